@@ -5,17 +5,39 @@ import Wire
 
 /// Answers that wait until their sandbox is here.
 extension Emulator {
+    /// How long a call waits until its sandbox can be used here.
+    private static let patience = Duration.seconds(5)
+
     /// Fetches a sandbox on a thread that may wait, and answers then.
     ///
     /// - Returns: the answer, or 503 if nobody may use the sandbox here now.
     func fetching(_ name: String, _ answer: @escaping @Sendable (Sandbox) -> Answer) async -> Response {
-        let fetched = await fetching.run { [sandboxes] in
-            Result { () throws(SandboxUnavailable) in try sandboxes.fetch(name) }
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            let fetched = await fetching.run { [sandboxes] in
+                Result { () throws(SandboxUnavailable) in try sandboxes.fetch(name) }
+            }
+            switch fetched {
+            case .success(let sandbox): return await Self.response(of: answer(sandbox))
+            case .failure(let reason):
+                guard let news = reason.news, ContinuousClock.now < end else { return Self.unavailable(reason) }
+                await news()
+            }
         }
-        switch fetched {
-        case .success(let sandbox): return await Self.response(of: answer(sandbox))
-        case .failure(let reason): return Self.unavailable(reason)
+    }
+
+    /// Waits until it is known whether a sandbox whose replica's lease has lapsed is still this replica's.
+    ///
+    /// - Returns: whether what was done in the sandbox counts; `nil` if that does not show in time.
+    func isKept(_ sandbox: Sandbox) async -> Bool? {
+        let end = ContinuousClock.now + Self.patience
+        while ContinuousClock.now < end {
+            if sandbox.isSealed { return false }
+            if sandboxes.mayAnswer(in: sandbox) { return true }
+            // Cancelled, nobody waits for the answer any more.
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return nil }
         }
+        return nil
     }
 
     /// The response of an answer, once it is available.
@@ -24,6 +46,17 @@ extension Emulator {
         case .ready(let response): response
         case .deferred(let work): await work()
         }
+    }
+
+    /// The refusal of a call whose effect is not known. ours: no vendor is involved.
+    static var uncertain: Response {
+        unavailable(
+            SandboxUnavailable("Whether the call was carried out will show when the replica's folder can be reached."))
+    }
+
+    /// The refusal of a call whose sandbox has moved twice meanwhile.
+    static func moving(_ name: String) -> Response {
+        unavailable(SandboxUnavailable("The sandbox \(name) is just moving; repeat the call."))
     }
 
     /// The refusal of a call whose sandbox cannot be used here now. ours: nothing was done, so the call may be repeated.

@@ -1,6 +1,7 @@
 package import Emulation
 package import HTTPEngine
 package import Logging
+import Synchronization
 
 /// Everything that one server needs to answer: the vendors with their fixtures, the sandboxes, the routes.
 package final class Emulator: Sendable {
@@ -34,6 +35,10 @@ package final class Emulator: Sendable {
     package let keeper: StateKeeper?
     /// The threads for writing and reading through states.
     let readings = LongWork(width: 3)
+    /// Whether the server is on its way to stop.
+    let isDraining = Atomic(false)
+    /// Where the control API of the other replicas answers.
+    let peers: Peers
     let logger: Logger?
     /// How many log lines were lost.
     let droppedLogLines: @Sendable () -> Int
@@ -59,6 +64,7 @@ package final class Emulator: Sendable {
     ///   - publicBase: the address under which clients reach the server.
     ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
     ///   - keeper: keeps the sandboxes in a folder; `nil` if nothing does.
+    ///   - peers: where the control API of the other replicas answers.
     ///   - keyTrust: which certificates to trust when published keys are fetched over https.
     ///   - keyFetchPace: how often others are asked for keys; by default all emulators of a process share one pace.
     /// - Throws: the first problem with the fixtures.
@@ -68,7 +74,7 @@ package final class Emulator: Sendable {
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }, publicBase: PublicBase = PublicBase(),
         droppedLogLines: @escaping @Sendable () -> Int = { 0 }, keeper: StateKeeper? = nil,
-        keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
+        peers: [String] = [], keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
         do {
@@ -88,6 +94,7 @@ package final class Emulator: Sendable {
             inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, keeper: keeper,
             machine: machine)
         self.keeper = keeper
+        self.peers = Peers(peers, token: controlToken, trust: keyTrust)
         metrics = Metrics(vendors: loaded.vendors)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit
@@ -96,7 +103,8 @@ package final class Emulator: Sendable {
         self.droppedLogLines = droppedLogLines
         self.keyTrust = keyTrust
         self.keyFetchPace = keyFetchPace
-        keeper?.tell(setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
+        keeper?.serve(
+            sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
     }
 
     /// Notes where clients reach the server, unless an address was configured.

@@ -76,6 +76,13 @@ package enum Files {
         }
     }
 
+    /// Writes a file as ``put(_:at:mode:place:)`` does, unless there is one: of several that write it at once, one does.
+    package static func putFirst(_ bytes: [UInt8], at path: String, mode: mode_t) throws(Failure) {
+        try put(bytes, at: path, mode: mode) { new, final in
+            link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
+        }
+    }
+
     /// When an open file was last modified, in Unix seconds.
     static func modified(_ descriptor: Int32) -> Double {
         var facts = stat()
@@ -86,6 +93,12 @@ package enum Files {
             let time = facts.st_mtim
         #endif
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The file system's number of a file; `nil` if there is none.
+    static func number(of path: String) -> UInt64? {
+        var facts = stat()
+        return lstat(path, &facts) == 0 ? UInt64(facts.st_ino) : nil
     }
 
     /// Makes the changes of a folder's names durable. Some file systems do not support this, but contents are safe by
@@ -101,6 +114,13 @@ package enum Files {
     package static func exists(_ path: String) -> Bool {
         var facts = stat()
         return lstat(path, &facts) == 0
+    }
+
+    /// All names in a folder but its own and its parent's; none if there is no folder.
+    static func names(in folder: String) throws(Failure) -> [String] {
+        let (names, code) = FileSystem.listing(of: folder, hidden: true)
+        guard code == 0 || code == ENOENT else { throw Failure(code: code) }
+        return names
     }
 
     /// Creates a folder, and those above it, where none exists.

@@ -202,7 +202,11 @@ package struct Pipeline: RequestHandler {
     // What an exchange leaves behind has a dozen parts, so it is moved, not copied.
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
         switch consume step {
-        case .finished(let response, let record): return .ready(finish(exchange, response, record, measurement))
+        case .finished(let response, let record):
+            guard emulator.sandboxes.mayAnswer(in: exchange.sandbox) else {
+                return .deferred { await confirm(exchange, response, record, measurement) }
+            }
+            return .ready(finish(exchange, response, record, measurement))
         case .moved: return .deferred { await again(exchange, measurement) }
         case let unfinished:
             return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, unfinished, measurement) } }
@@ -213,7 +217,7 @@ package struct Pipeline: RequestHandler {
         var step = first
         while true {
             switch step {
-            case .finished(let response, let record): return finish(exchange, response, record, measurement)
+            case .finished(let response, let record): return await confirm(exchange, response, record, measurement)
             case .moved: return await again(exchange, measurement)
             case .waiting(let job): step = await job()
             case .fetching(let request, let then):
@@ -224,12 +228,25 @@ package struct Pipeline: RequestHandler {
         }
     }
 
-    /// Repeats an exchange whose sandbox was handed over before anything was done.
+    /// The answer of an exchange, once it is certain that its sandbox was this server's when it was made.
+    private func confirm(
+        _ exchange: Exchange, _ response: Response, _ record: ExchangeRecord, _ measurement: Measurement
+    ) async -> Response {
+        let mayAnswer = emulator.sandboxes.mayAnswer(in: exchange.sandbox)
+        switch mayAnswer ? true : await emulator.isKept(exchange.sandbox) {
+        case true?: return finish(exchange, response, record, measurement)
+        // Another replica has begun from what was there before the exchange.
+        case false?: return await again(exchange, measurement)
+        case nil: return Emulator.uncertain
+        }
+    }
+
+    /// Repeats an exchange whose sandbox was handed over before anything was done, or anything that counts.
     private func again(_ exchange: Exchange, _ measurement: Measurement) async -> Response {
         let (request, name) = (exchange.request, exchange.sandbox.name)
         // ours: once; a sandbox that moves on at once is better asked for elsewhere.
         guard !measurement.isRepeated else {
-            return Emulator.unavailable(SandboxUnavailable("The sandbox \(name) is just moving; repeat the call."))
+            return Emulator.moving(name)
         }
         return await emulator.fetching(name) { sandbox in
             self.exchange(

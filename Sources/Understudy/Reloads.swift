@@ -16,6 +16,8 @@ final class Reloads: Sendable {
         var setAside: JSON = ["count": 0, "parts": []]
         /// The folder that keeps the sandboxes; `nil` if none does.
         var state: JSON?
+        /// The replica's name; `nil` for a server alone.
+        var replica: String?
         var loaded: LoadedVendors
         var response: Response
         /// Whether its secrets are hidden, such as one quoted in a problem with a fixture.
@@ -59,6 +61,9 @@ final class Reloads: Sendable {
     /// Records the parts of a state file that could not be read.
     func tell(setAside: JSON) { change { $0.setAside = setAside } }
 
+    /// Records which replica this is.
+    func tell(replica: String) { change { $0.replica = replica } }
+
     /// Records where sandboxes are kept, and why that does not succeed.
     func tell(state: JSON) { change { $0.state = state } }
 
@@ -94,6 +99,7 @@ final class Reloads: Sendable {
             "set_aside": content.setAside,
         ]
         health["state"] = content.state
+        health["replica"] = content.replica.map(JSON.string)
         return .json(.object(health))
     }
 }

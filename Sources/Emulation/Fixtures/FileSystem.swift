@@ -52,16 +52,26 @@ package enum FileSystem {
     ///
     /// - Parameter hidden: whether those that begin with a dot count, too; the folder itself and its parent never do.
     package static func names(in folder: String, atMost count: Int = .max, hidden: Bool = false) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
+        listing(of: folder, atMost: count, hidden: hidden).names
+    }
+
+    /// What ``names(in:atMost:hidden:)`` gives, and the error that kept it from being complete, or 0.
+    package static func listing(
+        of folder: String, atMost count: Int = .max, hidden: Bool = false
+    ) -> (names: [String], error: Int32) {
+        guard let directory = opendir(folder) else { return ([], errno) }
         defer { closedir(directory) }
         var names: [String] = []
-        while names.count < count, let entry = readdir(directory) {
+        while names.count < count {
+            // The end and an error look the same but for this.
+            errno = 0
+            guard let entry = readdir(directory) else { return (names, errno) }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
                 String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
             }
             if hidden ? name != "." && name != ".." : !name.hasPrefix(".") { names.append(name) }
         }
-        return names
+        return (names, 0)
     }
 
     /// Whether the path is a folder, links followed.

@@ -84,7 +84,7 @@ public final class Journal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Releases all waiters for good, since the sandbox can no longer be named.
+    /// Releases all waiters, and lets nobody wait any more, since the sandbox can no longer be named.
     func end() {
         let waiters = state.withLock { state in
             state.isOver = true
@@ -92,6 +92,9 @@ public final class Journal: Sendable {
         }
         for waiter in waiters { waiter.resume() }
     }
+
+    /// Lets callers wait again after ``end()``.
+    func resume() { state.withLock { $0.isOver = false } }
 
     /// Counts a change, and returns the waiters to resume.
     private static func change(_ state: inout State) -> [CheckedContinuation<Void, Never>] {

@@ -15,6 +15,8 @@ public final class Sandbox: Sendable {
         var initialInterventions: Interventions
         /// Calls still in progress.
         var pins = 0
+        /// Control calls still in progress that a hand-over waits for.
+        var controlCalls = 0
         /// Open sockets.
         var sockets = 0
         var lastUsed: Moment
@@ -39,7 +41,9 @@ public final class Sandbox: Sendable {
     let control: Mutex<Control>
     private let changes: ChangeMark
     /// Whether the sandbox is kept elsewhere by now: checked without taking the lock.
-    private let isSealedNow = Atomic(false)
+    let isSealedNow = Atomic(false)
+    /// The owner's tenure in which the keeper opened it: checked for every request without taking the lock.
+    private let opened = Atomic(0)
     private let machine: @Sendable () -> Moment
     private let census: SandboxCensus
     /// Whether there is a time to live: checked for every request without taking the lock.
@@ -254,20 +258,11 @@ extension Sandbox {
     /// Notes that what it holds now is being read, so that the next change counts as a new one.
     package func takeChanges() { changes.take() }
 
-    /// Answers nobody from now on: all calls are told that the sandbox has moved, and sockets are closed.
-    func seal() {
-        isSealedNow.store(true, ordering: .sequentiallyConsistent)
-        for vendor in vendors { vendor.seal() }
+    /// In which tenure of its owner the sandbox was opened; 0 if there is only one.
+    package var tenure: Int {
+        get { opened.load(ordering: .relaxed) }
+        set { opened.store(newValue, ordering: .relaxed) }
     }
-
-    /// Answers again after ``seal()``.
-    func unseal() {
-        for vendor in vendors { vendor.unseal() }
-        isSealedNow.store(false, ordering: .sequentiallyConsistent)
-    }
-
-    /// Whether the sandbox answers nobody any more.
-    package var isSealed: Bool { isSealedNow.load(ordering: .relaxed) }
 }
 
 // MARK: - Faults and scenarios

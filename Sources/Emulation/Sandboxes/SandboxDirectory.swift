@@ -92,6 +92,12 @@ public final class SandboxDirectory: Sendable {
     /// Whether the sandbox of that name must be fetched before anybody uses it.
     package func mustFetch(_ name: String) -> Bool { keeper != nil && ready(name) == nil }
 
+    /// Whether sandboxes are kept, and so can be elsewhere.
+    package var isKept: Bool { keeper != nil }
+
+    /// Whether what a call did in a sandbox that was ready counts.
+    package func mayAnswer(in sandbox: Sandbox) -> Bool { keeper?.mayAnswer(in: sandbox) ?? true }
+
     /// The sandbox of that name, as it was kept if it was, and otherwise created.
     ///
     /// It may wait for a disk or for another server; never call it on an event loop.
@@ -105,11 +111,11 @@ public final class SandboxDirectory: Sendable {
             // Another call may have been faster.
             if let sandbox = ready(name) { return sandbox }
             if let stale = sandboxes.withLock({ $0[name] }) ?? opened(name) {
-                // Expired, or opened before but not to be used any more.
-                let isExpired = stale.isExpired(at: machine())
+                // What is in memory may still count: its keeper finds out.
+                guard stale.isExpired(at: machine()) else { throw SandboxUnavailable.lapsed }
                 stale.seal()
                 discard(stale)
-                if isExpired { keeper.forget(name) }
+                keeper.forget(name)
             }
             let fresh = name == SandboxName.standard ? standard : make(name)
             try keeper.open(fresh)
@@ -123,6 +129,9 @@ public final class SandboxDirectory: Sendable {
         }
     }
 
+    /// How long a hand-over waits for control calls under way, such as an import of a large state.
+    private static let patience = DispatchTimeInterval.seconds(2)
+
     /// Hands sandboxes over to the keeper: from then on they answer nobody, and must be fetched again.
     ///
     /// Those that cannot be kept now, such as on a full disk, stay as they are.
@@ -131,8 +140,11 @@ public final class SandboxDirectory: Sendable {
         // Most is written before anybody is turned away, and what cannot be written shows.
         let written = keeper.save(sandboxes)
         lock(Set(written.map { place(of: $0.name) }).sorted()[...]) {
-            for sandbox in written { sandbox.seal() }
-            let closed = Set(keeper.close(written).map(ObjectIdentifier.init))
+            for sandbox in written { sandbox.refuseControlCalls() }
+            let deadline = DispatchTime.now() + Self.patience
+            let quiet = written.filter { $0.awaitControlCalls(until: deadline) }
+            for sandbox in quiet { sandbox.seal() }
+            let closed = Set(keeper.close(quiet).map(ObjectIdentifier.init))
             for sandbox in written {
                 if closed.contains(ObjectIdentifier(sandbox)) {
                     discard(sandbox)
@@ -141,6 +153,15 @@ public final class SandboxDirectory: Sendable {
                     sandbox.unseal()
                 }
             }
+        }
+    }
+
+    /// Drops a sandbox that the keeper no longer has; what it holds counts no more.
+    package func abandon(_ sandbox: Sandbox) {
+        opening[place(of: sandbox.name)].lock.withLock { _ in
+            sandbox.seal()
+            discard(sandbox)
+            sandbox.end()
         }
     }
 
@@ -251,26 +272,34 @@ public final class SandboxDirectory: Sendable {
 
     /// Removes a sandbox with all its contents; the standard one is reset instead.
     ///
-    /// With a keeper it may wait, as ``fetch(_:)`` does.
+    /// With a keeper it may wait, as ``fetch(_:)`` does: only the owner may remove what is kept.
     ///
+    /// - Parameter wasKnown: whether it was in memory before the caller fetched it; `nil` if the caller did not.
     /// - Returns: whether a sandbox of that name existed.
     /// - Throws: why nobody may use the sandbox here now.
-    package func remove(_ name: String) throws(SandboxUnavailable) -> Bool {
+    package func remove(_ name: String, wasKnown: Bool? = nil) throws(SandboxUnavailable) -> Bool {
+        let wasKnown = wasKnown ?? (existing(name) != nil)
         if name == SandboxName.standard {
-            try fetch(name).reset()
+            (keeper == nil ? standard : try fetch(name)).reset()
             return true
         }
-        let removed = sandboxes.withLock { $0.removeValue(forKey: name) }
-        // Checked first: an open socket keeps it from having expired.
-        let wasThere = removed.map { !$0.isExpired(at: machine()) } ?? false
-        guard let keeper else {
-            removed?.end()
-            return wasThere
+        guard keeper == nil else { return forget(try fetch(name)) || wasKnown }
+        sandboxes.withLock { $0.removeValue(forKey: name) }?.end()
+        return wasKnown
+    }
+
+    /// Drops a sandbox, and whatever is kept of it.
+    ///
+    /// - Returns: whether anything was kept.
+    private func forget(_ sandbox: Sandbox) -> Bool {
+        // Nobody opens it anew before it is gone.
+        opening[place(of: sandbox.name)].lock.withLock { _ in
+            // Sealed first, so that nobody brings it back by a change.
+            sandbox.seal()
+            let wasThere = discard(sandbox)
+            sandbox.end()
+            return wasThere && keeper?.forget(sandbox.name) == true
         }
-        // Sealed first, so that nobody brings it back by a change.
-        removed?.seal()
-        removed?.end()
-        return keeper.forget(name) || wasThere
     }
 
     /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every new one.
@@ -306,15 +335,11 @@ extension SandboxDirectory {
         // Dropped sandboxes are destroyed after unlocking.
         let expired = sandboxes.withLock { sandboxes in
             let expired = sandboxes.values.filter { $0.isExpired(at: moment) }
-            for sandbox in expired { sandboxes[sandbox.name] = nil }
+            if keeper == nil { for sandbox in expired { sandboxes[sandbox.name] = nil } }
             return expired
         }
         for sandbox in expired {
-            if let keeper {
-                sandbox.seal()
-                keeper.forget(sandbox.name)
-            }
-            sandbox.end()
+            if keeper == nil { sandbox.end() } else { _ = forget(sandbox) }
         }
         keeper?.used(sandboxes.withLock { $0.values.filter { $0.timeToLive != nil } })
     }

@@ -14,7 +14,7 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// - Throws: why nobody may use the sandbox here now.
     func open(_ sandbox: Sandbox) throws(SandboxUnavailable)
 
-    /// Whether an opened sandbox may still answer here.
+    /// Whether an opened sandbox may answer here now: asked before and after each call.
     func mayAnswer(in sandbox: Sandbox) -> Bool
 
     /// Notes that an opened sandbox may differ from what is kept; called once until ``Sandbox/takeChanges()``.
@@ -38,20 +38,26 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// - Returns: whether anything was kept.
     @discardableResult
     func forget(_ name: String) -> Bool
-
-    /// The names under which something is kept, in no order, up to that count.
-    func names(atMost count: Int) -> [String]
 }
 
 /// Why a sandbox cannot be used here now, though the request for it is right.
 package struct SandboxUnavailable: Error, CustomStringConvertible {
     /// One sentence for people.
     package let description: String
+    /// Waits until it may be different; `nil` if waiting is no use.
+    package let news: (@Sendable () async -> Void)?
 
     /// Creates a reason.
-    package init(_ description: String) {
+    package init(_ description: String, news: (@Sendable () async -> Void)? = nil) {
         self.description = description
+        self.news = news
     }
+
+    /// The reason while a replica has not shown for too long that it is alive, which is over soon unless the disk is out
+    /// of reach.
+    package static let lapsed = SandboxUnavailable(
+        "This replica could not show for a second that it is alive, and others may have its sandboxes; repeat the call.",
+        news: { try? await Task.sleep(for: .milliseconds(20)) })
 }
 
 /// Whether something in a sandbox may have changed since it was last kept.

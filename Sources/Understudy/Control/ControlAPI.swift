@@ -59,7 +59,7 @@ struct ControlAPI: Sendable {
             ) { (call) throws(ControlProblem) in
                 .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
             }
-        ] + documentOperations + vendorOperations + metricsOperations + journalOperations + verifyOperations
+        ] + readinessOperations + documentOperations + vendorOperations + metricsOperations + journalOperations + verifyOperations
         + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
@@ -124,13 +124,49 @@ struct ControlAPI: Sendable {
                     "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request, at: match)))."
                 )
             }
-            if operation.isOfSandbox, emulator.sandboxes.mustFetch(name) {
-                return .deferred {
-                    await emulator.fetching(name) { _ in
-                        perform(operation, request, match, parameters, in: name, by: selector)
-                    }
-                }
+        } catch {
+            return .ready(error.response)
+        }
+        guard operation.isOfSandbox, emulator.sandboxes.isKept else {
+            return carryOut(operation, request, parameters, in: name, by: selector)
+        }
+        let again = { @Sendable in
+            await emulator.fetching(name) { _ in perform(operation, request, match, parameters, in: name, by: selector) }
+        }
+        guard let sandbox = emulator.sandboxes.ready(name), sandbox.beginControlCall() else { return .deferred(again) }
+        switch carryOut(operation, request, parameters, in: name, by: selector) {
+        case .ready(let response):
+            sandbox.endControlCall()
+            guard emulator.sandboxes.mayAnswer(in: sandbox) else {
+                return .deferred { await confirm(response, in: sandbox, or: again) }
             }
+            return .ready(response)
+        case .deferred(let work):
+            return .deferred {
+                let response = await work()
+                sandbox.endControlCall()
+                return await confirm(response, in: sandbox, or: again)
+            }
+        }
+    }
+
+    /// The answer of a call, once it is certain that its sandbox was this server's when it was made.
+    private func confirm(
+        _ response: Response, in sandbox: Sandbox, or again: @Sendable () async -> Response
+    ) async -> Response {
+        let mayAnswer = emulator.sandboxes.mayAnswer(in: sandbox)
+        switch mayAnswer ? true : await emulator.isKept(sandbox) {
+        case true?: return response
+        case false?: return await again()
+        case nil: return Emulator.uncertain
+        }
+    }
+
+    private func carryOut(
+        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in name: String,
+        by selector: SandboxSelector
+    ) -> Answer {
+        do throws(ControlProblem) {
             let sandbox = SelectedSandbox(name, by: selector, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
             if !operation.isOpen { sandbox.existing?.touch() }
@@ -161,6 +197,7 @@ struct ControlAPI: Sendable {
     private func finished(_ response: Response, _ operation: Int, in sandbox: String) -> Response {
         emulator.metrics.countControlCall(operation, status: response.status.code)
         var response = response
+        if let replica = emulator.keeper?.replica?.name { response.fields[.replica] = replica }
         let isClean = operations.indices.contains(operation) && operations[operation].givesCleanAnswers
         if !isClean || response.status.kind != .successful {
             // An answer repeats parts of the request and of what clients sent; a refused call has created no sandbox.

@@ -116,19 +116,19 @@ struct ControlOperation: Sendable {
     /// and what was already masked.
     var givesCleanAnswers: Bool {
         [
-            "tokens.mint", "openapi", "health", "journal.list", "journal.get", "journal.verify", "vendors.list",
-            "vendors.sample", "actions.list",
+            "tokens.mint", "openapi", "health", "health.live", "health.ready", "journal.list", "journal.get",
+            "journal.verify", "vendors.list", "vendors.sample", "actions.list",
         ].contains(id)
     }
 
     /// Whether it works in the sandbox that the call selects.
     var isOfSandbox: Bool {
         ![
-            "health", "openapi", "vendors.list", "actions.list", "metrics", "sandboxes.list", "sandboxes.set",
-            "sandboxes.delete",
+            "health", "health.live", "health.ready", "openapi", "vendors.list", "actions.list", "metrics",
+            "sandboxes.list", "sandboxes.set", "sandboxes.delete",
         ].contains(id)
     }
 
-    /// Whether it never requires the control token, so that a container's probe needs no secret.
-    var isOpen: Bool { id == "health" }
+    /// Whether it never requires the control token, so that a probe needs no secret.
+    var isOpen: Bool { id == "health" || id.hasPrefix("health.") }
 }

@@ -100,17 +100,17 @@ extension ControlAPI {
         _ entries: [JournalEntry], _ newest: Int, _ form: JournalQuery.Form, _ call: ControlCall
     ) -> Response {
         let redactor = call.sandbox.redactor
+        var list: JSONObject = ["sandbox": .string(call.sandboxName)]
+        list["replica"] = call.emulator.replica.map(JSON.string)
         switch form {
         case .json:
-            return .json([
-                "sandbox": .string(call.sandboxName),
-                "entries": .array(entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }),
-            ])
+            list["entries"] = .array(
+                entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) })
+            return .json(.object(list))
         case .brief:
-            return .json([
-                "sandbox": .string(call.sandboxName), "newest": JSON(newest),
-                "entries": .array(entries.map { $0.brief(redactor, call.emulator.routes) }),
-            ])
+            list["newest"] = JSON(newest)
+            list["entries"] = .array(entries.map { $0.brief(redactor, call.emulator.routes) })
+            return .json(.object(list))
         case .har:
             let shown = entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }
             return .json(HARExport(shown).json)

@@ -6,7 +6,12 @@ import Wire
 extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
         ControlOperation(
-            "sandboxes.list", .get, "/sandboxes", "All sandboxes, by name.",
+            "sandboxes.list", .get, "/sandboxes", "The sandboxes in memory, by name.",
+            query: [
+                .init(
+                    "replicas", "Whether those of this replica are listed, or of all (--peers); the default is this one.",
+                    ["type": "string", "enum": ["this", "all"]])
+            ],
             gives: .json("The sandboxes.", .sandboxList),
             handler: listSandboxes),
         ControlOperation(
@@ -28,8 +33,57 @@ extension ControlAPI {
     ]
 
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let now = call.emulator.machine()
-        return .ready(.json(["sandboxes": .array(call.emulator.sandboxes.all.map { json($0, at: now) })]))
+        let isOfAll = try call.query.read { query in
+            query.value("replicas", expecting: "this or all") { value in
+                value.string.flatMap { ["this": false, "all": true][$0] }
+            } ?? false
+        }
+        let own = Self.list(call.emulator)
+        guard isOfAll else { return .ready(.json(own)) }
+        let emulator = call.emulator
+        return .deferred {
+            let others = await emulator.peers.answers(to: "/sandboxes", on: emulator.readings)
+            return await emulator.readings.run { .json(Self.joined(own, others)) }
+        }
+    }
+
+    private static func list(_ emulator: Emulator) -> JSON {
+        let now = emulator.machine()
+        var list: JSONObject = [
+            "sandboxes": .array(emulator.sandboxes.all.map { json($0, at: now, emulator.replica) })
+        ]
+        list["replica"] = emulator.replica.map(JSON.string)
+        return .object(list)
+    }
+
+    /// The lists of all replicas as one.
+    private static func joined(_ own: JSON, _ others: [Peers.Answer]) -> JSON {
+        var (sandboxes, replicas, known) = (own["sandboxes"]?.array ?? [], [JSON](), Set<JSON?>())
+        known.insert(own["replica"])
+        replicas.append(["name": own["replica"] ?? .null, "base": .null, "problem": .null])
+        for other in others {
+            switch other.content {
+            case .success(let list):
+                // This replica may be among its peers, and a peer may have several addresses.
+                guard known.insert(list["replica"]).inserted else { continue }
+                sandboxes += list["sandboxes"]?.array ?? []
+                replicas.append(["name": list["replica"] ?? .null, "base": .string(other.base), "problem": .null])
+            case .failure(let problem):
+                replicas.append(["name": .null, "base": .string(other.base), "problem": .string("\(problem)")])
+            }
+        }
+        var joined: JSONObject = ["sandboxes": .array(inOrder(sandboxes)), "replicas": .array(replicas)]
+        joined["replica"] = own["replica"]
+        return .object(joined)
+    }
+
+    /// The standard sandbox once, from where it was used last: each replica has an unused one. Then the others by name.
+    private static func inOrder(_ sandboxes: [JSON]) -> [JSON] {
+        let name = { (sandbox: JSON) in sandbox["name"]?.string ?? "" }
+        let uses = { (sandbox: JSON) in sandbox["exchanges"]?.number.map { Double("\($0)") ?? 0 } ?? 0 }
+        let standard = sandboxes.filter { name($0) == SandboxName.standard }.max { uses($0) < uses($1) }
+        return [standard].compactMap(\.self)
+            + sandboxes.filter { name($0) != SandboxName.standard }.sorted { name($0) < name($1) }
     }
 
     @Sendable static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -45,10 +99,17 @@ extension ControlAPI {
         }
         let emulator = call.emulator
         let set = { @Sendable () -> Answer in
-            .ready(.json(json(emulator.sandboxes.setTimeToLive(duration, of: name), at: emulator.machine())))
+            let sandbox = emulator.sandboxes.setTimeToLive(duration, of: name)
+            return .ready(.json(json(sandbox, at: emulator.machine(), emulator.replica)))
         }
-        guard emulator.sandboxes.mustFetch(name) else { return set() }
-        return .deferred { await emulator.fetching(name) { _ in set() } }
+        guard emulator.sandboxes.isKept else { return set() }
+        return .deferred {
+            await emulator.fetching(name) { sandbox in
+                guard sandbox.beginControlCall() else { return .ready(Emulator.moving(name)) }
+                defer { sandbox.endControlCall() }
+                return set()
+            }
+        }
     }
 
     private static func timeToLive(_ body: inout FieldReader) -> Duration? {
@@ -62,18 +123,27 @@ extension ControlAPI {
 
     @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let name = call.parameters["name"]
+        let emulator = call.emulator
+        let isKnown = emulator.sandboxes.existing(name) != nil
         // Off the event loop: destroying a sandbox takes as long as creating it.
-        return .deferred {
-            await call.emulator.readings.run {
-                do throws(SandboxUnavailable) {
-                    return try call.emulator.sandboxes.remove(name)
-                        ? .empty()
-                        : ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).").response
-                } catch {
-                    return Emulator.unavailable(error)
-                }
-            }
+        let remove = { @Sendable () -> Answer in
+            .deferred { await emulator.readings.run { removed(name, isKnown, emulator) } }
         }
+        guard emulator.sandboxes.mustFetch(name), SandboxName.isValid(name) else { return remove() }
+        return .deferred { await emulator.fetching(name) { _ in remove() } }
+    }
+
+    private static func removed(_ name: String, _ isKnown: Bool, _ emulator: Emulator) -> Response {
+        guard isKnown || SandboxName.isValid(name) else { return missing(name) }
+        do throws(SandboxUnavailable) {
+            return try emulator.sandboxes.remove(name, wasKnown: isKnown) ? .empty() : missing(name)
+        } catch {
+            return Emulator.unavailable(error)
+        }
+    }
+
+    private static func missing(_ name: String) -> Response {
+        ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).").response
     }
 
     @Sendable static func reset(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -85,11 +155,11 @@ extension ControlAPI {
         }
     }
 
-    private static func json(_ sandbox: Sandbox, at moment: Moment) -> JSON {
+    private static func json(_ sandbox: Sandbox, at moment: Moment, _ replica: String?) -> JSON {
         let idle = moment.unixSeconds - sandbox.lastUsed.unixSeconds
         let (clock, timeToLive, sockets) = (sandbox.clock, sandbox.timeToLive?.inSeconds, sandbox.sockets)
         let rest = sockets > 0 ? nil : timeToLive.map { ($0 - idle).rounded() }
-        return [
+        var json: JSONObject = [
             "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
             // The machine's clock may have been set back.
             "age_seconds": JSON(max(0, Int(moment.unixSeconds - sandbox.created.unixSeconds))),
@@ -102,5 +172,7 @@ extension ControlAPI {
             "journal_entries": JSON(sandbox.journal.count),
             "journal_bytes": JSON(sandbox.journal.bytes),
         ]
+        json["replica"] = replica.map(JSON.string)
+        return .object(json)
     }
 }

@@ -40,9 +40,9 @@ struct StateFolder: Sendable {
         }
 
         /// Reads a file's name; `nil` for anything else that lies there.
-        init?(_ name: String) {
+        init?(_ name: String, as ending: String = "json") {
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[2] == "json", SandboxName.isValid(parts[0]), let fence = Int(parts[1]),
+            guard parts.count == 3, parts[2] == ending, SandboxName.isValid(parts[0]), let fence = Int(parts[1]),
                 fence > 0, String(fence) == parts[1]
             else { return nil }
             self.init(sandbox: String(parts[0]), fence: fence)
@@ -55,7 +55,10 @@ struct StateFolder: Sendable {
     }
 
     /// Whether the folder is there, as this or an earlier server made it.
-    var isThere: Bool { FileSystem.holds("\(path)/\(Self.marker)") }
+    private var isThere: Bool { mark != nil }
+
+    /// Tells the folder from another one of its name; `nil` if there is none.
+    var mark: UInt64? { Files.number(of: "\(path)/\(Self.marker)") }
 
     /// Makes the folder if there is none.
     ///
@@ -65,11 +68,12 @@ struct StateFolder: Sendable {
             try Files.makeFolder(path, mode: 0o700)
             guard !isThere else { return }
             // Somebody's documents must not become ours by a slip of the hand.
-            if let other = FileSystem.names(in: path, atMost: 1).first {
+            // What another server is making at this moment begins with the marker's name.
+            if let other = FileSystem.names(in: path, atMost: 100).first(where: { !$0.hasPrefix(Self.marker) }) {
                 throw StateFolderProblem(
                     "\(path) holds \(other) and is no folder of states; name an empty or a new one")
             }
-            try Files.put(Array(Self.markerText.utf8), at: "\(path)/\(Self.marker)", mode: 0o600)
+            try Files.putFirst(Array(Self.markerText.utf8), at: "\(path)/\(Self.marker)", mode: 0o600)
         } catch let problem as StateFolderProblem {
             throw problem
         } catch {
@@ -83,8 +87,7 @@ struct StateFolder: Sendable {
         do {
             if !FileSystem.holds(path) {
                 let digits = Array(SandboxIdentity.drawStart(seed: nil).utf8)
-                // Whoever comes second at this takes what the first one drew.
-                try Files.put(digits, at: path, mode: 0o600) { link($0, $1) == 0 || errno == EEXIST ? unlink($0) : -1 }
+                try Files.putFirst(digits, at: path, mode: 0o600)
             }
             let digits = String(decoding: try Files.content(of: path), as: UTF8.self)
             guard digits.wholeMatch(of: /[0-9a-f]{8}/) != nil else {
@@ -113,7 +116,7 @@ struct StateFolder: Sendable {
 
     // MARK: - Files of sandboxes
 
-    private func bucket(of sandbox: String) -> String {
+    func bucket(of sandbox: String) -> String {
         let digits = String(SandboxDirectory.hash(sandbox) >> 52, radix: 16)
         return "\(path)/sandboxes/\(String(repeating: "0", count: 3 - digits.count))\(digits)"
     }
@@ -122,12 +125,16 @@ struct StateFolder: Sendable {
 
     /// The files of a sandbox, the one that counts first.
     ///
-    /// Unfinished files of servers that were killed are removed on the way.
-    func files(of sandbox: String) -> [File] {
+    /// For the only server of the folder: what servers that were killed left unfinished, and the claims of replicas, are
+    /// removed on the way.
+    func files(of sandbox: String) throws(Files.Failure) -> [File] {
         let bucket = bucket(of: sandbox)
-        let names = FileSystem.names(in: bucket, hidden: true)
-        for name in names where name.hasPrefix(".\(sandbox).") { unlink("\(bucket)/\(name)") }
-        return names.compactMap(File.init).filter { $0.sandbox == sandbox }.sorted { $0.fence > $1.fence }
+        let names = try Files.names(in: bucket)
+        for name in names {
+            let isClaim = File(name, as: "owner")?.sandbox == sandbox
+            if isClaim || name.hasPrefix(".\(sandbox).") { unlink("\(bucket)/\(name)") }
+        }
+        return names.compactMap { File($0) }.filter { $0.sandbox == sandbox }.sorted { $0.fence > $1.fence }
     }
 
     /// The content of a file, and when it was last written or marked as used, in Unix seconds.
@@ -135,18 +142,6 @@ struct StateFolder: Sendable {
         let descriptor = try Files.descriptor(of: path(of: file), O_RDONLY | O_NOFOLLOW)
         defer { close(descriptor) }
         return (try Files.content(ofDescriptor: descriptor), Files.modified(descriptor))
-    }
-
-    /// The sandboxes with a file, in no order, up to that count.
-    func sandboxes(atMost count: Int) -> [String] {
-        var found: Set<String> = []
-        for bucket in FileSystem.names(in: "\(path)/sandboxes") {
-            for name in FileSystem.names(in: "\(path)/sandboxes/\(bucket)") {
-                guard found.count < count else { return Array(found) }
-                if let file = File(name) { found.insert(file.sandbox) }
-            }
-        }
-        return Array(found)
     }
 
     /// Gives a file the moment of its last use.
@@ -186,15 +181,30 @@ struct StateFolder: Sendable {
         return nil
     }
 
+    /// A file to be written.
+    struct Draft: Sendable {
+        let file: File
+        let bytes: [UInt8]
+        /// The claim under which it is written; `nil` for the only server of the folder.
+        let claim: Claim?
+    }
+
     /// Writes files so that each holds either its old or its new content, whatever happens meanwhile.
     ///
-    /// - Returns: those that were written, and why the first other one was not.
-    func write(_ contents: [(file: File, bytes: [UInt8])]) -> (written: [File], failure: Files.Failure?) {
+    /// - Returns: those that were written, and why the first other one was not. One whose claim is no longer in force is
+    ///   not written (`ESTALE`).
+    func write(_ drafts: [Draft]) -> (written: [File], failure: Files.Failure?) {
         // Systems write the journal once for all who wait for it at the same time.
-        let partials = Self.together(contents) { (content) throws(Files.Failure) in
-            (content.file, try partial(of: content.file, content.bytes))
+        let partials = Self.together(drafts) { (draft) throws(Files.Failure) in
+            (draft, try partial(of: draft.file, draft.bytes))
         }
-        let renamed = Self.together(partials.done) { (file, partial) throws(Files.Failure) in
+        let renamed = Self.together(partials.done) { (draft, partial) throws(Files.Failure) in
+            let file = draft.file
+            // Checked after the partial file is there: whoever has taken the sandbox over since removes it.
+            if let claim = draft.claim, !isInForce(claim) {
+                unlink(partial)
+                throw Files.Failure(code: ESTALE)
+            }
             guard rename(partial, path(of: file)) == 0 else {
                 let failure = Files.Failure.last
                 unlink(partial)

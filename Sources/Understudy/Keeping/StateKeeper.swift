@@ -4,6 +4,12 @@ import JSON
 import Logging
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// Keeps each sandbox that requests changed as a file in a folder: at most a second after a change, and at the end.
 ///
 /// A sandbox is read when it is first named. Writing happens on a thread of its own and takes a sandbox's locks only for
@@ -16,14 +22,18 @@ package final class StateKeeper: SandboxKeeper {
     private static let pause = DispatchTimeInterval.seconds(1)
 
     /// What is known of an opened sandbox's file.
-    private final class Place: Sendable {
+    final class Place: Sendable {
         struct Content {
             var file: StateFolder.File
+            /// The claim to the sandbox; `nil` for the only server of the folder.
+            var claim: StateFolder.Claim?
             /// Whether the file is there.
             var isWritten: Bool
+            /// Whether another replica had the sandbox until it was opened here.
+            var wasInUse = false
             /// A hash of what it keeps; `nil` if that is not known.
             var hash: Int?
-            var setAside: [JSON]
+            var setAside: [JSON] = []
             weak var sandbox: Sandbox?
         }
 
@@ -34,55 +44,68 @@ package final class StateKeeper: SandboxKeeper {
         init(_ content: Content) { self.content = Mutex(content) }
     }
 
-    private struct State {
+    struct State {
         var places: [String: Place] = [:]
         /// Opened sandboxes that may differ from their files.
         var pending: [Sandbox] = []
         var isScheduled = false
         /// Why the last writing failed; `nil` when all was written.
         var problem: String?
+        /// Which folder it was when it was last looked at: one of the same name may take its place.
+        var mark: UInt64?
+        /// Whether the folder was removed, so that claims of an earlier tenure went with it.
+        var isAnew = false
+        /// The tenure to which all opened sandboxes belong, but for those opened since.
+        var settledTenure = 0
     }
 
     /// Where problems are told.
-    private struct Audience: Sendable {
+    struct Audience: Sendable {
         let setAside: SetAsideParts
         let reloads: Reloads
         let secrets: @Sendable () -> Set<String>
         let logger: Logger?
+        let directory: SandboxDirectory
     }
 
     /// The digits of the start that all servers of the folder had and will have.
     package let start: String
-    private let folder: StateFolder
+    let folder: StateFolder
     private let lock: StateLock
+    /// This server among those that share the folder; `nil` if it has it for itself.
+    package let replica: Replica?
     private let machine: @Sendable () -> Moment
     private let timeToLive: Duration?
     private let queue = DispatchQueue(label: "understudy.state-keeper")
-    private let state = Mutex(State())
-    private let audience = Mutex<Audience?>(nil)
-    private let counts = Mutex(StateCounts())
+    let state = Mutex(State())
+    let audience = Mutex<Audience?>(nil)
+    let counts = Mutex(StateCounts())
     /// Held by whoever writes several files, so that two of them never wait for each other's.
     private let writing = Mutex(())
 
-    /// Opens a folder, made if there is none, for this process alone.
+    /// Opens a folder, made if there is none: for this process alone, or as one of several replicas.
     ///
     /// - Parameters:
     ///   - path: the folder's path.
+    ///   - name: the replica's name; `nil` for the only server of the folder.
     ///   - timeToLive: how long a sandbox without a time to live of its own may stay unused.
     ///   - machine: the machine's clock.
     /// - Throws: why the folder cannot be used; ``StateLock/Failure`` when another server uses it.
     package init(
-        folder path: String, timeToLive: Duration? = nil,
+        folder path: String, replica name: String? = nil, timeToLive: Duration? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) throws {
         folder = StateFolder(path)
         self.timeToLive = timeToLive
         self.machine = machine
         try folder.make()
-        lock = try StateLock("\(folder.path)/.lock")
+        lock = try StateLock("\(folder.path)/.lock", isShared: name != nil)
         // Only after locking: another server may be writing there.
         try folder.tryWriting()
         start = try folder.start()
+        let folder = folder
+        replica = try name.map { try Replica($0, in: folder) }
+        state.withLock { $0.mark = folder.mark }
     }
 
     /// The folder's path.
@@ -94,39 +117,64 @@ package final class StateKeeper: SandboxKeeper {
     /// How much was read and written so far.
     var total: StateCounts { counts.withLock(\.self) }
 
-    /// From now on, tells what could not be read or written.
-    func tell(
-        _ setAside: SetAsideParts, _ reloads: Reloads, secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
+    /// From now on, keeps the sandboxes of that directory, and tells what could not be read or written.
+    func serve(
+        _ directory: SandboxDirectory, _ setAside: SetAsideParts, _ reloads: Reloads,
+        secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
     ) {
         audience.withLock {
-            $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger)
+            $0 = Audience(
+                setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
         }
         reloads.tell(state: health(problem: nil))
+        guard let replica else { return }
+        reloads.tell(replica: replica.name)
+        replica.start { [weak self] in self?.serveOthers() }
     }
 
-    private func health(problem: String?) -> JSON { ["folder": .string(folder.path), "problem": JSON(problem)] }
+    func health(problem: String?) -> JSON { ["folder": .string(folder.path), "problem": JSON(problem)] }
 
     // MARK: - Opening
 
     /// Reads the file of a fresh sandbox, and sets it aside if it cannot be read.
     package func open(_ sandbox: Sandbox) throws(SandboxUnavailable) {
+        // Read first: what was taken in an earlier tenure has to be taken again.
+        let tenure = replica?.lease.tenure ?? 0
         let old = state.withLock { $0.places[sandbox.name] }
         // Whoever still writes an earlier one finishes first.
         old?.turn.wait()
         defer { old?.turn.signal() }
-        let files = folder.files(of: sandbox.name)
-        for stale in files.dropFirst() { folder.remove(stale) }
-        var content = Place.Content(
-            file: files.first ?? StateFolder.File(sandbox: sandbox.name, fence: 1), isWritten: false, hash: nil,
-            setAside: [], sandbox: sandbox)
-        if let file = files.first { read(file, into: sandbox, &content) }
+        var content = try find(sandbox)
+        if content.isWritten { try read(into: sandbox, &content) }
+        if content.wasInUse { counts.withLock { $0.takenOver += 1 } }
         let place = Place(content)
+        sandbox.tenure = tenure
         state.withLock { $0.places[sandbox.name] = place }
         sandbox.takeChanges()
     }
 
-    private func read(_ file: StateFolder.File, into sandbox: Sandbox, _ content: inout Place.Content) {
-        let salvage = Salvage()
+    /// Looks for the file of a sandbox, which from now on belongs to this server.
+    private func find(_ sandbox: Sandbox) throws(SandboxUnavailable) -> Place.Content {
+        if let replica {
+            let (claim, hasFile, wasInUse) = try replica.take(sandbox.name)
+            return Place.Content(
+                file: claim.file, claim: claim, isWritten: hasFile, wasInUse: wasInUse, sandbox: sandbox)
+        }
+        let files: [StateFolder.File]
+        do {
+            files = try folder.files(of: sandbox.name)
+        } catch {
+            throw SandboxUnavailable("The sandbox \(sandbox.name) cannot be read: \(folder.path): \(error).")
+        }
+        for stale in files.dropFirst() { folder.remove(stale) }
+        let file = files.first ?? StateFolder.File(sandbox: sandbox.name, fence: 1)
+        return Place.Content(file: file, isWritten: !files.isEmpty, sandbox: sandbox)
+    }
+
+    /// Reads a file that is there.
+    private func read(into sandbox: Sandbox, _ content: inout Place.Content) throws(SandboxUnavailable) {
+        let (salvage, file) = (Salvage(), content.file)
+        content.isWritten = false
         do {
             let (bytes, changed) = try folder.content(of: file)
             let document = try KeptSandbox(bytes, of: file, settingAside: salvage)
@@ -140,9 +188,14 @@ package final class StateKeeper: SandboxKeeper {
             (content.isWritten, content.setAside) = (true, document.setAside)
             counts.withLock { $0.read += 1 }
         } catch {
-            // The sandbox begins anew, under a number that the file never had.
-            content.file = StateFolder.File(sandbox: file.sandbox, fence: file.fence + 1)
-            setAside(file, because: "\(error)")
+            let path = setAside(file, because: "\(error)")
+            if content.claim == nil {
+                // The sandbox begins anew, under a number that the file never had.
+                content.file = StateFolder.File(sandbox: file.sandbox, fence: file.fence + 1)
+            } else if path == nil {
+                // A claim has one number, and the file that cannot be moved is not to be replaced.
+                throw SandboxUnavailable("The file \(file.name) cannot be read, and not be moved to set-aside.")
+            }
         }
         note(salvage, of: sandbox, &content)
     }
@@ -155,19 +208,23 @@ package final class StateKeeper: SandboxKeeper {
         for part in parts { audience.logger?.warning("Set aside: \(part)") }
     }
 
-    private func setAside(_ file: StateFolder.File, because problem: String) {
+    /// Moves a file out of the way.
+    ///
+    /// - Returns: its new path; `nil` if it stays where it is.
+    private func setAside(_ file: StateFolder.File, because problem: String) -> String? {
         let place = folder.setAside(file)
         let told = "\(problem); the file is kept as \(place ?? file.name)"
-        guard let audience = audience.withLock(\.self) else { return }
+        guard let audience = audience.withLock(\.self) else { return place }
         let part: JSON = [
             "sandbox": .string(file.sandbox), "vendor": nil, "record": "", "problem": .string(told), "value": nil,
         ]
         audience.setAside.add([part])
         audience.logger?.warning("Set aside: \(SetAsidePart(part))")
+        return place
     }
 
-    /// An opened sandbox is this process's alone.
-    package func mayAnswer(in sandbox: Sandbox) -> Bool { true }
+    /// Whether the sandbox is this server's now: always, unless it shares the folder.
+    package func mayAnswer(in sandbox: Sandbox) -> Bool { replica?.lease.holds(sandbox.tenure) ?? true }
 
     // MARK: - Writing
 
@@ -251,9 +308,8 @@ package final class StateKeeper: SandboxKeeper {
     private struct Writing {
         let sandbox: Sandbox
         let place: Place
-        let file: StateFolder.File
+        let draft: StateFolder.Draft
         let hash: Int
-        let bytes: [UInt8]
     }
 
     /// Reads what a sandbox keeps; `nil` when there is nothing to write.
@@ -273,19 +329,20 @@ package final class StateKeeper: SandboxKeeper {
         let bytes = JSON.object(kept).bytes
         let hash = bytes.hashValue
         guard hash != content.hash || !content.isWritten else { return nil }
+        let text = KeptSandbox.content(
+            bytes, of: content.file, setAside: content.setAside, used: used, at: machine())
         return Writing(
-            sandbox: sandbox, place: place, file: content.file, hash: hash,
-            bytes: KeptSandbox.content(
-                bytes, of: content.file, setAside: content.setAside, used: used, at: machine()))
+            sandbox: sandbox, place: place,
+            draft: StateFolder.Draft(file: content.file, bytes: text, claim: content.claim), hash: hash)
     }
 
     private func write(_ work: [Writing]) -> [Sandbox] {
         if work.isEmpty { return [] }
-        let (written, failure) = folder.write(work.map { ($0.file, $0.bytes) })
+        let (written, failure) = folder.write(work.map(\.draft))
         let files = Set(written)
         var saved: [Sandbox] = []
         for writing in work {
-            let isWritten = files.contains(writing.file)
+            let isWritten = files.contains(writing.draft.file)
             if isWritten {
                 writing.place.content.withLock { ($0.isWritten, $0.hash) = (true, writing.hash) }
                 saved.append(writing.sandbox)
@@ -294,17 +351,18 @@ package final class StateKeeper: SandboxKeeper {
         }
         counts.withLock { counts in
             counts.written += written.count
-            counts.bytes += work.reduce(0) { $0 + (files.contains($1.file) ? $1.bytes.count : 0) }
+            counts.bytes += work.reduce(0) { $0 + (files.contains($1.draft.file) ? $1.draft.bytes.count : 0) }
             counts.failed += work.count - written.count
         }
-        if let failure {
+        // What others have by now is none of this server's problems.
+        if let failure, failure.code != ESTALE {
             settle("\(work.count - written.count) sandboxes are not written to \(folder.path): \(failure)")
         }
         return saved
     }
 
     /// Tells when writing begins to fail, fails otherwise, or succeeds again.
-    private func settle(_ problem: String?) {
+    func settle(_ problem: String?) {
         let isNews = state.withLock { state in
             defer { state.problem = problem }
             return state.problem != problem
@@ -319,14 +377,16 @@ package final class StateKeeper: SandboxKeeper {
     }
 
     /// Makes a folder that somebody removed anew, with all sandboxes in memory.
-    private func restoreFolder() {
-        guard !folder.isThere else { return }
+    func restoreFolder() {
+        let known = state.withLock(\.mark)
+        guard folder.mark != known else { return }
         do {
             try folder.make()
         } catch {
             // Writing fails next, and says why.
             return
         }
+        state.withLock { ($0.mark, $0.isAnew) = (folder.mark, true) }
         audience.withLock(\.self)?.logger?.error(
             "\(folder.path) was removed; the sandboxes in memory are written to a new one, all others are lost.")
         let places = state.withLock { Array($0.places.values) }
@@ -344,18 +404,24 @@ package final class StateKeeper: SandboxKeeper {
     /// Writes the files once more, and lets go of the sandboxes.
     package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
         let saved = save(sandboxes)
-        state.withLock { state in
-            for sandbox in saved { state.places[sandbox.name] = nil }
+        let places = state.withLock { state in saved.compactMap { state.places.removeValue(forKey: $0.name) } }
+        for place in places {
+            if let claim = place.content.withLock({ $0.claim }) { replica?.release(claim) }
         }
         return saved
     }
 
-    /// Removes the files of a sandbox.
+    /// Removes the file of a sandbox that is opened here, and gives the sandbox up.
     package func forget(_ name: String) -> Bool {
         let place = state.withLock { $0.places.removeValue(forKey: name) }
-        place?.turn.wait()
-        defer { place?.turn.signal() }
-        return folder.files(of: name).reduce(false) { folder.remove($1) || $0 }
+        guard let place else { return false }
+        place.turn.wait()
+        defer { place.turn.signal() }
+        let content = place.content.withLock(\.self)
+        // By its number: whoever has taken the sandbox over since has given the file another one.
+        let wasThere = folder.remove(content.file)
+        if let claim = content.claim { replica?.release(claim) }
+        return wasThere || content.wasInUse
     }
 
     /// Gives the files the moments of their last use.
@@ -366,9 +432,6 @@ package final class StateKeeper: SandboxKeeper {
             if content.isWritten, content.sandbox === sandbox { folder.touch(content.file, at: sandbox.lastUsed) }
         }
     }
-
-    /// The names of sandboxes with a file.
-    package func names(atMost count: Int) -> [String] { folder.sandboxes(atMost: count) }
 }
 
 /// How much a server has read from its folder of states, and written to it.
@@ -381,4 +444,10 @@ struct StateCounts {
     var bytes = 0
     /// Attempts to write a file that failed.
     var failed = 0
+    /// Sandboxes taken from another replica, or from one that was gone.
+    var takenOver = 0
+    /// Sandboxes given to another replica that asked for them.
+    var handedOver = 0
+    /// How often the lease has lapsed.
+    var lapses = 0
 }

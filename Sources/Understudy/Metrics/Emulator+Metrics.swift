@@ -71,10 +71,24 @@ extension Emulator {
                 "understudy_state_write_failures_total", "Files that could not be written, each attempt counted.",
                 total.failed
             ),
-        ] {
+        ] + (replica == nil ? [] : replicaCounts(total)) {
             text.family(name, .counter, about)
             text.sample(name, value, [:])
         }
+        guard let replica else { return }
+        text.gauge(
+            "understudy_replica_info", "Always 1; the label is the replica's name.", 1, ["replica": replica])
+    }
+
+    private func replicaCounts(_ total: StateCounts) -> [(String, String, Int)] {
+        [
+            (
+                "understudy_state_taken_over_total", "Sandboxes taken from another replica, or from one that was gone.",
+                total.takenOver
+            ),
+            ("understudy_state_handed_over_total", "Sandboxes given to a replica that asked for them.", total.handedOver),
+            ("understudy_lease_lapses_total", "How often others could have counted this replica as gone.", total.lapses),
+        ]
     }
 
     /// Without a server there are no connections to report.

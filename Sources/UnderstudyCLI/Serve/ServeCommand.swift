@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Emulation
 import HTTPEngine
 import Logging
@@ -53,6 +54,8 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var state: StateOptions
 
+    @OptionGroup var replicas: ReplicaOptions
+
     @OptionGroup var secure: SecureListenerOptions
 
     @OptionGroup var scenarios: ScenarioOptions
@@ -82,6 +85,7 @@ struct ServeCommand: ParsableCommand {
         let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)
         let controlListener = try control.listener(host: listener.host, sources)
+        let drain = try replicas.drainTime(sources)
         let server = try Misuse.rephrase { () throws(ServerError) in
             try Server(
                 ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
@@ -106,11 +110,13 @@ struct ServeCommand: ParsableCommand {
         {
             warn(warning, logger)
         }
-        end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination())
+        end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination(), drain)
         // The file must not name a server that is gone. The race with a new server that has just replaced it is
         // accepted.
         if let portFile { unlink(portFile) }
-        if let problem = emulator.keeper?.finish() { throw AnswerIsNo(message: "\(problem).") }
+        let problem = emulator.keeper?.finish()
+        emulator.endLease()
+        if let problem { throw AnswerIsNo(message: "\(problem).") }
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }
         } catch {
@@ -130,8 +136,10 @@ struct ServeCommand: ParsableCommand {
 
     /// Stops the server, which finishes open requests.
     private func end(
-        _ servers: [Server], _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
+        _ servers: [Server], _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination,
+        _ drain: Duration
     ) {
+        emulator.beginDraining()
         if signal == .interrupt {
             Output.complaint("Stopping; requests in flight have 10 s. Press Control-C again to stop at once.")
         }
@@ -140,10 +148,14 @@ struct ServeCommand: ParsableCommand {
         _ = emulator.keeper?.finish()
         _ = try? files.save(emulator)
         // A second signal means not waiting for open requests. A closing terminal sends more than one.
+        let isImpatient = DispatchSemaphore(value: 0)
         OperatingSystem.startThread {
             while Signals.waitForTermination() == .hangUp {}
+            isImpatient.signal()
             for server in servers { Task { await server.stop(within: .zero) } }
         }
+        _ = isImpatient.wait(timeout: .now() + drain.inSeconds)
+        emulator.handOverAll()
         Waiting.until {
             await withTaskGroup { group in
                 for server in servers { group.addTask { await server.stop(within: .seconds(10)) } }
@@ -179,13 +191,14 @@ struct ServeCommand: ParsableCommand {
         let token = try control.token(sources)
         let hostNames = try control.hostNames(listeningAt: listener.host, sources)
         let stateLimit = try state.limit(sources)
-        let keeper = try state.keeper(limits, sources)
+        let keeper = try state.keeper(limits, as: try replicas.name(sources), sources)
+        let peers = try replicas.bases(sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
                 sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
-                keeper: keeper,
+                keeper: keeper, peers: peers,
                 // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
                 keyTrust: { trust.current })
         }

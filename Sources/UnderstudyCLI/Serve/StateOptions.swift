@@ -38,10 +38,15 @@ struct StateOptions: ParsableArguments {
     }
 
     /// The keeper of sandboxes in the folder of `--state`.
-    func keeper(_ limits: SandboxLimits, _ sources: OptionSources) throws -> StateKeeper? {
-        guard let path = try sources.text("state", flag: folder) else { return nil }
+    ///
+    /// - Parameter replica: the name among the replicas that share the folder; `nil` for a server alone.
+    func keeper(_ limits: SandboxLimits, as replica: String?, _ sources: OptionSources) throws -> StateKeeper? {
+        guard let path = try sources.text("state", flag: folder) else {
+            guard let replica else { return nil }
+            throw Misuse("--replica \(replica) needs --state: the folder that all replicas share.")
+        }
         do {
-            let keeper = try StateKeeper(folder: path, timeToLive: limits.timeToLive)
+            let keeper = try StateKeeper(folder: path, replica: replica, timeToLive: limits.timeToLive)
             if let lack = keeper.lackOfLocks {
                 Output.complaint(
                     "\(path) is on a file system without locks (\(lack)): make sure that no other server uses it.")
@@ -49,6 +54,8 @@ struct StateOptions: ParsableArguments {
             return keeper
         } catch let problem as StateFolderProblem {
             throw Misuse("--state \(problem).")
+        } catch let problem as ReplicaProblem {
+            throw Misuse("--replica \(problem).")
         } catch StateLock.Failure.taken(let owner) {
             let process = owner.map { "the process \($0)" } ?? "another process"
             throw Misuse(

@@ -25,7 +25,7 @@ struct NamedSchema: Sendable {
     static let all =
         [problem, health, description, vendors, sample] + times + journals + settingsSchemas + conditionSchemas
         + faultSchemas
-        + scenarioSchemas + verifySchemas + tokenSchemas + keySchemas + sandboxes
+        + scenarioSchemas + verifySchemas + tokenSchemas + keySchemas + sandboxes + probes
 }
 
 // MARK: - Shared schemas
@@ -58,7 +58,7 @@ extension NamedSchema {
     static let health = NamedSchema(
         "Health",
         Schema.answer(
-            "That the server is well, and what it stands in for.", optional: ["state"],
+            "That the server is well, and what it stands in for.", optional: ["state", "replica"],
             [
                 "status": Schema.string("“ok”."),
                 "version": Schema.string("The release."),
@@ -99,6 +99,7 @@ extension NamedSchema {
                         "problem": Schema.nullable(
                             Schema.string("Why sandboxes are not written there now; null when all are.")),
                     ]),
+                "replica": Schema.string("The replica's name, where several share a folder."),
                 "set_aside": Schema.answer(
                     "What of the state file could not be read, and is kept for the next export.",
                     [

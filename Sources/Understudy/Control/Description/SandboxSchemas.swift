@@ -8,7 +8,7 @@ extension NamedSchema {
     static let sandbox = NamedSchema(
         "Sandbox",
         Schema.answer(
-            "A sandbox.",
+            "A sandbox.", optional: ["replica"],
             [
                 "name": Schema.string("Its name.", pattern: SandboxName.pattern),
                 "created_at": Schema.string("When it came into being, by the machine's clock."),
@@ -27,14 +27,25 @@ extension NamedSchema {
                 "sockets": Schema.integer("How many WebSockets are open.", from: 0),
                 "journal_entries": Schema.integer("How many entries its journal keeps.", from: 0),
                 "journal_bytes": Schema.integer("An estimate of the memory they take.", from: 0),
+                "replica": Schema.string("The replica that has it, where several share a folder."),
             ]))
 
     static let sandboxList = NamedSchema(
         "Sandboxes",
         Schema.answer(
-            "The sandboxes.",
+            "The sandboxes.", optional: ["replica", "replicas"],
             [
                 "sandboxes": Schema.list(
-                    "The standard one first, then the others by name.", of: sandbox.reference)
+                    "The standard one first, then the others by name.", of: sandbox.reference),
+                "replica": Schema.string("The replica that answers, where several share a folder."),
+                "replicas": Schema.list("The replicas that were asked, this one first.", of: replica),
             ]))
+
+    private static let replica = Schema.answer(
+        "A replica.",
+        [
+            "name": Schema.nullable(Schema.string("Its name; null for one that did not answer.")),
+            "base": Schema.nullable(Schema.string("Where it was asked; null for the one that answers.")),
+            "problem": Schema.nullable(Schema.string("Why it did not answer; null when it did.")),
+        ])
 }
