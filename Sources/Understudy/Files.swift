@@ -119,7 +119,7 @@ package enum Files {
     /// All names in a folder but its own and its parent's; none if there is no folder.
     static func names(in folder: String) throws(Failure) -> [String] {
         let (names, code) = FileSystem.listing(of: folder, hidden: true)
-        guard code == 0 || code == ENOENT else { throw Failure(code: code) }
+        guard [0, ENOENT, ENOTDIR].contains(code) else { throw Failure(code: code) }
         return names
     }
 

@@ -16,11 +16,13 @@ package final class Stage: Sendable {
     private let server: Server
 
     /// A separate server that keeps its sandboxes in a folder.
+    ///
+    /// - Parameter replica: its name among those that share the folder; `nil` if the folder is its alone.
     package convenience init(
-        keeping folder: TemporaryFolder, _ fixtures: FixtureStore = Repository.fixtures,
+        keeping folder: TemporaryFolder, as replica: String? = nil, _ fixtures: FixtureStore = Repository.fixtures,
         _ loaders: [VendorLoader] = Catalog.vendors
     ) throws {
-        let keeper = try StateKeeper(folder: folder.path)
+        let keeper = try StateKeeper(folder: folder.path, replica: replica)
         try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: keeper), in: folder)
     }
 

@@ -13,12 +13,12 @@ struct SwitchboardWorld: Sendable {
 
     init(
         _ depth: Depth, at clock: Int? = World.exampleMoment, limits: SandboxLimits = SandboxLimits(),
-        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
+        keeper: StateKeeper? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) async throws {
         fixtures = try Switchboard.fixtures()
         emulator = try Emulator(
             fixtures: FixtureStore(layers: [fixtures.path]), loaders: [VendorLoader(Switchboard.self)],
-            sandboxes: limits, machine: machine)
+            sandboxes: limits, machine: machine, keeper: keeper)
         world = try await World(depth, on: Stage(emulator), at: clock)
     }
 

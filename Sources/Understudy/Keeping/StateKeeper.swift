@@ -242,11 +242,18 @@ package final class StateKeeper: SandboxKeeper {
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.savePending() }
     }
 
-    private func savePending() {
+    /// The sandboxes to be written, each once.
+    private func takePending() -> [Sandbox] {
         let pending = state.withLock { state in
             defer { state.pending = [] }
             return state.pending
         }
+        var known: Set<ObjectIdentifier> = []
+        return pending.filter { known.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    private func savePending() {
+        let pending = takePending()
         let saved = save(pending)
         let isAllSaved = saved.count == pending.count
         let hasMore = state.withLock { state in
@@ -268,10 +275,7 @@ package final class StateKeeper: SandboxKeeper {
     ///
     /// - Returns: why something could not be written; `nil` when all is.
     package func finish() -> String? {
-        let pending = state.withLock { state in
-            defer { state.pending = [] }
-            return state.pending
-        }
+        let pending = takePending()
         let saved = Set(save(pending).map(ObjectIdentifier.init))
         let isAllSaved = state.withLock { state in
             state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }

@@ -48,6 +48,7 @@ final class Lease: Sendable {
 
     private struct State {
         var session = ""
+        var earlier: Set<String> = []
         var descriptor: Int32 = -1
         var text: Text
     }
@@ -68,6 +69,9 @@ final class Lease: Sendable {
     /// The name under which others see this lease: that of the replica, and some digits.
     var session: String { state.withLock { $0.session } }
 
+    /// Whether that session of this process has ended, even if its file could not be removed.
+    func wasEarlier(_ session: String) -> Bool { state.withLock { $0.earlier.contains(session) } }
+
     /// Counts the sessions of the process. What belongs to an earlier one no longer counts.
     var tenure: Int { number.load(ordering: .acquiring) }
 
@@ -85,6 +89,7 @@ final class Lease: Sendable {
             let file = try folder.makeLease(session, state.text)
             if state.descriptor >= 0 { close(state.descriptor) }
             folder.remove(state.session)
+            state.earlier.insert(state.session)
             (state.session, state.descriptor) = (session, file.descriptor)
             state.text = Text(boot: state.text.boot, isLocked: file.isLocked, process: state.text.process, beats: 0)
             number.add(1, ordering: .acquiringAndReleasing)

@@ -47,18 +47,18 @@ package final class Replica: Sendable {
     func start(_ serve: @escaping @Sendable () -> Void) {
         // One that cannot begin now begins as after a lapse.
         try? lease.begin()
-        // Two threads: a slow disk must not keep the lease from being renewed.
-        OperatingSystem.startThread { [self] in
-            while end.wait(timeout: .now() + .milliseconds(Int(Lease.beat.inSeconds * 1000))) == .timedOut {
-                lease.renew()
-            }
+        // Two threads: a slow disk must not keep the lease from being renewed. Neither keeps the replica itself.
+        OperatingSystem.startThread { [end, lease] in
+            while end.wait(timeout: .now() + Lease.beat.inSeconds) == .timedOut { lease.renew() }
             end.signal()
         }
-        OperatingSystem.startThread { [self] in
+        OperatingSystem.startThread { [end] in
             while end.wait(timeout: .now() + Self.pause) == .timedOut { serve() }
             end.signal()
         }
     }
+
+    deinit { finish() }
 
     /// Takes a sandbox.
     ///
@@ -99,7 +99,7 @@ package final class Replica: Sendable {
 
     private func attempt(_ sandbox: String) throws(SandboxUnavailable) -> StateFolder.Taking {
         do {
-            return try folder.take(sandbox, for: lease.session) { watch.isGone($0) }
+            return try folder.take(sandbox, for: lease.session) { lease.wasEarlier($0) || watch.isGone($0) }
         } catch {
             throw SandboxUnavailable("The sandbox \(sandbox) cannot be taken: \(folder.path): \(error).")
         }
