@@ -18,9 +18,9 @@ package final class Stage: Sendable {
     /// A separate server that keeps its sandboxes in a folder.
     package convenience init(
         keeping folder: TemporaryFolder, _ fixtures: FixtureStore = Repository.fixtures,
-        _ loaders: [VendorLoader] = Catalog.vendors
+        _ loaders: [VendorLoader] = Catalog.vendors, journalEntries: Int = 0
     ) throws {
-        let keeper = try StateKeeper(folder: folder.path)
+        let keeper = try StateKeeper(folder: folder.path, journalEntries: journalEntries)
         try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: keeper), in: folder)
     }
 

@@ -10,6 +10,10 @@ public final class Journal: Sendable {
         package var bytes = 4 << 20
         /// Bytes of all sandboxes together.
         package var totalBytes = 64 << 20
+        /// How many of the newest entries a sandbox's file keeps too.
+        package var keptEntries = 0
+        /// ours: bytes of these in the file, which is written as a whole.
+        package var keptBytes = 256 << 10
 
         /// Creates the default limits.
         package init() {}
@@ -35,13 +39,19 @@ public final class Journal: Sendable {
 
     private let limits: Limits
     private let total: JournalTotal
-    private let passedReserve = Mutex<(@Sendable () -> Void)?>(nil)
+    private let keeper = Mutex<(@Sendable () -> Void)?>(nil)
+    /// After how many entries there is something new to keep.
+    private let step: Int
+    /// What a file keeps; `nil` if it keeps no entries.
+    let kept: KeptEntries?
     private let place: Int
     private let state = Mutex(State())
 
     init(limits: Limits, total: JournalTotal) {
         self.limits = limits
         self.total = total
+        kept = limits.keptEntries > 0 ? KeptEntries(limits) : nil
+        step = kept == nil ? Self.reserve : 1
         place = total.makePlace()
         total.settle(self, at: place)
     }
@@ -66,7 +76,7 @@ public final class Journal: Sendable {
             return (state.lastID, Self.change(&state), dropped)
         }
         entry.record.cause?.stands(at: id)
-        if id.isMultiple(of: Self.reserve) { passedReserve.withLock(\.self)?() }
+        if id.isMultiple(of: step) { tellKeeper() }
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
@@ -75,12 +85,16 @@ public final class Journal: Sendable {
         return id
     }
 
-    /// From now on, calls this whenever ``reservedNumber`` changes.
-    func noteReserve(_ note: @escaping @Sendable () -> Void) { passedReserve.withLock { $0 = note } }
+    /// From now on, calls this whenever there is something new to keep: another ``reservedNumber``, or entries.
+    func tellChanges(_ tell: @escaping @Sendable () -> Void) { keeper.withLock { $0 = tell } }
+
+    /// Called after the change, so that whoever has been told finds it.
+    private func tellKeeper() { keeper.withLock(\.self)?() }
 
     /// Wakes the waiters to look again, since something was added to an entry.
     func noteChange() {
         let waiters = state.withLock { Self.change(&$0) }
+        if kept != nil { tellKeeper() }
         for waiter in waiters { waiter.resume() }
     }
 
@@ -155,6 +169,19 @@ public final class Journal: Sendable {
             state.first = 0
             if restartNumbers { state.lastID = 0 }
         }
+        // Also without the switch: a file may still hold entries from before.
+        tellKeeper()
+    }
+
+    /// Adds an entry under the number that it has, which no entry has yet.
+    func put(_ entry: JournalEntry) {
+        let dropped = state.withLock { state in
+            state.lastID = max(state.lastID, min(entry.id, Ordinal.largest))
+            return push(entry, &state)
+        }
+        withExtendedLifetime(dropped) {}
+        total.use(place)
+        total.bound(to: limits.totalBytes)
     }
 
     /// Drops the oldest half, to make room for other sandboxes.
