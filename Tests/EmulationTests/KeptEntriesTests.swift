@@ -127,6 +127,61 @@ struct KeptEntriesTests {
         #expect(!shown.hidesMoreThanTokens)
     }
 
+    /// Records of every kind, by what is special about them.
+    private static let records: [(String, @Sendable (inout ExchangeRecord) -> Void)] = [
+        ("an outgoing call", { $0.calledBase = "http://app.test:81" }),
+        ("a fault", { $0.intervention = "fault 1: 503" }),
+        ("the vendor's own doing", { $0.ownInterventions = [["rule": "wrong-nonce", "left": 0]] }),
+        ("both", { ($0.intervention, $0.ownInterventions) = ("fault 1", [["rule": "x"]]) }),
+        ("a refusal", { ($0.failure, $0.reason) = ("not-allowed", "it is not") }),
+        (
+            "a refused part",
+            {
+                $0.parts = ExchangeParts()
+                $0.parts?.append(ExchangePart(2, named: "add", "not-allowed", because: nil, [Finding("a", .failed)]))
+            }
+        ),
+        (
+            "notes",
+            {
+                for fact: Fact in [.text("é"), .text(""), .count(7), .absent, .time(1.5), .json(["a": 1.50])] {
+                    $0.checks.append(
+                        Finding("noted", .noted, expected: .text("x"), found: fact, note: "n", source: "s"))
+                }
+            }
+        ),
+        ("secrets", { $0.secrets = ["pin"] }),
+        ("no route", { ($0.route, $0.vendor) = (nil, nil) }),
+        ("no vendor", { $0.guide = RouteGuide(RouteTable()) }),
+    ]
+
+    @Test("are shown and found as they were, whatever they are", arguments: records.indices)
+    func roundTrip(_ index: Int) throws {
+        var record = ExchangeRecord()
+        (record.vendor, record.route) = ("v", "r")
+        Self.records[index].1(&record)
+        let journal = journal(keeping: 1)
+        journal.append(
+            JournalEntry(
+                sandbox: "s", moment: Moment(unixSeconds: 253_402_300_799),
+                request: Request(
+                    method: .put, target: "/x//?token=secret-1&a=b",
+                    fields: ["A": "b", "a": "c", "Authorization": "Basic eA=="],
+                    body: Array(#"{"pin":"1234","a":[1.50, null]}"#.utf8)),
+                response: .json(["b": "c", "pin": "1234"]), record: record))
+        let (redactor, routes) = (Redactor(), RouteTable())
+        let entry = try #require(journal.last)
+        let again = try read(try #require(journal.keptTexts(by: writer()).first))
+        let (shown, seen) = (MaskedExchange(entry, by: redactor), MaskedExchange(again, by: redactor))
+        #expect(seen.json(routes: routes) == shown.json(routes: routes), "\(Self.records[index].0)")
+        #expect((seen.target, seen.reason, seen.summary) == (shown.target, shown.reason, shown.summary))
+        #expect(seen.interventions == shown.interventions && seen.claims == shown.claims)
+        #expect(again.isOutgoing == entry.isOutgoing && again.record.isIntervened == entry.record.isIntervened)
+        #expect(again.moment == entry.moment && again.id == entry.id)
+        #expect(again.notes(named: "noted").count == entry.notes(named: "noted").count)
+        #expect(seen.hidesMoreThanTokens == shown.hidesMoreThanTokens)
+    }
+
     @Test(
         "that are no entries are refused by what is wrong with them",
         arguments: [

@@ -24,7 +24,8 @@ extension Sandbox {
         return TokenOutcome(vendors[index].explain(token, knowing: [:], at: moment))
     }
 
-    /// What requests and control calls changed, secrets included, but for the journal's entries; empty while everything is as it came into being.
+    /// What requests and control calls changed, secrets included, but for the journal's entries; empty while everything
+    /// is as it came into being.
     package var kept: JSONObject {
         let control = control.withLock(\.self)
         var kept = JSONObject()
