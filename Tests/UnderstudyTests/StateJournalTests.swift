@@ -1,5 +1,6 @@
 import Contracts
 import Emulation
+import Foundation
 import JSON
 import Support
 import Testing
@@ -161,6 +162,27 @@ struct StateJournalTests {
         let last = next.moved(to: try next.stage.restarted())
         #expect(try await shown(last, "json") == before)
         #expect(last.sandbox.journal.entries().map(\.id) == [1, 2, 3, 1001])
+    }
+
+    @Test("is read from the files of every release", arguments: ["sandbox-1-journal.json"])
+    func formats(_ name: String) async throws {
+        let world = try await World(on: stage).named("of-a-release")
+        try await world.freeze(at: 5)
+        save()
+        let copy = try folder.copy()
+        let place = try #require(try copy.files.first { $0.hasSuffix("/of-a-release.1.json") })
+        let path = Repository.root + "/Tests/UnderstudyTests/States/" + name
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try copy.write(text, to: place)
+        let next = world.moved(to: try Stage(keeping: copy, journalEntries: 10))
+        let entries = try #require(try await next.control(.get, "journal").json["entries"]?.array)
+        #expect(entries.map { $0["id"] } == [1, 2])
+        for entry in entries { #expect(text.contains(entry.text)) }
+        let expected = #"{"where":{"failure":"token-expired","claims":{"exp":{"present":true}}},"exactly":1}"#
+        #expect(try await next.control(.post, "journal/verify", expected).status == 200)
+        let cases = try await next.control(.get, "journal?format=hurl").text
+        #expect(
+            cases.contains("POST {{base}}/_understudy/tokens/rezolve/login") && !cases.contains("left out"), "\(cases)")
     }
 
     // MARK: The switch
