@@ -276,13 +276,14 @@ package struct Pipeline: RequestHandler {
     }
 
     private func log(
-        _ entry: JournalEntry, _ id: Int, _ masked: MaskedExchange, _ watch: Stopwatch, _ logger: Logger
+        _ entry: JournalEntry, _ id: Int?, _ masked: MaskedExchange, _ watch: Stopwatch, _ logger: Logger
     ) {
         var metadata: Logger.Metadata = [
             "sandbox": "\(masked.sandbox)", "method": "\(entry.request.method.rawValue)",
-            "path": "\(masked.path)", "status": "\(entry.response.status.code)", "entry": "\(id)",
+            "path": "\(masked.path)", "status": "\(entry.response.status.code)",
             "duration_ms": "\(Double(watch.elapsedNanoseconds / 1000) / 1000)",
         ]
+        metadata["entry"] = id.map { "\($0)" }
         metadata["intervention"] = masked.intervention.map { "\($0)" }
         metadata["vendor"] = entry.record.vendor.map { "\($0)" }
         metadata["route"] = entry.record.route.map { "\($0)" }

@@ -19,6 +19,14 @@ struct ConfigurationTests {
             (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
             (["--state-limit", "0"], "understudy: --state-limit 0 is not a number of megabytes (1–4096).\n"),
             (
+                ["--state", "s", "--state-journal", "1001"],
+                "understudy: --state-journal 1001 is not a number of entries (0–1000).\n"
+            ),
+            (
+                ["--state-journal", "100"],
+                "understudy: --state-journal 100 needs the folder of --state: name one, or leave it out.\n"
+            ),
+            (
                 ["--profile", "real"],
                 "understudy: --profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"
             ),

@@ -34,9 +34,12 @@ struct ContractRun {
     let result: ContractResult
     /// The routes and failures that occurred, read after every exchange, since a file may clear the journal.
     let occurrences: Occurrences
+    /// The sandbox in which it ran.
+    let world: World
 
     init(_ file: ContractFile, _ depth: Depth, on stage: Stage? = nil) async throws {
         let world = try await World(depth, on: stage, at: nil)
+        self.world = world
         let seen = Seen()
         let runner = ContractRunner(isPreparation: Self.steers) { (request) throws(ContractSendingProblem) in
             let answer = try await Self.send(request, world)

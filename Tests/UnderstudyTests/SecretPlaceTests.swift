@@ -13,12 +13,15 @@ import Understudy
 struct SecretPlaceTests {
     private let world: World
     private let lines = LogLines()
+    private let folder: TemporaryFolder
 
     init() async throws {
         let lines = lines
+        folder = try TemporaryFolder()
         let emulator = try Emulator(
             fixtures: Repository.fixtures, controlToken: Self.controlToken,
-            logger: Logger(label: "test") { _ in lines })
+            logger: Logger(label: "test") { _ in lines },
+            keeper: StateKeeper(folder: folder.path, journalEntries: 1000))
         world = try await World(.pipeline, on: Stage(emulator), at: nil)
         try await control(.put, "clock", #"{"now":\#(World.exampleMoment),"freeze":true}"#)
     }
@@ -59,6 +62,7 @@ struct SecretPlaceTests {
                 _ = try await world.call(target.method, path, content.fields, content.body)
                 sent += 1
             }
+            expectNone(of: [secret], in: try keptJournal())
         }
         return sent
     }
@@ -131,6 +135,12 @@ extension SecretPlaceTests {
         calls += world.emulator.vendors.map { (.get, "state/\($0.identity.id)", "") }
         calls += world.sandbox.journal.entries().suffix(10).map { (.get, "journal/\($0.id)", "") }
         return lines.bytes + (try await answers(to: calls))
+    }
+
+    /// What a file keeps of the newest entries.
+    private func keptJournal() throws -> [UInt8] {
+        let kept = try JSON.parse(world.sandbox.keptText, maximumDepth: Emulator.documentDepth)
+        return try #require(kept["journal"]).bytes
     }
 
     private func answers(to calls: [(HTTPRequest.Method, String, String)]) async throws -> [UInt8] {

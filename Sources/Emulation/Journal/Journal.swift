@@ -10,6 +10,10 @@ public final class Journal: Sendable {
         package var bytes = 4 << 20
         /// Bytes of all sandboxes together.
         package var totalBytes = 64 << 20
+        /// How many of the newest entries a sandbox's file keeps too.
+        package var keptEntries = 0
+        /// ours: bytes of these in the file, which is written as a whole.
+        package var keptBytes = 256 << 10
 
         /// Creates the default limits.
         package init() {}
@@ -27,6 +31,8 @@ public final class Journal: Sendable {
         var lastWaiter = 0
         /// Whether waiting is pointless from now on.
         var isOver = false
+        /// Whether the numbers go on elsewhere.
+        var isClosed = false
     }
 
     /// ours: numbers are kept ahead of entries in such steps, so that calls that change nothing else need no writing, and
@@ -35,13 +41,19 @@ public final class Journal: Sendable {
 
     private let limits: Limits
     private let total: JournalTotal
-    private let passedReserve = Mutex<(@Sendable () -> Void)?>(nil)
+    private let keeper = Mutex<(@Sendable () -> Void)?>(nil)
+    /// After how many entries there is something new to keep.
+    private let step: Int
+    /// What a file keeps; `nil` if it keeps no entries.
+    let kept: KeptEntries?
     private let place: Int
     private let state = Mutex(State())
 
     init(limits: Limits, total: JournalTotal) {
         self.limits = limits
         self.total = total
+        kept = limits.keptEntries > 0 ? KeptEntries(limits) : nil
+        step = kept == nil ? Self.reserve : 1
         place = total.makePlace()
         total.settle(self, at: place)
     }
@@ -53,20 +65,23 @@ public final class Journal: Sendable {
 
     /// Adds an entry and drops the oldest ones that no longer fit, here and in the least recently used journals.
     ///
-    /// - Returns: the entry's number.
+    /// - Returns: the entry's number; `nil` if its sandbox has moved meanwhile, and the entry is not kept.
     @discardableResult
-    public func append(_ entry: JournalEntry) -> Int {
+    public func append(_ entry: JournalEntry) -> Int? {
         var entry = entry
         if entry.size > limits.bytes / 4 { entry.omitBodies() }
         // Dropped entries are destroyed after unlocking: each holds a hundred small objects.
-        let (id, waiters, dropped) = state.withLock { state in
+        let added = state.withLock { state -> (id: Int, waiters: [CheckedContinuation<Void, Never>], JournalEntry?)? in
+            // Its number may be another entry's by now.
+            if state.isClosed { return nil }
             state.lastID += 1
             entry.id = state.lastID
             let dropped = push(entry, &state)
             return (state.lastID, Self.change(&state), dropped)
         }
+        guard let (id, waiters, dropped) = added else { return nil }
         entry.record.cause?.stands(at: id)
-        if id.isMultiple(of: Self.reserve) { passedReserve.withLock(\.self)?() }
+        if id.isMultiple(of: step) { tellKeeper() }
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
@@ -75,12 +90,16 @@ public final class Journal: Sendable {
         return id
     }
 
-    /// From now on, calls this whenever ``reservedNumber`` changes.
-    func noteReserve(_ note: @escaping @Sendable () -> Void) { passedReserve.withLock { $0 = note } }
+    /// From now on, calls this whenever there is something new to keep: another ``reservedNumber``, or entries.
+    func tellChanges(_ tell: @escaping @Sendable () -> Void) { keeper.withLock { $0 = tell } }
+
+    /// Called after the change, so that whoever has been told finds it.
+    private func tellKeeper() { keeper.withLock(\.self)?() }
 
     /// Wakes the waiters to look again, since something was added to an entry.
     func noteChange() {
         let waiters = state.withLock { Self.change(&$0) }
+        if kept != nil { tellKeeper() }
         for waiter in waiters { waiter.resume() }
     }
 
@@ -93,8 +112,16 @@ public final class Journal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Lets callers wait again after ``end()``.
-    func resume() { state.withLock { $0.isOver = false } }
+    /// Goes on after ``end()`` and ``close()``.
+    func resume() { state.withLock { ($0.isOver, $0.isClosed) = (false, false) } }
+
+    /// The last number that was given to an entry; no more are given, since others go on from there.
+    func close() -> Int {
+        state.withLock { state in
+            state.isClosed = true
+            return state.lastID
+        }
+    }
 
     /// Counts a change, and returns the waiters to resume.
     private static func change(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
@@ -158,6 +185,19 @@ public final class Journal: Sendable {
             state.first = 0
             if restartNumbers { state.lastID = 0 }
         }
+        // Also without the switch: a file may still hold entries from before.
+        tellKeeper()
+    }
+
+    /// Adds an entry under the number that it has, which no entry has yet.
+    func put(_ entry: JournalEntry) {
+        let dropped = state.withLock { state in
+            state.lastID = max(state.lastID, min(entry.id, Ordinal.largest))
+            return push(entry, &state)
+        }
+        withExtendedLifetime(dropped) {}
+        total.use(place)
+        total.bound(to: limits.totalBytes)
     }
 
     /// Drops the oldest half, to make room for other sandboxes.

@@ -58,11 +58,12 @@ public struct JournalEntry: Sendable {
         let response: Response
         let record: ExchangeRecord
         let omitsBodies: Bool
+        let kept: KeptExchange?
         let size: Int
 
         init(
             sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord,
-            omitsBodies: Bool = false
+            omitsBodies: Bool = false, kept: KeptExchange? = nil
         ) {
             self.sandbox = sandbox
             self.moment = moment
@@ -71,6 +72,7 @@ public struct JournalEntry: Sendable {
             self.response = response.withoutUpgrade
             self.record = record
             self.omitsBodies = omitsBodies
+            self.kept = kept
             // Reserved room for findings counts as well as their size. The target is counted again in the head.
             size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
@@ -78,7 +80,7 @@ public struct JournalEntry: Sendable {
                 // A vendor's own fields are few and short; those of a rule may be anything.
                 + (record.socket == nil ? 0 : SocketLog.byteLimit) + (record.parts?.byteCount ?? 0)
                 + (record.isIntervened ? response.fields.reduce(0) { $0 + $1.value.utf8.count } : 0)
-                + record.ownInterventions.reduce(0) { $0 + $1.bytes.count }
+                + record.ownInterventions.reduce(0) { $0 + $1.bytes.count } + (kept?.text.count ?? 0)
         }
     }
 
@@ -89,6 +91,17 @@ public struct JournalEntry: Sendable {
     /// Creates an entry for an exchange.
     public init(sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord) {
         content = Content(sandbox: sandbox, moment: moment, request: request, response: response, record: record)
+    }
+
+    /// Creates an entry from what a file kept of it: an exchange that is masked already.
+    init(
+        _ id: Int, kept: KeptExchange, sandbox: String, moment: Moment, request: Request, response: Response,
+        record: ExchangeRecord, omitsBodies: Bool
+    ) {
+        content = Content(
+            sandbox: sandbox, moment: moment, request: request, response: response, record: record,
+            omitsBodies: omitsBodies, kept: kept)
+        self.id = id
     }
 
     /// The sandbox's name.
@@ -103,8 +116,13 @@ public struct JournalEntry: Sendable {
     package var record: ExchangeRecord { content.record }
     /// Whether bodies were too long to be kept.
     package var omitsBodies: Bool { content.omitsBodies }
+    /// The entry as a file kept it; `nil` for an exchange that is as it was.
+    package var kept: KeptExchange? { content.kept }
     /// An estimate of the memory that the entry keeps, in bytes.
     var size: Int { content.size }
+
+    /// Whether both are copies of one entry.
+    func isSame(as other: JournalEntry) -> Bool { content === other.content }
 
     /// Drops the bodies, so that one long upload does not push everything else out of the journal.
     mutating func omitBodies() {
@@ -121,6 +139,8 @@ public struct JournalEntry: Sendable {
     /// Why the exchange was refused, in one line; `nil` when it was not.
     package var explanation: String? {
         if let reason = record.reason {
+            // A file keeps the whole sentence.
+            if kept != nil { return reason }
             return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason
         }
         guard record.failure != nil else { return nil }

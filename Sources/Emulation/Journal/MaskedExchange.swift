@@ -80,9 +80,12 @@ package struct MaskedExchange {
         return .string(redactor.text(text))
     }
 
+    /// Shown in the place of bodies that were too long.
+    static let omittedBody = "(too long to be kept)"
+
     /// JSON bodies as JSON, texts as strings, other bytes as their count.
     func body(_ bytes: [UInt8]) -> JSON {
-        if entry.omitsBodies { return "(too long to be kept)" }
+        if entry.omitsBodies { return .string(Self.omittedBody) }
         if bytes.isEmpty { return .null }
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
         // Content that is not JSON cannot be masked by the vendor's names.
@@ -100,6 +103,7 @@ extension MaskedExchange {
     ///
     /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
     package func json(routes: RouteTable) -> JSON {
+        if let kept = entry.kept { return kept.shown(by: redactor) }
         let record = entry.record
         var json: JSONObject = [
             "id": JSON(entry.id), "sandbox": .string(sandbox), "at": .string(entry.moment.rfc3339),
@@ -138,6 +142,24 @@ extension MaskedExchange {
     }
 }
 
+// MARK: - For repeating
+
+extension MaskedExchange {
+    /// Whether the request holds more secrets than tokens, so that it cannot be repeated from what is shown.
+    package var hidesMoreThanTokens: Bool {
+        if let kept = entry.kept { return kept.hidesMoreThanTokens }
+        let (request, tokens) = (entry.request, PresentedTokens.of(entry.request))
+        let body = (try? JSON.parse(request.body))?.text ?? String(decoding: request.body, as: UTF8.self)
+        let shownBody = requestBody.isNull ? "" : requestBody.string ?? requestBody.text
+        var pairs = [(request.target, target), (body, shownBody)]
+        pairs += zip(request.fields, requestFields).map { ($0.value, $1.value) }
+        return pairs.contains { sent, shown in
+            let unmasked = PresentedTokens.unmasked(shown, tokens)
+            return unmasked != sent && unmasked != JSON.string(sent).text
+        }
+    }
+}
+
 // MARK: - For conditions and people
 
 extension MaskedExchange {
@@ -148,9 +170,11 @@ extension MaskedExchange {
         request.fields = FieldLines(requestFields.map { ($0.name, $0.value) })
         request.body = encounterBody
         return MatchContext(
-            request: request, claims: entry.record.claims.map { redactor.json(.object($0)).object ?? [:] },
-            moment: entry.moment, reason: reason)
+            request: request, claims: claims, moment: entry.moment, reason: reason)
     }
+
+    /// The claims of the presented token.
+    var claims: JSONObject? { entry.record.claims.map { redactor.json(.object($0)).object ?? [:] } }
 
     private var encounterBody: [UInt8] {
         let bytes = entry.request.body

@@ -76,7 +76,7 @@ public final class Sandbox: Sendable {
         census.enter()
         alarm.attach(to: self)
         changes.attach(to: self)
-        journal.noteReserve { changes.set() }
+        journal.tellChanges { changes.set() }
         // An initial state may already have deadlines.
         passDeadlines()
     }

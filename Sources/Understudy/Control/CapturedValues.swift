@@ -99,7 +99,7 @@ struct CapturedValues {
         var texts = [request.target, String(decoding: request.body, as: UTF8.self)]
         texts += request.fields.map(\.value)
         // A claim may repeat a value from an answer, such as the nonce of a challenge.
-        texts += HurlPart.tokens(of: request).compactMap(claims(of:))
+        texts += PresentedTokens.of(request).compactMap(claims(of:))
         return texts.flatMap { text in
             text.unicodeScalars.split { !isInWord($0) }.map { String($0) }.filter { $0.utf8.count >= shortest }
         }

@@ -15,7 +15,7 @@ struct HurlPart {
     init(_ entry: JournalEntry, masked: MaskedExchange) {
         self.entry = entry
         self.masked = masked
-        tokens = Self.tokens(of: entry.request)
+        tokens = PresentedTokens.of(entry.request)
     }
 
     /// A title for people.
@@ -42,18 +42,18 @@ struct HurlPart {
         if entry.omitsBodies || entry.request.bodyExceedsLimit {
             throw HurlOmission(why: "whose content was too long to be kept")
         }
+        if masked.hidesMoreThanTokens { throw HurlOmission(why: "which holds a secret that the journal masks") }
         var calls: [String] = []
         for token in tokens where !values.knows(token) {
             guard let id = entry.record.vendor, let vendor = call.emulator.vendor(id),
                 let recipe = TokenRecipe(
                     for: token, of: call.emulator.vendors[vendor], in: call.sandbox.vendor(vendor),
-                    at: entry.moment)
+                    at: entry.moment, judged: entry.kept?.outcome(of: token))
             else { throw HurlOmission(why: "whose token cannot be minted again") }
             named.append(token)
             calls.append(values.replaced(Self.minting(recipe, values.name(token: token))))
         }
         if calls.contains(where: values.needsLost) { throw Self.needsLost }
-        try checkSecrets()
         return calls
     }
 
@@ -68,37 +68,6 @@ struct HurlPart {
         \(name): jsonpath "$.token"
 
         """
-    }
-
-    /// Refuses a call that contains a secret other than its tokens.
-    private func checkSecrets() throws(HurlOmission) {
-        let body = (try? JSON.parse(entry.request.body))?.text ?? String(decoding: entry.request.body, as: UTF8.self)
-        let shownBody = masked.requestBody.isNull ? "" : masked.requestBody.string ?? masked.requestBody.text
-        var pairs = [(entry.request.target, masked.target), (body, shownBody)]
-        pairs += zip(entry.request.fields, masked.requestFields).map { ($0.value, $1.value) }
-        for (sent, shown) in pairs where unmasked(shown) != sent && unmasked(shown) != JSON.string(sent).text {
-            throw HurlOmission(why: "which holds a secret that the journal masks")
-        }
-    }
-
-    /// The text with the tokens as they were sent.
-    private func unmasked(_ text: String) -> String {
-        tokens.reduce(text) { text, token in
-            let signature = token.split(separator: ".", omittingEmptySubsequences: false).last ?? ""
-            return text.replacing(token.dropLast(signature.count) + "***", with: token)
-        }
-    }
-
-    static func tokens(of request: Request) -> [String] {
-        let texts = request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)]
-        var found: [String] = []
-        for text in texts {
-            for match in text.matches(of: /eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/) {
-                let token = String(match.output)
-                if !found.contains(token) { found.append(token) }
-            }
-        }
-        return found
     }
 }
 
@@ -167,7 +136,8 @@ extension HurlPart {
         guard entry.record.failure != nil, let body = (try? JSON.parse(entry.response.body))?.object else { return [] }
         return body.compactMap { member in
             guard let text = member.value.string, member.name.allSatisfy({ $0.isLetter || $0 == "_" }),
-                text.firstRange(of: "{{") == nil, text.filter(\.isNumber).count < 4, !Self.isDrawn(text)
+                text.firstRange(of: "{{") == nil, text.firstRange(of: "***") == nil, text.filter(\.isNumber).count < 4,
+                !Self.isDrawn(text)
             else { return nil }
             return "jsonpath \"$.\(member.name)\" == \(JSON.string(text).text)"
         }

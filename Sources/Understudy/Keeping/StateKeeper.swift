@@ -70,6 +70,8 @@ package final class StateKeeper: SandboxKeeper {
 
     /// The digits of the start that all servers of the folder had and will have.
     package let start: String
+    /// How many of the newest entries of each journal are kept too.
+    package let journalEntries: Int
     let folder: StateFolder
     private let lock: StateLock
     /// This server among those that share the folder; `nil` if it has it for itself.
@@ -89,14 +91,16 @@ package final class StateKeeper: SandboxKeeper {
     ///   - path: the folder's path.
     ///   - name: the replica's name; `nil` for the only server of the folder.
     ///   - timeToLive: how long a sandbox without a time to live of its own may stay unused.
+    ///   - journalEntries: how many of the newest entries of each journal are kept too.
     ///   - machine: the machine's clock.
     /// - Throws: why the folder cannot be used; ``StateLock/Failure`` when another server uses it.
     package init(
-        folder path: String, replica name: String? = nil, timeToLive: Duration? = nil,
+        folder path: String, replica name: String? = nil, timeToLive: Duration? = nil, journalEntries: Int = 0,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) throws {
         folder = StateFolder(path)
         self.timeToLive = timeToLive
+        self.journalEntries = journalEntries
         self.machine = machine
         try folder.make()
         lock = try StateLock("\(folder.path)/.lock", isShared: name != nil)
@@ -323,14 +327,13 @@ package final class StateKeeper: SandboxKeeper {
         guard content.sandbox === sandbox else { return nil }
         sandbox.takeChanges()
         let used = sandbox.lastUsed
-        let kept = sandbox.kept
-        if kept.isEmpty, content.setAside.isEmpty {
+        let bytes = sandbox.keptText
+        if bytes.isEmpty, content.setAside.isEmpty {
             if content.isWritten, folder.remove(content.file) {
                 place.content.withLock { ($0.isWritten, $0.hash) = (false, nil) }
             }
             return nil
         }
-        let bytes = JSON.object(kept).bytes
         let hash = bytes.hashValue
         guard hash != content.hash || !content.isWritten else { return nil }
         let text = KeptSandbox.content(
