@@ -213,23 +213,24 @@ class Trial:
         return "a 503 of the server reaches the client, and is not repeated"
 
     def cuts(self) -> str:
-        # The second request of a connection, too: HAProxy treats the first one differently.
         outcome = ""
         for method in ("GET", "POST"):
-            mark = f"cut-{method}"
-            connection = http.client.HTTPConnection("127.0.0.1", self.proxy.port, timeout=10)
-            self.call("/~shop-3/", connection=connection)
-            try:
-                answer = self.call(
-                    "/~shop-3/", method=method, fields={"X-Answer": "cut", "X-Mark": mark}, connection=connection)
-                outcome = f"as {answer.status}"
-                require(self.name == "envoy" and answer.status == 503, f"a cut connection came as {answer.status}")
-            except (http.client.HTTPException, ConnectionError):
-                outcome = "as a cut connection"
-            connection.close()
-            require(self.counted(mark) == 1, f"a call whose connection was cut was sent {self.counted(mark)} times")
-        # nginx passes a replica by for 2 s after that.
-        self.await_that(lambda: self.owner("/~shop-3/") == self.map["shop-3"], "has not come back to its replica")
+            # The first request of a connection, and the second one: HAProxy treats them differently.
+            for is_first in (True, False):
+                mark = f"cut-{method}-{is_first}"
+                connection = http.client.HTTPConnection("127.0.0.1", self.proxy.port, timeout=10)
+                if not is_first:
+                    self.call("/~shop-3/", connection=connection)
+                try:
+                    answer = self.call(
+                        "/~shop-3/", method=method, fields={"X-Answer": "cut", "X-Mark": mark}, connection=connection)
+                    outcome = f"as {answer.status}"
+                    require(self.name == "envoy" and answer.status == 503, f"a cut connection came as {answer.status}")
+                except (http.client.HTTPException, ConnectionError):
+                    outcome = "as a cut connection"
+                connection.close()
+                require(self.counted(mark) == 1, f"a call whose connection was cut was sent {self.counted(mark)} times")
+        require(self.placed() == self.map, "sandboxes have moved since")
         return f"a connection that the server cuts reaches the client {outcome}, and the call is not repeated"
 
     def sockets(self) -> str:
@@ -250,21 +251,25 @@ class Trial:
         return "an upgrade passes, and frames in both directions"
 
     def drain(self) -> str:
-        """A replica that says that it is not ready, and answers nevertheless."""
-        name = "c"
-        replica = self.replicas[name]
-        theirs = [each for each, owner in self.map.items() if owner == name]
-        replica.process.send_signal(signal.SIGUSR1)
+        """Replicas that say that they are not ready, and answer nevertheless."""
+        theirs = next(name for name, owner in self.map.items() if owner == "c")
+        self.toggle("c")
         if not self.has_active_checks:
             time.sleep(1)
             require(self.placed() == self.map, "sandboxes moved")
-            replica.process.send_signal(signal.SIGUSR1)
+            self.toggle("c")
             return "it does not see that a replica is not ready"
-        took = self.await_that(lambda: self.owner(f"/~{theirs[0]}/") != name, "asks a replica that is not ready", 2)
-        said = self.check_moved({name})
-        replica.process.send_signal(signal.SIGUSR1)
+        took = self.await_that(lambda: self.owner(f"/~{theirs}/") != "c", "asks a replica that is not ready", 2)
+        said = self.check_moved({"c"})
+        self.toggle("b")
+        self.await_that(lambda: set(self.placed().values()) == {"a"}, "asks replicas that are not ready")
+        self.toggle("b", "c")
         back = self.await_that(lambda: self.placed() == self.map, "has not all sandboxes where they were")
         return f"a replica that is not ready gets nothing after {took:.2f} s; {said}; they are back {back:.2f} s after it is ready"
+
+    def toggle(self, *names: str) -> None:
+        for name in names:
+            self.replicas[name].process.send_signal(signal.SIGUSR1)
 
     def check_moved(self, gone: set[str]) -> str:
         now = self.placed()
