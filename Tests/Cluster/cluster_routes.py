@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from cluster_proxies import NAMES, Proxy, reserved_port
@@ -90,6 +91,8 @@ class Trial:
         # Maglev, Envoy's way, promises few and not none.
         self.tolerated = 20 if name == "envoy" else 0
         self.lines: list[str] = []
+        # Nothing is left but to wait, or it has failed.
+        self.is_idle = threading.Event()
 
     def run(self, is_quick: bool) -> list[str]:
         self.replicas = {name: Replica(name) for name in NAMES}
@@ -103,12 +106,14 @@ class Trial:
                             self.naming, self.spread, self.unchanged, self.statuses, self.cuts, self.sockets, self.drain,
                             self.kill, self.return_of_all):
                         self.say(f"{trial.__name__}: {trial()}")
+                    self.is_idle.set()
                     if long:
                         self.say(f"long poll: {long.result()}")
         except Exception as problem:
             log = self.proxy.log.read_text()[-2000:] if hasattr(self, "proxy") else ""
             raise SystemExit(f"FAILED: {self.name}: {problem!r}\n{log}") from problem
         finally:
+            self.is_idle.set()
             for replica in self.replicas.values():
                 replica.kill()
         return self.lines
@@ -305,8 +310,8 @@ class Trial:
         return f"a call that is answered after {time.monotonic() - begin:.0f} s is answered"
 
 
-def run(trials: list[Trial], is_quick: bool) -> None:
-    """All proxies at once, since most of the time is waiting."""
+def run(trials: list[Trial], is_quick: bool, then: Callable[[], None]) -> None:
+    """All proxies at once, and something else while they only wait."""
     lock = threading.Lock()
 
     def run_one(trial: Trial) -> None:
@@ -315,5 +320,10 @@ def run(trials: list[Trial], is_quick: bool) -> None:
             print("\n".join(lines), flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(len(trials)) as threads:
-        for done in [threads.submit(run_one, trial) for trial in trials]:
-            done.result()
+        runs = [threads.submit(run_one, trial) for trial in trials]
+        for trial in trials:
+            trial.is_idle.wait()
+        if not any(each.done() and each.exception() for each in runs):
+            then()
+        for each in runs:
+            each.result()

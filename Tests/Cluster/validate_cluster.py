@@ -9,17 +9,32 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
+import cluster_replicas  # noqa: E402
 from cluster_files import check_compose, check_kubernetes, check_proxy  # noqa: E402
-from cluster_proxies import CLUSTER, program  # noqa: E402
+from cluster_proxies import CLUSTER, ROOT, program  # noqa: E402
 from cluster_routes import Trial, run  # noqa: E402
 
 PROXIES = ["haproxy", "nginx", "envoy"]
 
 
+def run_replicas(binary: Path, proxies: list[str]) -> None:
+    if not cluster_replicas.has_replicas(binary):
+        print(f"replicas: skipped: there is no {binary} with --replica")
+        return
+    with tempfile.TemporaryDirectory(prefix="understudy-replicas-") as folder:
+        try:
+            lines = cluster_replicas.run(binary, proxies, Path(folder))
+        except AssertionError as problem:
+            raise SystemExit(f"FAILED: replicas: {problem}") from problem
+    print("\n".join(f"replicas {line}" for line in lines), flush=True)
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--quick", action="store_true", help="leaves out the wait of a minute")
-    is_quick = options.parse_args().quick
+    options.add_argument("--binary", type=Path, default=ROOT / ".build/debug/understudy", help="the program that is run too")
+    asked = options.parse_args()
+    is_quick, binary = asked.quick, asked.binary.resolve()
     print(f"compose: {check_compose()}")
     print(f"kubernetes: {check_kubernetes()}")
     if kubectl := shutil.which("kubectl"):
@@ -32,7 +47,8 @@ def main() -> None:
         folders = {name: Path(folder) / name for name in there}
         for each in folders.values():
             each.mkdir()
-        run([Trial(name, folders[name], has_active_checks=name != "nginx") for name in there], is_quick)
+        trials = [Trial(name, folders[name], has_active_checks=name != "nginx") for name in there]
+        run(trials, is_quick, then=lambda: run_replicas(binary, there))
     print(f"All is well: Compose, Kubernetes, {', '.join(there)}")
 
 
