@@ -187,7 +187,7 @@ class Trial:
         target = "/~shop-1//a/./b/../c%2Fd/%7e%41;p=1/%C3%9C?q=a%20b&&empty=&t=1+2"
         body = os.urandom(300_000)
         sent = {
-            "Authorization": "Bearer x.y.z", "x_under_score": "1", "X-Long": "l" * 8000, "Accept": "a/b", "Cookie": "a=1; b=2",
+            "Authorization": "Bearer x.y.z", "x_under_score": "1", "X-Long": "l" * 30_000, "Accept": "a/b", "Cookie": "a=1; b=2",
             "X-Understudy-Sandbox": "shop-1", "Content-Type": "application/json", "User-Agent": "an app"}
         additions = set()
         for content in (body, iter([body[:10], body[10:200_000], body[200_000:]])):
