@@ -198,10 +198,10 @@ def stop(cluster: Cluster) -> str:
         cluster.start_again("r1")
         cluster.await_that(lambda: any(cluster.owner(cluster.port, name) == "r1" for name in SANDBOXES))
         time.sleep(0.5)
-    require(not users.problems, f"while r1 was replaced {len(users.problems)} of {users.count} calls failed: {users.problems[:3]}")
+    require(not users.problems, f"while r1 was replaced {len(users.problems)} calls failed: {users.problems[:3]}")
     return (
-        f"a replica ends {took:.1f} s after SIGTERM and comes back; of {users.count} calls meanwhile none failed, and the longest "
-        f"took {users.longest:.2f} s")
+        f"a replica ends {took:.1f} s after SIGTERM and comes back; of {users.count} calls meanwhile none failed, and the "
+        f"longest took {users.longest:.2f} s")
 
 
 def kill(cluster: Cluster) -> str:
@@ -217,5 +217,5 @@ def kill(cluster: Cluster) -> str:
     require(len(users.problems) <= 2, f"when r2 was killed {len(users.problems)} calls failed: {users.problems[:3]}")
     require({cluster.owner(cluster.port, name) for name in SANDBOXES} == {"r1", "r3"}, "sandboxes are at a killed replica")
     return (
-        f"a replica is killed; of {users.count} calls {len(users.problems)} failed, at most one on its way for each client, and the "
-        f"longest took {users.longest:.2f} s; nothing is lost")
+        f"a replica is killed; of {users.count} calls {len(users.problems)} failed, at most one on its way for each client, "
+        f"and the longest took {users.longest:.2f} s; nothing is lost")
