@@ -93,14 +93,19 @@ class Crowd:
     async def play(self, group, caller, dice, phase: Phase, over: asyncio.Event, without: frozenset[str]) -> None:
         while not over.is_set() and len(phase.problems) < MOST_PROBLEMS:
             begin = time.monotonic()
-            doubtful = [sandbox for sandbox in group if sandbox.in_doubt is not None]
-            # After a kill every second turn is for a sandbox that has to answer again.
+            # After a kill most turns are for those that have yet to answer again, then every second one for a comparison.
+            if silent := [sandbox for sandbox in group if sandbox.is_silent]:
+                with self.noting(phase):
+                    await dice.choice(silent).await_answer(caller, phase, begin)
+                if dice.random() < 0.7:
+                    continue
+            doubtful = [sandbox for sandbox in group if sandbox.in_doubt is not None and not sandbox.is_silent]
             for candidates in (doubtful, group):
                 choice = [sandbox for sandbox in candidates if sandbox.name not in without]
                 if choice:
                     with self.noting(phase):
                         await self.take_turn(dice.choice(choice), caller, dice, phase)
-            if not doubtful:
+            if not silent and not doubtful:
                 pause = len(self.groups) / self.pace * dice.uniform(0.5, 1.5) - (time.monotonic() - begin)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(over.wait(), max(0.001, pause))
@@ -108,14 +113,19 @@ class Crowd:
     async def take_turn(self, sandbox: Sandbox, caller: Connection, dice: random.Random, phase: Phase) -> None:
         if sandbox.in_doubt is not None:
             await sandbox.recover(caller, phase)
-        else:
+            return
+        try:
             await sandbox.turn(caller, phase, next(self.numbers), dice)
+        except Unanswered:
+            if sandbox.in_doubt is None:
+                raise
+            await sandbox.recover(caller, phase, since=phase.killed)
 
     def doubt(self, names: set[str]) -> None:
         """Notes that the owner of these sandboxes has just been killed."""
         for sandbox in self.sandboxes:
             if sandbox.name in names:
-                sandbox.in_doubt = time.monotonic()
+                sandbox.in_doubt, sandbox.is_silent = time.monotonic(), True
                 history = sandbox.history
                 sandbox.flying = history.changes[-1] if len(history.changes) > len(history.answered) else None
 

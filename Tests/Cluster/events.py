@@ -43,7 +43,7 @@ async def kill_one(course: Course, phase: Phase) -> str:
         course.crowd.doubt(affected)
         course.cluster.members = course.cluster.members - {"a"}
         await victim.end()
-        await wait_for(lambda: not any(box.in_doubt for box in course.sandboxes), 30, phase)
+        await wait_for(lambda: not any(box.in_doubt for box in course.sandboxes), 60, phase)
         await course.load()
     taken = await course.total("understudy_state_taken_over_total")
     require(taken >= len(affected), f"{len(affected)} sandboxes were of the killed replica, and {taken:.0f} were taken over")

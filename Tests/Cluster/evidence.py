@@ -9,7 +9,7 @@ from datetime import datetime
 
 from caller import Connection
 from phases import Phase, Wrong
-from replicas import Cluster
+from replicas import Cluster, Replica
 from sandboxes import Sandbox
 
 
@@ -120,12 +120,21 @@ class Journals:
                 if replicas.get((name, number), meaning[0]) != meaning[0]]
 
 
+async def list_all(replica: Replica) -> tuple[dict, dict]:
+    """The list of all sandboxes, and what problem each replica had; once more where one did not answer in time."""
+    for attempt in range(3):
+        answer = (await replica.ask("GET", "/_understudy/sandboxes?replicas=all", timeout=30)).json()
+        # A debug build on a busy machine may take longer than a replica waits.
+        if not any("in time" in (each["problem"] or "") for each in answer["replicas"]):
+            break
+    return answer, {each["name"]: each["problem"] for each in answer["replicas"]}
+
+
 async def check_listing(cluster: Cluster, sandboxes: list[Sandbox]) -> list[str]:
     """`?replicas=all` at each replica: every sandbox once, at the one that answered last."""
     problems = []
     for replica in cluster.live():
-        answer = (await replica.ask("GET", "/_understudy/sandboxes?replicas=all", timeout=30)).json()
-        named = {each["name"]: each["problem"] for each in answer["replicas"]}
+        answer, named = await list_all(replica)
         if missing := cluster.members - set(named):
             problems.append(f"{replica.name} lists no replica {missing}: {answer['replicas']}")
         if silent := {name: problem for name, problem in named.items() if name in cluster.members and problem}:

@@ -51,6 +51,8 @@ class Sandbox:
         self.owner: str | None = None
         # When its owner was killed, until it has answered again and was compared.
         self.in_doubt: float | None = None
+        # Whether it has yet to answer again.
+        self.is_silent = False
         # The change that was on its way when the owner was killed.
         self.flying: tuple | None = None
 
@@ -174,9 +176,17 @@ class Sandbox:
         history.begin_anew(seen)
         self.in_doubt = self.flying = None
 
-    async def recover(self, caller: Connection, phase: Phase) -> None:
-        """After a kill: asks until there is an answer, and compares."""
-        begin = time.monotonic()
+    async def recover(self, caller: Connection, phase: Phase, since: float | None = None) -> None:
+        """After a kill: asks until there is an answer, and compares. Whoever was cut off has waited `since` then."""
+        if self.is_silent:
+            await self.await_answer(caller, phase, since or time.monotonic())
+        if self.is_deleted_at_times:
+            # What was lost may be that it was deleted, or made anew.
+            self.token = None
+        await self.check(caller, phase)
+
+    async def await_answer(self, caller: Connection, phase: Phase, begin: float) -> None:
+        """Asks until there is an answer."""
         while True:
             try:
                 answer = await caller.ask("GET", self.control("clock"), timeout=RECOVERY)
@@ -188,8 +198,4 @@ class Sandbox:
             if time.monotonic() > begin + PATIENCE:
                 raise Wrong(f"{self.name} did not answer within {PATIENCE} s after its replica was killed: {problem}")
         phase.note_recovery(self, begin, time.monotonic())
-        self.owner = answer.fields.get("x-understudy-replica", self.owner)
-        if self.is_deleted_at_times:
-            # What was lost may be that it was deleted, or made anew.
-            self.token = None
-        await self.check(caller, phase)
+        self.owner, self.is_silent = answer.fields.get("x-understudy-replica", self.owner), False
