@@ -10,7 +10,7 @@ from phases import Phase, Wrong
 from replicas import Cluster
 from sandboxes import PROMISE, RECOVERY, Sandbox
 
-MOST_JOURNALS = 100  # read per phase; the logs have all entries
+MOST_JOURNALS = 50  # read per phase; the logs have all entries
 
 
 class Course:

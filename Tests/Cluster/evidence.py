@@ -64,6 +64,7 @@ def spans(lines: list[Line]) -> list[Span]:
     return found
 
 
+NEWEST = 30  # entries that are read of a journal
 # The log's times are whole milliseconds, and each is of one clock.
 ROUNDING = 0.002
 
@@ -96,7 +97,7 @@ class Journals:
         self.entries: dict[tuple[str, int], tuple] = {}
 
     async def read(self, sandbox: Sandbox, caller: Connection, phase: Phase) -> None:
-        answer = (await sandbox.ask(caller, phase, "GET", sandbox.control("journal?format=brief"))).json()
+        answer = (await sandbox.ask(caller, phase, "GET", sandbox.control(f"journal?last={NEWEST}"))).json()
         numbers = [entry["id"] for entry in answer["entries"]]
         if numbers != sorted(set(numbers)):
             raise Wrong(f"{sandbox.name}: the journal at {sandbox.owner} has the numbers {numbers}")
@@ -104,9 +105,9 @@ class Journals:
             self.note(sandbox, entry)
 
     def note(self, sandbox: Sandbox, entry: dict) -> None:
-        meaning = (entry.get("replica"), entry["method"], entry["target"], entry["at"])
+        meaning = (entry.get("replica"), *(entry[member] for member in ("vendor", "route", "status", "at")))
         if meaning[0] is None:
-            raise Wrong(f"{sandbox.name}: entry {entry['id']} at {sandbox.owner} names no replica: {entry}")
+            raise Wrong(f"{sandbox.name}: entry {entry['id']} at {sandbox.owner} names no replica: {meaning}")
         known = self.entries.setdefault((sandbox.name, entry["id"]), meaning)
         if known != meaning:
             raise Wrong(f"{sandbox.name}: number {entry['id']} means {known} and {meaning}")

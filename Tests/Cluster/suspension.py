@@ -17,41 +17,45 @@ AT_ONCE = 4
 
 async def suspend_one(course: Course, phase: Phase) -> str:
     """Others take its sandboxes over, and it notices that before it answers."""
-    name, dice = "c", random.Random(len(course.sandboxes))
-    replica = course.cluster.replicas[name]
+    name = "c"
     owned = course.owned(name)
     boxes = [box for box in owned if not box.is_deleted_at_times][:MOST_BOXES]
-    others = course.cluster.members - {name}
     async with course.crowd.playing(phase, without=frozenset(box.name for box in owned)):
         await asyncio.sleep(PROMISE + course.grace)
         before = {box.name: max(files_of(course.cluster.folder, box.name).items()) for box in boxes}
         phase.strike("suspend", name, course.sandboxes)
-        begin = time.monotonic()
-        replica.freeze()
-        try:
-            noticed = await course.cluster.balancer.await_up(others, STANDSTILL)
-            times = await change_elsewhere(course, phase, boxes, name, begin, dice)
-            # These calls wait for it: it finds them before it can have noticed that it stood still.
-            answers = [asyncio.create_task(ask_directly(course, box, replica.port)) for box in boxes]
-            await asyncio.sleep(max(0.2, begin + STANDSTILL - time.monotonic()))
-        finally:
-            replica.thaw()
-        refused, taken_back = (sum(counts) for counts in zip(*await asyncio.gather(*answers)))
+        remark = await stand_still(course, phase, boxes, name)
         await asyncio.sleep(PROMISE + course.grace)
         await course.cluster.balancer.await_up(course.cluster.members)
     check_files(course, boxes, before)
     lapses = await course.metric(name, "understudy_lease_lapses_total")
     require(lapses >= 1, f"{name} stood still for {STANDSTILL} s, and counts {lapses:.0f} lapses of its lease")
+    return remark
+
+
+async def stand_still(course: Course, phase: Phase, boxes: list[Sandbox], name: str) -> str:
+    """Suspends the replica while its sandboxes are changed elsewhere, and asks it the moment it goes on."""
+    replica, others, begin = course.cluster.replicas[name], course.cluster.members - {name}, time.monotonic()
+    replica.freeze()
+    try:
+        noticed = await course.cluster.balancer.await_up(others, STANDSTILL)
+        times = await change_elsewhere(course, phase, boxes, name, begin)
+        # These calls wait for it: it finds them before it can have noticed that it stood still.
+        answers = [asyncio.create_task(ask_directly(course, box, replica.port)) for box in boxes]
+        await asyncio.sleep(max(0.2, begin + STANDSTILL - time.monotonic()))
+    finally:
+        replica.thaw()
+    refused, taken_back = (sum(counts) for counts in zip(*await asyncio.gather(*answers)))
     return (f"the proxy noticed after {noticed:.2f} s; {len(times)} sandboxes answered elsewhere {min(times):.2f} to "
             f"{max(times):.2f} s after the standstill began; asked directly afterwards, it refused {refused} calls and took "
             f"{taken_back} sandboxes back")
 
 
 async def change_elsewhere(
-    course: Course, phase: Phase, boxes: list[Sandbox], suspended: str, begin: float, dice: random.Random,
+    course: Course, phase: Phase, boxes: list[Sandbox], suspended: str, begin: float,
 ) -> list[float]:
     """Changes each through the proxy; when each had an answer."""
-    times: list[float] = []
+    times, dice = [], random.Random(len(boxes))
 
     async def change(some: list[Sandbox]) -> None:
         caller = Connection(course.cluster.balancer.port)
