@@ -29,7 +29,7 @@ class Course:
                 await self.crowd.check(phase)
             if not phase.problems:
                 await self.read_journals(phase)
-                phase.problems += await check_listing(self.cluster, self.sandboxes)
+                phase.problems += await self.check_listing(phase)
                 await self.crowd.await_sockets(self.sockets)
         except (Wrong, Unanswered) as wrong:
             phase.problem(str(wrong))
@@ -45,6 +45,17 @@ class Course:
             if sandbox.name in chosen:
                 await self.journals.read(sandbox, caller, phase)
         await self.crowd.each(phase, read)
+
+    async def check_listing(self, phase: Phase) -> list[str]:
+        """The problems of the last of three tries: a sandbox may move meanwhile.
+
+        It does where a busy machine makes the proxy doubt a replica just when a socket is opened anew.
+        """
+        for attempt in range(3):
+            if not (problems := await check_listing(self.cluster, self.sandboxes)):
+                break
+            await self.crowd.locate(phase)
+        return problems
 
     async def load(self) -> None:
         """Lets the clients play for a while."""

@@ -56,6 +56,10 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+# Seconds until a replica has handed everything over; a debug build on a busy machine takes 15 ms for a sandbox.
+PATIENCE = 60
+
+
 class Replica:
     """One replica, which may be started several times; each start is a session with a log of its own."""
 
@@ -71,7 +75,8 @@ class Replica:
         self.sessions += 1
         with open(self.logs()[-1], "w") as log:
             self.context = running(
-                self.binary, *self.options, port=self.port, secure=False, log="json", complaints=log)
+                self.binary, *self.options, port=self.port, secure=False, log="json", complaints=log,
+                patience=PATIENCE)
             _, self.child = await asyncio.to_thread(self.context.__enter__)
         await self.await_readiness()
 
@@ -100,7 +105,7 @@ class Replica:
 
     async def end(self) -> int:
         """Waits until the process has ended; its exit code."""
-        code = await asyncio.to_thread(self.child.wait, 30)
+        code = await asyncio.to_thread(self.child.wait, PATIENCE)
         await asyncio.to_thread(self.close)
         return code
 

@@ -16,11 +16,11 @@ BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
 @contextlib.contextmanager
 def running(
     binary: Path, *options: str, port: int = 0, secure: bool = True, descriptors: int | None = None, log: str = "off",
-    complaints=None,
+    complaints=None, patience: float = 20,
 ):
     """The program with these options and at most that many descriptors; on free ports unless `port` names one.
 
-    `complaints` is the `stderr` argument of `subprocess`.
+    `complaints` is the `stderr` argument of `subprocess`; `patience` is how many seconds it may take to end.
     """
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -45,7 +45,7 @@ def running(
         finally:
             child.send_signal(signal.SIGTERM)
             try:
-                child.wait(20)
+                child.wait(patience)
             except subprocess.TimeoutExpired:
                 child.kill()
-                raise RuntimeError("understudy did not end within 20 s of SIGTERM") from None
+                raise RuntimeError(f"understudy did not end within {patience} s of SIGTERM") from None
