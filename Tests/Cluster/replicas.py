@@ -185,7 +185,11 @@ class Cluster:
 
     async def __aenter__(self):
         try:
-            await asyncio.gather(*(self.replicas[name].start() for name in sorted(self.members)))
+            # All of them are awaited: what is still starting cannot be ended.
+            starts = [self.replicas[name].start() for name in sorted(self.members)]
+            for problem in await asyncio.gather(*starts, return_exceptions=True):
+                if problem:
+                    raise problem
             self.balancer = Balancer(self.port, self.home, self.replicas, "d")
             await self.balancer.await_up(self.members)
         except BaseException:
