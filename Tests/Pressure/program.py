@@ -14,23 +14,26 @@ BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
 
 
 @contextlib.contextmanager
-def running(binary: Path, *options: str, descriptors: int | None = None, log: str = "off", complaints=None):
-    """The program on free ports with these options and at most that many descriptors.
+def running(
+    binary: Path, *options: str, port: int = 0, secure: bool = True, descriptors: int | None = None, log: str = "off",
+    complaints=None, patience: float = 20,
+):
+    """The program with these options and at most that many descriptors; on free ports unless `port` names one.
 
-    `complaints` is the `stderr` argument of `subprocess`.
+    `complaints` is the `stderr` argument of `subprocess`; `patience` is how many seconds it may take to end.
     """
     def limit():
-        if descriptors:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
     with tempfile.TemporaryDirectory(prefix="understudy-pressure-") as folder:
         port_file = Path(folder) / "ports"
         command = [
-            binary, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", log,
-            *options]
+            binary, "serve", "--port", str(port), *(["--https-port", "0"] if secure else []), "--port-file", port_file,
+            "--log", log, *options]
         environment = {"PATH": "/usr/bin:/bin", "UNDERSTUDY_CA_DIRECTORY": f"{folder}/ca"}
         child = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaints, preexec_fn=limit)
+            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaints,
+            preexec_fn=limit if descriptors else None)
         try:
             end = time.monotonic() + 30
             while not port_file.exists():
@@ -42,7 +45,7 @@ def running(binary: Path, *options: str, descriptors: int | None = None, log: st
         finally:
             child.send_signal(signal.SIGTERM)
             try:
-                child.wait(20)
+                child.wait(patience)
             except subprocess.TimeoutExpired:
                 child.kill()
-                raise RuntimeError("understudy did not end within 20 s of SIGTERM") from None
+                raise RuntimeError(f"understudy did not end within {patience} s of SIGTERM") from None
