@@ -81,7 +81,7 @@ public final class Journal: Sendable {
         }
         guard let (id, waiters, dropped) = added else { return nil }
         entry.record.cause?.stands(at: id)
-        if id.isMultiple(of: step) { tellKeeper() }
+        if (id - 1).isMultiple(of: step) { tellKeeper() }
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
@@ -115,13 +115,8 @@ public final class Journal: Sendable {
     /// Goes on after ``end()`` and ``close()``.
     func resume() { state.withLock { ($0.isOver, $0.isClosed) = (false, false) } }
 
-    /// The last number that was given to an entry; no more are given, since others go on from there.
-    func close() -> Int {
-        state.withLock { state in
-            state.isClosed = true
-            return state.lastID
-        }
-    }
+    /// Gives no more numbers, since others go on with them.
+    func close() { state.withLock { $0.isClosed = true } }
 
     /// Counts a change, and returns the waiters to resume.
     private static func change(_ state: inout State) -> [CheckedContinuation<Void, Never>] {

@@ -47,6 +47,8 @@ struct EntryWriter {
     let redactor: Redactor
     /// Finds the nearest routes of requests that matched none.
     let routes: RouteTable
+    /// The server that answers, where several share a folder.
+    var replica: String? = nil
     /// How a vendor judges a token at a moment; `nil` for a vendor that is not there.
     let judge: (_ vendor: String, _ token: String, Moment) -> TokenOutcome?
 
@@ -54,7 +56,7 @@ struct EntryWriter {
     func text(of entry: JournalEntry) -> [UInt8] {
         if let kept = entry.kept { return redactor.answer(kept.text) }
         let masked = MaskedExchange(entry, by: redactor)
-        let shown = masked.json(routes: routes)
+        let shown = masked.json(routes: routes, replica: replica)
         var kept: JSONObject = ["shown": shown, "moment": entry.moment.written]
         kept["claims"] = masked.claims.map(JSON.object)
         if entry.record.guide != nil { kept["is_guided"] = true }

@@ -101,8 +101,10 @@ package struct MaskedExchange {
 extension MaskedExchange {
     /// The entry as JSON.
     ///
-    /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
-    package func json(routes: RouteTable) -> JSON {
+    /// - Parameters:
+    ///   - routes: the table that finds the nearest routes for a request that matched none.
+    ///   - replica: the server that answered, where several share a folder.
+    package func json(routes: RouteTable, replica: String? = nil) -> JSON {
         if let kept = entry.kept { return kept.shown(by: redactor) }
         let record = entry.record
         var json: JSONObject = [
@@ -126,6 +128,7 @@ extension MaskedExchange {
         json["response"] = response
         json["parts"] = record.parts.map { redactor.json($0.json) }
         json["socket"] = record.socket.map { redactor.json($0.json(frame)) }
+        json["replica"] = replica.map(JSON.string)
         return .object(json)
     }
 

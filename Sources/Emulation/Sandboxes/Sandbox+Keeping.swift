@@ -10,7 +10,8 @@ extension Sandbox {
     /// ``kept`` as JSON, with the entries of the journal that are to be kept; empty while there is nothing to keep.
     package var keptText: [UInt8] {
         // Read before the state: what an entry tells has happened there.
-        let entries = journal.keptTexts(by: EntryWriter(redactor: redactor, routes: inForce.routes, judge: judge))
+        let entries = journal.keptTexts(
+            by: EntryWriter(redactor: redactor, routes: inForce.routes, replica: replica, judge: judge))
         let kept = kept
         if kept.isEmpty { return [] }
         let text = JSON.object(kept).bytes
@@ -46,7 +47,7 @@ extension Sandbox {
         // Numbers of entries that people have seen are not given again.
         if !kept.isEmpty || journal.kept != nil && journal.lastNumber > 0 {
             kept["created_at"] = control.created.written
-            kept["journal_number"] = JSON(isSealed ? journal.close() : journal.reservedNumber)
+            kept["journal_number"] = JSON(journal.reservedNumber)
         }
         return kept
     }

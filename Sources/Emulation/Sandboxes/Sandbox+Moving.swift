@@ -30,6 +30,7 @@ extension Sandbox {
     func seal() {
         refuseControlCalls()
         for vendor in vendors { vendor.seal() }
+        journal.close()
     }
 
     /// Begins no more control calls, and ends those that only wait.

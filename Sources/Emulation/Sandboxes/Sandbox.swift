@@ -33,6 +33,8 @@ public final class Sandbox: Sendable {
     /// The source of ids.
     public let identifiers: IdentifierSource
 
+    /// The server that answers, where several share a folder.
+    let replica: String?
     let inForce: VendorsInForce
     let vendors: [any SandboxedVendor]
     /// The settings that a reset restores.
@@ -66,6 +68,7 @@ public final class Sandbox: Sendable {
         initialTimeToLive = timeToLive
         identifiers = IdentifierSource(seed: settings.seed)
         self.inForce = inForce
+        replica = keeper?.replicaName
         vendors = inForce.vendors.enumerated().map { $1.makeStore(settings, in: identity, alarm, changes, $0) }
         mayExpire = Atomic(timeToLive != nil)
         let interventions = Interventions(seed: settings.seed)
@@ -256,7 +259,13 @@ extension Sandbox {
 
 extension Sandbox {
     /// Notes that what it holds now is being read, so that the next change counts as a new one.
-    package func takeChanges() { changes.take() }
+    ///
+    /// - Returns: whether it may have changed since the last time.
+    @discardableResult
+    package func takeChanges() -> Bool { changes.take() }
+
+    /// Takes ``takeChanges()`` back, since what was read could not be kept. The keeper knows that.
+    package func returnChanges() { changes.putBack() }
 
     /// In which tenure of its owner the sandbox was opened; 0 if there is only one.
     package var tenure: Int {

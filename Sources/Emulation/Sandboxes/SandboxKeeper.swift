@@ -9,6 +9,9 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// Eight hexadecimal digits for ``SandboxIdentity/start``: credentials of kept sandboxes outlive the process.
     var start: String { get }
 
+    /// This server's name among those that share what is kept; `nil` if it is alone.
+    var replicaName: String? { get }
+
     /// How many of the newest entries of each journal are kept too.
     var journalEntries: Int { get }
 
@@ -101,5 +104,10 @@ public final class ChangeMark: Sendable {
     }
 
     /// Clears the mark, before the sandbox is read.
-    func take() { isSet.store(false, ordering: .sequentiallyConsistent) }
+    ///
+    /// - Returns: whether it was set.
+    func take() -> Bool { isSet.exchange(false, ordering: .sequentiallyConsistent) }
+
+    /// Sets the mark without telling the keeper.
+    func putBack() { isSet.store(true, ordering: .sequentiallyConsistent) }
 }

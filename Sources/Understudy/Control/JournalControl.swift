@@ -96,6 +96,10 @@ extension ControlAPI {
         }
     }
 
+    private static func show(_ entry: JournalEntry, _ redactor: Redactor, _ call: ControlCall) -> JSON {
+        MaskedExchange(entry, by: redactor).json(routes: call.emulator.routes, replica: call.emulator.replica)
+    }
+
     private static func list(
         _ entries: [JournalEntry], _ newest: Int, _ form: JournalQuery.Form, _ call: ControlCall
     ) -> Response {
@@ -104,15 +108,14 @@ extension ControlAPI {
         list["replica"] = call.emulator.replica.map(JSON.string)
         switch form {
         case .json:
-            list["entries"] = .array(
-                entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) })
+            list["entries"] = .array(entries.map { show($0, redactor, call) })
             return .json(.object(list))
         case .brief:
             list["newest"] = JSON(newest)
             list["entries"] = .array(entries.map { $0.brief(redactor, call.emulator.routes) })
             return .json(.object(list))
         case .har:
-            let shown = entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }
+            let shown = entries.map { show($0, redactor, call) }
             return .json(HARExport(shown).json)
         case .hurl: return .text(HurlExport(entries, call).text)
         }
@@ -126,7 +129,7 @@ extension ControlAPI {
         }
         switch form {
         case .json:
-            return .ready(.json(MaskedExchange(entry, by: call.sandbox.redactor).json(routes: call.emulator.routes)))
+            return .ready(.json(show(entry, call.sandbox.redactor, call)))
         case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
         // Off the event loop: a token may take twenty minting attempts.
         case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], entry.id, form, call) } }

@@ -112,6 +112,8 @@ package final class StateKeeper: SandboxKeeper {
         state.withLock { $0.mark = folder.mark }
     }
 
+    package var replicaName: String? { replica?.name }
+
     /// The folder's path.
     package var path: String { folder.path }
 
@@ -325,7 +327,7 @@ package final class StateKeeper: SandboxKeeper {
         let content = place.content.withLock(\.self)
         // Another one has its name by now.
         guard content.sandbox === sandbox else { return nil }
-        sandbox.takeChanges()
+        guard sandbox.takeChanges() else { return nil }
         let used = sandbox.lastUsed
         let bytes = sandbox.keptText
         if bytes.isEmpty, content.setAside.isEmpty {
@@ -353,6 +355,8 @@ package final class StateKeeper: SandboxKeeper {
             if isWritten {
                 writing.place.content.withLock { ($0.isWritten, $0.hash) = (true, writing.hash) }
                 saved.append(writing.sandbox)
+            } else {
+                writing.sandbox.returnChanges()
             }
             writing.place.turn.signal()
         }
@@ -402,7 +406,10 @@ package final class StateKeeper: SandboxKeeper {
                 (content.isWritten, content.hash) = (false, nil)
                 return content.sandbox
             }
-            if let sandbox { changed(sandbox) }
+            if let sandbox {
+                sandbox.returnChanges()
+                changed(sandbox)
+            }
         }
     }
 
@@ -411,6 +418,8 @@ package final class StateKeeper: SandboxKeeper {
     /// Writes the files once more, and lets go of the sandboxes.
     package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
         let saved = save(sandboxes)
+        // Of what has not changed, the moment of its last use still has.
+        used(saved.filter { $0.timeToLive != nil })
         let places = state.withLock { state in saved.compactMap { state.places.removeValue(forKey: $0.name) } }
         for place in places {
             if let claim = place.content.withLock({ $0.claim }) { replica?.release(claim) }

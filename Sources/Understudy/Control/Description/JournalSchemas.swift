@@ -83,7 +83,7 @@ extension NamedSchema {
         "JournalEntry",
         Schema.answer(
             "One exchange, and why it came out as it did.",
-            optional: ["intervention", "kind", "nearest_routes", "parts", "socket", "url"],
+            optional: ["intervention", "kind", "nearest_routes", "parts", "replica", "socket", "url"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "sandbox": Schema.string("The sandbox."),
@@ -106,8 +106,10 @@ extension NamedSchema {
                         "refused": Schema.integer("How many there were.", from: 1),
                         "first": Schema.list("The first hundred of them.", of: refusedPart),
                     ]),
-                "socket": recordedSocket.reference,
+                "socket": recordedSocket.reference, "replica": replica,
             ]))
+
+    private static let replica = Schema.string("The replica that answered, where several share a folder.")
 
     private static let kind = Schema.word("Says of an entry that the server itself sent the request.", ["outgoing"])
 
@@ -135,9 +137,9 @@ extension NamedSchema {
     static let journal = NamedSchema(
         "Journal",
         Schema.answer(
-            "Entries of a sandbox's journal.",
+            "Entries of a sandbox's journal.", optional: ["replica"],
             [
-                "sandbox": Schema.string("The sandbox."),
+                "sandbox": Schema.string("The sandbox."), "replica": replica,
                 "entries": Schema.list("The entries, the oldest first.", of: journalEntry.reference),
             ]))
 
@@ -163,9 +165,9 @@ extension NamedSchema {
     static let briefJournal = NamedSchema(
         "BriefJournal",
         Schema.answer(
-            "Entries of a sandbox's journal, in brief.",
+            "Entries of a sandbox's journal, in brief.", optional: ["replica"],
             [
-                "sandbox": Schema.string("The sandbox."),
+                "sandbox": Schema.string("The sandbox."), "replica": replica,
                 "newest": Schema.integer(
                     "The number of the newest entry, whatever the filter; 0 without any.", from: 0),
                 "entries": Schema.list("The entries, the oldest first.", of: briefEntry.reference),
