@@ -74,7 +74,8 @@ package final class Emulator: Sendable {
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }, publicBase: PublicBase = PublicBase(),
         droppedLogLines: @escaping @Sendable () -> Int = { 0 }, keeper: StateKeeper? = nil,
-        peers: [String] = [], keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
+        peers: [String] = [], keyTrust: @escaping @Sendable () -> TLSTrust = { .system },
+        keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
         do {

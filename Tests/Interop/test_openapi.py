@@ -87,7 +87,10 @@ CALLS = {
     "keys.drill": [
         ({"vendor": "rezolve", "issuer": "any", "drill": "overlap"}, "", None, 404),
         ({"vendor": "nobody", "issuer": "any", "drill": "overlap"}, "", None, 404)],
-    "sandboxes.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "health.live": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "health.ready": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "sandboxes.list": [
+        ({}, "", None, 200), ({}, "?replicas=all", None, 200), ({}, "?replicas=some", None, 400), ({}, "?x=1", None, 400)],
     "sandboxes.set": [
         ({"name": "described"}, "", {"ttl": "10m"}, 200), ({"name": "described"}, "", {"ttl": None}, 200),
         ({"name": "described"}, "", {"ttl": "-1s"}, 400)],

@@ -43,7 +43,10 @@ struct ClaimTests {
     private var texts: [String: String] {
         get throws {
             let names = try home.files.filter { $0.hasPrefix("sandboxes/") && $0.hasSuffix(".json") }
-            return try Dictionary(uniqueKeysWithValues: names.map { ($0.split(separator: "/").last.map(String.init) ?? "", try home.text(of: $0)) })
+            return try Dictionary(
+                uniqueKeysWithValues: names.map {
+                    ($0.split(separator: "/").last.map(String.init) ?? "", try home.text(of: $0))
+                })
         }
     }
 
@@ -56,7 +59,9 @@ struct ClaimTests {
                 group.addTask {
                     var worst = 0
                     while counts.turns.load(ordering: .relaxed) < 400 {
-                        guard case .taken(let claim, _, _)? = try? folder.take("box", for: "s.\(session)", isGone: { _ in false })
+                        guard
+                            case .taken(let claim, _, _)? = try? folder.take(
+                                "box", for: "s.\(session)", isGone: { _ in false })
                         else {
                             await Task.yield()
                             continue
@@ -119,7 +124,8 @@ struct ClaimTests {
     func takingOver() throws {
         let first = try taken("a.1").claim
         #expect(folder.write([draft("one", under: first)]).failure == nil)
-        try home.write("half a", to: "sandboxes/\(folder.bucket(of: "box").split(separator: "/").last ?? "")/.box.77.partial")
+        try home.write(
+            "half a", to: "sandboxes/\(folder.bucket(of: "box").split(separator: "/").last ?? "")/.box.77.partial")
         let second = try taken("b.1", after: ["a.1"])
         #expect(second.claim.fence == 2)
         #expect(second.hasFile)

@@ -38,7 +38,8 @@ struct ReplicaTests {
         try await here.control(.put, "faults", #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#)
         try await here.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
         try await here.control(.put, "sandboxes/" + here.name, #"{"ttl":"2h"}"#)
-        try await here.control(.post, "state/okta/add-user", #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#)
+        try await here.control(
+            .post, "state/okta/add-user", #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#)
         let id = here.sandbox.identifiers.uuid()
         for _ in 1...2 { _ = try await here.call(.post, "/v2/credentials/register/guest") }
         var before: [String: String] = [:]
@@ -99,7 +100,9 @@ struct ReplicaTests {
 
     @Test("share the standard sandbox in the same way")
     func standard() async throws {
-        let (here, there) = (try await World(on: a, at: nil).named("default"), try await World(on: b, at: nil).named("default"))
+        let (here, there) = (
+            try await World(on: a, at: nil).named("default"), try await World(on: b, at: nil).named("default")
+        )
         try await here.freeze(at: 5)
         #expect(try await there.control(.get, "clock").json["unix"]?.int == 5)
         #expect(try await here.control(.get, "clock").json["unix"]?.int == 5)
@@ -182,7 +185,8 @@ struct ReplicaTests {
         #expect(here.sandbox === old)
         try await here.freeze(at: 6)
         #expect(try keeper(a).finish() == nil)
-        #expect(try folder.text(of: #require(folder.files.first { $0.contains("/\(here.name).2.json") })).contains(":6}"))
+        #expect(
+            try folder.text(of: #require(folder.files.first { $0.contains("/\(here.name).2.json") })).contains(":6}"))
     }
 
     @Test("keep what they have in memory when the folder is removed")
@@ -280,7 +284,9 @@ struct ReplicaTests {
     func admission() throws {
         #expect(throws: StateLock.Failure.self) { _ = try StateKeeper(folder: folder.path) }
         let error = #expect(throws: ReplicaProblem.self) { _ = try StateKeeper(folder: folder.path, replica: "a") }
-        #expect(error?.description.hasSuffix("has that name; give each replica its own") == true, "\(error?.description ?? "")")
+        #expect(
+            error?.description.hasSuffix("has that name; give each replica its own") == true,
+            "\(error?.description ?? "")")
         let alone = try TemporaryFolder()
         let keeper = try StateKeeper(folder: alone.path)
         #expect(throws: StateLock.Failure.self) { _ = try StateKeeper(folder: alone.path, replica: "a") }

@@ -22,6 +22,8 @@ export interface Health {
   reload: HealthReload;
   /** Where sandboxes are kept across restarts; absent without serve --state. */
   state?: HealthState;
+  /** The replica's name, where several share a folder. */
+  replica?: string;
   /** What of the state file could not be read, and is kept for the next export. */
   set_aside: HealthSetAside;
 }
@@ -169,12 +171,16 @@ export interface JournalEntry {
   /** The orders of the request that were refused each by itself. */
   parts?: JournalEntryParts;
   socket?: RecordedSocket;
+  /** The replica that answered, where several share a folder. */
+  replica?: string;
 }
 
 /** Entries of a sandbox's journal. */
 export interface Journal {
   /** The sandbox. */
   sandbox: string;
+  /** The replica that answered, where several share a folder. */
+  replica?: string;
   /** The entries, the oldest first. */
   entries: JournalEntry[];
 }
@@ -211,6 +217,8 @@ export interface BriefEntry {
 export interface BriefJournal {
   /** The sandbox. */
   sandbox: string;
+  /** The replica that answered, where several share a folder. */
+  replica?: string;
   /** The number of the newest entry, whatever the filter; 0 without any. */
   newest: number;
   /** The entries, the oldest first. */
@@ -506,12 +514,34 @@ export interface Sandbox {
   journal_entries: number;
   /** An estimate of the memory they take. */
   journal_bytes: number;
+  /** The replica that has it, where several share a folder. */
+  replica?: string;
 }
 
 /** The sandboxes. */
 export interface Sandboxes {
   /** The standard one first, then the others by name. */
   sandboxes: Sandbox[];
+  /** The replica that answers, where several share a folder. */
+  replica?: string;
+  /** The replicas that were asked, this one first. */
+  replicas?: SandboxesReplica[];
+}
+
+/** That the process runs. */
+export interface Liveness {
+  /** “ok”. */
+  status: string;
+}
+
+/** Whether the server takes requests. */
+export interface Readiness {
+  /** Whether it does. */
+  ready: boolean;
+  /** The replica's name; null for a server alone. */
+  replica: string | null;
+  /** Why it does not; null when it does. */
+  reason: string | null;
 }
 
 /** The refusal. */
@@ -978,6 +1008,16 @@ export interface IssuerKey {
   jwk: unknown;
 }
 
+/** A replica. */
+export interface SandboxesReplica {
+  /** Its name; null for one that did not answer. */
+  name: string | null;
+  /** Where it was asked; null for the one that answers. */
+  base: string | null;
+  /** Why it did not answer; null when it did. */
+  problem: string | null;
+}
+
 /** Several faults. */
 export interface FaultsSetBodyMembers {
   /** All faults that are to be armed. */
@@ -1035,6 +1075,15 @@ export class Control {
 
   /** Whether the server is well, and what it stands in for. */
   health(): Promise<Health>;
+
+  /** That the process runs; a supervisor restarts one that does not answer. */
+  healthLive(): Promise<Liveness>;
+
+  /**
+   * Whether a proxy should send requests here: not while the server stops, nor while it cannot show the other
+   * replicas that it is alive.
+   */
+  healthReady(): Promise<Readiness>;
 
   /** This description: OpenAPI 3.1. */
   openapi(): Promise<Description>;
@@ -1108,8 +1157,8 @@ export class Control {
   /** Lets something happen to a vendor's state. */
   stateAct(vendor: string, action: string, body?: Record<string, unknown>): Promise<unknown>;
 
-  /** All sandboxes, by name. */
-  sandboxesList(): Promise<Sandboxes>;
+  /** The sandboxes in memory, by name. */
+  sandboxesList(query?: { replicas?: "this" | "all" }): Promise<Sandboxes>;
 
   /** Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none. */
   sandboxesSet(name: string, body: SandboxesSetBody): Promise<Sandbox>;

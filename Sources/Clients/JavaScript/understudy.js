@@ -46,6 +46,19 @@ export class Control {
     return this.#send("GET", "health", { expected: [200] });
   }
 
+  /** That the process runs; a supervisor restarts one that does not answer. */
+  healthLive() {
+    return this.#send("GET", "health/live", { expected: [200] });
+  }
+
+  /**
+   * Whether a proxy should send requests here: not while the server stops, nor while it cannot show the other
+   * replicas that it is alive.
+   */
+  healthReady() {
+    return this.#send("GET", "health/ready", { expected: [200, 503] });
+  }
+
   /** This description: OpenAPI 3.1. */
   openapi() {
     return this.#send("GET", "openapi.json", { expected: [200] });
@@ -166,9 +179,9 @@ export class Control {
     return this.#send("POST", `state/${part(vendor)}/${part(action)}`, { body, expected: [200] });
   }
 
-  /** All sandboxes, by name. */
-  sandboxesList() {
-    return this.#send("GET", "sandboxes", { expected: [200] });
+  /** The sandboxes in memory, by name. */
+  sandboxesList(query) {
+    return this.#send("GET", "sandboxes", { query, expected: [200] });
   }
 
   /** Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none. */

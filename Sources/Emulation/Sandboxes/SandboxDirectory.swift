@@ -16,14 +16,14 @@ public final class SandboxDirectory: Sendable {
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
     private let start: String
-    private let keeper: (any SandboxKeeper)?
+    let keeper: (any SandboxKeeper)?
     /// With a keeper, whoever opens a sandbox holds one of these, chosen by its name, so that it is opened once.
-    private let opening = (0..<64).map { _ in OpeningLock() }
+    let opening = (0..<64).map { _ in OpeningLock() }
     private let standardPlace: Mutex<StandardPlace>
     /// The address under which clients reach the server.
     package let publicBase: PublicBase
 
-    private final class OpeningLock: Sendable {
+    final class OpeningLock: Sendable {
         let lock = Mutex(())
     }
 
@@ -131,50 +131,6 @@ public final class SandboxDirectory: Sendable {
         }
     }
 
-    /// How long a hand-over waits for control calls under way, such as an import of a large state.
-    private static let patience = DispatchTimeInterval.seconds(2)
-
-    /// Hands sandboxes over to the keeper: from then on they answer nobody, and must be fetched again.
-    ///
-    /// Those that cannot be kept now, such as on a full disk, stay as they are.
-    package func handOver(_ sandboxes: [Sandbox]) {
-        guard let keeper else { return }
-        // Most is written before anybody is turned away, and what cannot be written shows.
-        let written = keeper.save(sandboxes)
-        lock(Set(written.map { place(of: $0.name) }).sorted()[...]) {
-            for sandbox in written { sandbox.refuseControlCalls() }
-            let deadline = DispatchTime.now() + Self.patience
-            let quiet = written.filter { $0.awaitControlCalls(until: deadline) }
-            for sandbox in quiet { sandbox.seal() }
-            let closed = Set(keeper.close(quiet).map(ObjectIdentifier.init))
-            for sandbox in written {
-                if closed.contains(ObjectIdentifier(sandbox)) {
-                    discard(sandbox)
-                    sandbox.end()
-                } else {
-                    sandbox.unseal()
-                }
-            }
-        }
-    }
-
-    /// Drops a sandbox that the keeper no longer has; what it holds counts no more.
-    package func abandon(_ sandbox: Sandbox) {
-        opening[place(of: sandbox.name)].lock.withLock { _ in
-            sandbox.seal()
-            discard(sandbox)
-            sandbox.end()
-        }
-    }
-
-    /// Holds several of the locks for opening, always taken in the same order.
-    private func lock(_ places: ArraySlice<Int>, _ body: () -> Void) {
-        guard let first = places.first else { return body() }
-        opening[first].lock.withLock { _ in lock(places.dropFirst(), body) }
-    }
-
-    private func place(of name: String) -> Int { Int(Self.hash(name) % UInt64(opening.count)) }
-
     /// The sandbox of that name, created if there is none or it has expired.
     ///
     /// At capacity, the least recently used sandboxes make room. With a keeper, ``fetch(_:)`` comes first.
@@ -207,7 +163,7 @@ public final class SandboxDirectory: Sendable {
     ///
     /// - Returns: whether it was still in its place.
     @discardableResult
-    private func discard(_ sandbox: Sandbox) -> Bool {
+    func discard(_ sandbox: Sandbox) -> Bool {
         if sandbox.name == SandboxName.standard {
             let fresh = make(sandbox.name)
             return standardPlace.withLock { place in
@@ -288,20 +244,6 @@ public final class SandboxDirectory: Sendable {
         guard keeper == nil else { return forget(try fetch(name)) || wasKnown }
         sandboxes.withLock { $0.removeValue(forKey: name) }?.end()
         return wasKnown
-    }
-
-    /// Drops a sandbox, and whatever is kept of it.
-    ///
-    /// - Returns: whether anything was kept.
-    private func forget(_ sandbox: Sandbox) -> Bool {
-        // Nobody opens it anew before it is gone.
-        opening[place(of: sandbox.name)].lock.withLock { _ in
-            // Sealed first, so that nobody brings it back by a change.
-            sandbox.seal()
-            let wasThere = discard(sandbox)
-            sandbox.end()
-            return wasThere && keeper?.forget(sandbox.name) == true
-        }
     }
 
     /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every new one.

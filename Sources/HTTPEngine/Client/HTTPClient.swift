@@ -41,7 +41,9 @@ package enum HTTPClient {
     package static func everyAddress(of url: String) throws(ClientError) -> [String] {
         let target = try ClientTarget(url)
         guard !target.isSecure, target.knownAddresses.isEmpty else { return [url] }
-        let hosts = SocketAddress.resolve(host: target.host, port: target.port).map { $0.isIPv6 ? "[\($0.host)]" : $0.host }
+        let hosts = SocketAddress.resolve(host: target.host, port: target.port).map {
+            $0.isIPv6 ? "[\($0.host)]" : $0.host
+        }
         guard !hosts.isEmpty else { throw .unknownHost(target.host) }
         let path = target.pathAndQuery == "/" ? "" : target.pathAndQuery
         return Set(hosts).sorted().map { "http://\($0):\(target.port)\(path)" }

@@ -59,7 +59,8 @@ struct ControlAPI: Sendable {
             ) { (call) throws(ControlProblem) in
                 .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
             }
-        ] + readinessOperations + documentOperations + vendorOperations + metricsOperations + journalOperations + verifyOperations
+        ] + readinessOperations + documentOperations + vendorOperations + metricsOperations + journalOperations
+        + verifyOperations
         + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
@@ -131,7 +132,8 @@ struct ControlAPI: Sendable {
             return carryOut(operation, request, parameters, in: name, by: selector)
         }
         let again = { @Sendable in
-            await emulator.fetching(name) { _ in perform(operation, request, match, parameters, in: name, by: selector) }
+            await emulator.fetching(name) { _ in perform(operation, request, match, parameters, in: name, by: selector)
+            }
         }
         guard let sandbox = emulator.sandboxes.ready(name), sandbox.beginControlCall() else { return .deferred(again) }
         switch carryOut(operation, request, parameters, in: name, by: selector) {

@@ -9,7 +9,8 @@ extension ControlAPI {
             "sandboxes.list", .get, "/sandboxes", "The sandboxes in memory, by name.",
             query: [
                 .init(
-                    "replicas", "Whether those of this replica are listed, or of all (--peers); the default is this one.",
+                    "replicas",
+                    "Whether those of this replica are listed, or of all (--peers); the default is this one.",
                     ["type": "string", "enum": ["this", "all"]])
             ],
             gives: .json("The sandboxes.", .sandboxList),

@@ -86,8 +86,14 @@ extension Emulator {
                 "understudy_state_taken_over_total", "Sandboxes taken from another replica, or from one that was gone.",
                 total.takenOver
             ),
-            ("understudy_state_handed_over_total", "Sandboxes given to a replica that asked for them.", total.handedOver),
-            ("understudy_lease_lapses_total", "How often others could have counted this replica as gone.", total.lapses),
+            (
+                "understudy_state_handed_over_total", "Sandboxes given to a replica that asked for them.",
+                total.handedOver
+            ),
+            (
+                "understudy_lease_lapses_total", "How often others could have counted this replica as gone.",
+                total.lapses
+            ),
         ]
     }
 

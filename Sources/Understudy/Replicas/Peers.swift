@@ -47,7 +47,8 @@ package struct Peers: Sendable {
         await withTaskGroup(of: [Answer].self) { group in
             for base in bases {
                 group.addTask {
-                    switch await work.run({ Result { () throws(ClientError) in try HTTPClient.everyAddress(of: base) } }) {
+                    switch await work.run({ Result { () throws(ClientError) in try HTTPClient.everyAddress(of: base) } }
+                    ) {
                     case .success(let urls): await ask(urls, path)
                     case .failure(let error):
                         [Answer(base: base, content: .failure(PeerProblem(description: error.description)))]
@@ -69,7 +70,8 @@ package struct Peers: Sendable {
         do throws(ClientError) {
             let isSecure = base.lowercased().hasPrefix("https:")
             let answer = try await HTTPClient.send(
-                url: base + ControlOperation.prefix + path, fields: token.map { [.authorization: "Bearer \($0)"] } ?? [:],
+                url: base + ControlOperation.prefix + path,
+                fields: token.map { [.authorization: "Bearer \($0)"] } ?? [:],
                 trust: isSecure ? trust() : .system, within: Self.timeLimit, maximumBody: Self.longestAnswer)
             guard answer.status == .ok, let json = try? JSON.parse(answer.body) else {
                 return .failure(PeerProblem(description: "it answered with \(answer.status.code)"))

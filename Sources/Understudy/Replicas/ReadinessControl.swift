@@ -11,7 +11,8 @@ extension HTTPField.Name {
 extension ControlAPI {
     static let readinessOperations: [ControlOperation] = [
         ControlOperation(
-            "health.live", .get, "/health/live", "That the process runs; a supervisor restarts one that does not answer.",
+            "health.live", .get, "/health/live",
+            "That the process runs; a supervisor restarts one that does not answer.",
             gives: .json("The process runs.", .liveness)
         ) { (_) throws(ControlProblem) in .ready(.json(["status": "ok"])) },
         ControlOperation(

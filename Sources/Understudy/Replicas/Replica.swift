@@ -106,7 +106,9 @@ package final class Replica: Sendable {
     }
 
     /// Whether this session has a claim to a sandbox. Where that cannot be found out, it may have.
-    func owns(_ sandbox: String) -> Bool { (try? folder.claims(to: sandbox))?.contains { $0.owner == lease.session } ?? true }
+    func owns(_ sandbox: String) -> Bool {
+        (try? folder.claims(to: sandbox))?.contains { $0.owner == lease.session } ?? true
+    }
 
     /// Gives a sandbox up.
     func release(_ claim: StateFolder.Claim) { folder.release(claim) }

@@ -192,7 +192,7 @@ addEventListener('hashchange', route);
 
 async function follow() {
   await readClock();
-  try { app.sandboxes((await get('sandboxes')).sandboxes.map(each => each.name)); } catch { /* As above. */ }
+  try { app.sandboxes((await get('sandboxes?replicas=all')).sandboxes.map(each => each.name)); } catch { /* As above. */ }
   setTimeout(follow, 5000);
 }
 

@@ -33,7 +33,7 @@ function draw(entry, app, all, abouts, close, again) {
   return h(`article.entry.${name}`, { 'aria-label': `Entry ${entry.id}` },
     h('header',
       h('h2', `${entry.status} `, h('span.sign', { title: word, role: 'img', 'aria-label': word }, sign), ` ${vendor?.title ?? ''} `, entry.route ?? `${entry.request.method} ${entry.request.target}`),
-      h('p.when', h('time', { datetime: entry.at, title: absolute(entry.at) }, `${relative(unix(entry.at), app.now())} · ${absolute(entry.at)}`), ` · entry ${entry.id}`)),
+      h('p.when', h('time', { datetime: entry.at, title: absolute(entry.at) }, `${relative(unix(entry.at), app.now())} · ${absolute(entry.at)}`), ` · entry ${entry.id}${entry.replica ? ` · replica ${entry.replica}` : ''}`)),
     tools(entry, app, close),
     why ? h('p.why', h('strong', 'Why: '), why) : h('p.why', 'Answered as asked; no rule refused it.'),
     contrast(entry, vendor, about),

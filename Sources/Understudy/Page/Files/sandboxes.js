@@ -27,18 +27,23 @@ export function view(app) {
   }
 
   async function read() {
-    const { sandboxes } = await get('sandboxes');
+    const { sandboxes, replicas } = await get('sandboxes?replicas=all');
     app.sandboxes(sandboxes.map(each => each.name));
-    put(list, table('Sandboxes', ['Name', 'Age', 'Unused for', 'Calls', 'Journal', 'Sockets', 'Clock', 'Seed', ''], sandboxes.map(row)));
+    // Servers that share a folder are shown as one.
+    const isShared = replicas.some(each => each.name);
+    const silent = replicas.filter(each => each.problem);
+    put(list, silent.map(each => h('p.note', `The replica at ${each.base} did not answer, so its sandboxes are missing: ${each.problem}`)),
+      table('Sandboxes', ['Name', 'Age', 'Unused for', 'Calls', 'Journal', 'Sockets', 'Clock', 'Seed', ...isShared ? ['Replica'] : [], ''],
+        sandboxes.map(each => row(each, isShared))));
   }
 
-  function row(each) {
+  function row(each, isShared) {
     const isDefault = each.name === 'default';
     const base = isDefault ? location.origin : `${location.origin}/~${each.name}`;
     return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === place.sandbox ? 'true' : null }, each.name),
       span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, goes in ${span(each.expires_in_seconds)}`),
       each.exchanges, `${each.journal_entries} entries, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
-      `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–',
+      `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–', ...isShared ? [each.replica ?? '–'] : [],
       h('span.tools', copier('Copy address', () => base, { 'aria-label': `Copy address of ${each.name}` }),
         button('Reset', () => lose(each, 'Reset'), { 'aria-label': `Reset ${each.name}`, title: 'Users, clock, settings, scenarios, faults and journal begin anew.' }),
         isDefault ? null : button('Delete', () => lose(each, 'Delete'), { 'aria-label': `Delete ${each.name}`, title: 'The sandbox goes with all it holds.' }))];

@@ -38,6 +38,8 @@ class Health(TypedDict):
     reload: HealthReload
     # Where sandboxes are kept across restarts; absent without serve --state.
     state: NotRequired[HealthState]
+    # The replica's name, where several share a folder.
+    replica: NotRequired[str]
     # What of the state file could not be read, and is kept for the next export.
     set_aside: HealthSetAside
 
@@ -199,6 +201,8 @@ class JournalEntry(TypedDict):
     # The orders of the request that were refused each by itself.
     parts: NotRequired[JournalEntryParts]
     socket: NotRequired[RecordedSocket]
+    # The replica that answered, where several share a folder.
+    replica: NotRequired[str]
 
 
 class Journal(TypedDict):
@@ -206,6 +210,8 @@ class Journal(TypedDict):
 
     # The sandbox.
     sandbox: str
+    # The replica that answered, where several share a folder.
+    replica: NotRequired[str]
     # The entries, the oldest first.
     entries: List[JournalEntry]
 
@@ -244,6 +250,8 @@ class BriefJournal(TypedDict):
 
     # The sandbox.
     sandbox: str
+    # The replica that answered, where several share a folder.
+    replica: NotRequired[str]
     # The number of the newest entry, whatever the filter; 0 without any.
     newest: int
     # The entries, the oldest first.
@@ -563,6 +571,8 @@ class Sandbox(TypedDict):
     journal_entries: int
     # An estimate of the memory they take.
     journal_bytes: int
+    # The replica that has it, where several share a folder.
+    replica: NotRequired[str]
 
 
 class Sandboxes(TypedDict):
@@ -570,6 +580,28 @@ class Sandboxes(TypedDict):
 
     # The standard one first, then the others by name.
     sandboxes: List[Sandbox]
+    # The replica that answers, where several share a folder.
+    replica: NotRequired[str]
+    # The replicas that were asked, this one first.
+    replicas: NotRequired[List[SandboxesReplica]]
+
+
+class Liveness(TypedDict):
+    """That the process runs."""
+
+    # “ok”.
+    status: str
+
+
+class Readiness(TypedDict):
+    """Whether the server takes requests."""
+
+    # Whether it does.
+    ready: bool
+    # The replica's name; null for a server alone.
+    replica: Union[str, None]
+    # Why it does not; null when it does.
+    reason: Union[str, None]
 
 
 class ProblemError(TypedDict):
@@ -1072,6 +1104,17 @@ class IssuerKey(TypedDict):
     jwk: Any
 
 
+class SandboxesReplica(TypedDict):
+    """A replica."""
+
+    # Its name; null for one that did not answer.
+    name: Union[str, None]
+    # Where it was asked; null for the one that answers.
+    base: Union[str, None]
+    # Why it did not answer; null when it did.
+    problem: Union[str, None]
+
+
 class FaultsSetBodyMembers(TypedDict):
     """Several faults."""
 
@@ -1140,6 +1183,23 @@ class Control:
         `GET health`
         """
         answer: Health = self._send("GET", "health", expected=(200,))
+        return answer
+
+    def health_live(self) -> Liveness:
+        """That the process runs; a supervisor restarts one that does not answer.
+
+        `GET health/live`
+        """
+        answer: Liveness = self._send("GET", "health/live", expected=(200,))
+        return answer
+
+    def health_ready(self) -> Readiness:
+        """Whether a proxy should send requests here: not while the server stops, nor while it cannot show the other
+        replicas that it is alive.
+
+        `GET health/ready`
+        """
+        answer: Readiness = self._send("GET", "health/ready", expected=(200, 503))
         return answer
 
     def openapi(self) -> Description:
@@ -1353,12 +1413,12 @@ class Control:
         answer: Any = self._send("POST", f"state/{part(vendor)}/{part(action)}", body=body, expected=(200,))
         return answer
 
-    def sandboxes_list(self) -> Sandboxes:
-        """All sandboxes, by name.
+    def sandboxes_list(self, *, replicas: Optional[Literal["this", "all"]] = None) -> Sandboxes:
+        """The sandboxes in memory, by name.
 
         `GET sandboxes`
         """
-        answer: Sandboxes = self._send("GET", "sandboxes", expected=(200,))
+        answer: Sandboxes = self._send("GET", "sandboxes", query={"replicas": replicas}, expected=(200,))
         return answer
 
     def sandboxes_set(self, name: str, body: SandboxesSetBody) -> Sandbox:

@@ -8,6 +8,21 @@ extension Control {
         try await send("GET", "health", expected: [200])
     }
 
+    /// That the process runs; a supervisor restarts one that does not answer.
+    ///
+    /// `GET health/live`
+    public func healthLive() async throws -> Liveness {
+        try await send("GET", "health/live", expected: [200])
+    }
+
+    /// Whether a proxy should send requests here: not while the server stops, nor while it cannot show the other
+    /// replicas that it is alive.
+    ///
+    /// `GET health/ready`
+    public func healthReady() async throws -> Readiness {
+        try await send("GET", "health/ready", expected: [200, 503])
+    }
+
     /// This description: OpenAPI 3.1.
     ///
     /// `GET openapi.json`
@@ -236,11 +251,11 @@ extension Control {
         try await send("POST", "state/\(part(vendor))/\(part(action))", body: body, expected: [200])
     }
 
-    /// All sandboxes, by name.
+    /// The sandboxes in memory, by name.
     ///
     /// `GET sandboxes`
-    public func sandboxesList() async throws -> Sandboxes {
-        try await send("GET", "sandboxes", expected: [200])
+    public func sandboxesList(replicas: SandboxesListReplicas? = nil) async throws -> Sandboxes {
+        try await send("GET", "sandboxes", query: ["replicas": replicas?.rawValue], expected: [200])
     }
 
     /// Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none.

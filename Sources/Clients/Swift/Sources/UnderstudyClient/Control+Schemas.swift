@@ -23,6 +23,8 @@ extension Control {
         public let reload: HealthReload
         /// Where sandboxes are kept across restarts; absent without serve --state.
         public let state: HealthState?
+        /// The replica's name, where several share a folder.
+        public let replica: String?
         /// What of the state file could not be read, and is kept for the next export.
         public let setAside: HealthSetAside
 
@@ -34,6 +36,7 @@ extension Control {
             case layers
             case reload
             case state
+            case replica
             case setAside = "set_aside"
         }
     }
@@ -200,6 +203,8 @@ extension Control {
         public let parts: JournalEntryParts?
         /// What passed through the WebSocket that an exchange opened.
         public let socket: RecordedSocket?
+        /// The replica that answered, where several share a folder.
+        public let replica: String?
 
         private enum CodingKeys: String, CodingKey {
             case id
@@ -219,6 +224,7 @@ extension Control {
             case response
             case parts
             case socket
+            case replica
         }
     }
 
@@ -226,6 +232,8 @@ extension Control {
     public struct Journal: Decodable, Hashable, Sendable {
         /// The sandbox.
         public let sandbox: String
+        /// The replica that answered, where several share a folder.
+        public let replica: String?
         /// The entries, the oldest first.
         public let entries: [JournalEntry]
     }
@@ -277,6 +285,8 @@ extension Control {
     public struct BriefJournal: Decodable, Hashable, Sendable {
         /// The sandbox.
         public let sandbox: String
+        /// The replica that answered, where several share a folder.
+        public let replica: String?
         /// The number of the newest entry, whatever the filter; 0 without any.
         public let newest: Int
         /// The entries, the oldest first.
@@ -663,6 +673,8 @@ extension Control {
         public let journalEntries: Int
         /// An estimate of the memory they take.
         public let journalBytes: Int
+        /// The replica that has it, where several share a folder.
+        public let replica: String?
 
         private enum CodingKeys: String, CodingKey {
             case name
@@ -678,6 +690,7 @@ extension Control {
             case sockets
             case journalEntries = "journal_entries"
             case journalBytes = "journal_bytes"
+            case replica
         }
     }
 
@@ -685,6 +698,26 @@ extension Control {
     public struct Sandboxes: Decodable, Hashable, Sendable {
         /// The standard one first, then the others by name.
         public let sandboxes: [Sandbox]
+        /// The replica that answers, where several share a folder.
+        public let replica: String?
+        /// The replicas that were asked, this one first.
+        public let replicas: [SandboxesReplica]?
+    }
+
+    /// That the process runs.
+    public struct Liveness: Decodable, Hashable, Sendable {
+        /// “ok”.
+        public let status: String
+    }
+
+    /// Whether the server takes requests.
+    public struct Readiness: Decodable, Hashable, Sendable {
+        /// Whether it does.
+        public let ready: Bool
+        /// The replica's name; null for a server alone.
+        public let replica: String?
+        /// Why it does not; null when it does.
+        public let reason: String?
     }
 
     /// The refusal.
@@ -1109,6 +1142,16 @@ extension Control {
         public let jwk: JSONValue
     }
 
+    /// A replica.
+    public struct SandboxesReplica: Decodable, Hashable, Sendable {
+        /// Its name; null for one that did not answer.
+        public let name: String?
+        /// Where it was asked; null for the one that answers.
+        public let base: String?
+        /// Why it did not answer; null when it did.
+        public let problem: String?
+    }
+
     /// Several faults.
     public struct FaultsSetBodyMembers: Encodable, Hashable, Sendable {
         /// All faults that are to be armed.
@@ -1210,6 +1253,14 @@ extension Control {
         case documented
         /// `observed`.
         case observed
+    }
+
+    /// One of these words.
+    public enum SandboxesListReplicas: String, Codable, Hashable, Sendable, CaseIterable {
+        /// `this`.
+        case this
+        /// `all`.
+        case all
     }
 
     /// One of these words.
