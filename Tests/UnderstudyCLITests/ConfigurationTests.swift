@@ -26,6 +26,16 @@ struct ConfigurationTests {
                 ["--state-journal", "100"],
                 "understudy: --state-journal 100 needs the folder of --state: name one, or leave it out.\n"
             ),
+            (["--replica", "a"], "understudy: --replica a needs --state: the folder that all replicas share.\n"),
+            (
+                ["--state", "s", "--replica", "A b"],
+                "understudy: --replica A b is not 1 to 63 of a-z, 0-9 and hyphen.\n"
+            ),
+            (
+                ["--peers", "http://b:8080,c"],
+                "understudy: --peers http://b:8080,c is not URLs of scheme, host and port with commas between them, such as http://replica-b:8080.\n"
+            ),
+            (["--drain", "soon"], "understudy: --drain soon is not a duration up to 1h such as 5s.\n"),
             (
                 ["--profile", "real"],
                 "understudy: --profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"

@@ -112,6 +112,7 @@ package final class StateKeeper: SandboxKeeper {
         state.withLock { $0.mark = folder.mark }
     }
 
+    /// This server's name among those that share the folder; `nil` if it has it for itself.
     package var replicaName: String? { replica?.name }
 
     /// The folder's path.
