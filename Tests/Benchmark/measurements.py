@@ -318,9 +318,19 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
 
 def kept(binary: Path, scale: Scale) -> list[Result]:
     """A server that keeps its sandboxes in a folder beside one that does not, with few and with many changed ones."""
+    return beside_plain(binary, scale, "--state")
+
+
+def shared(binary: Path, scale: Scale) -> list[Result]:
+    """The same for one that could share the folder with others."""
+    return beside_plain(binary, scale, "--replica", "--replica", "a")
+
+
+def beside_plain(binary: Path, scale: Scale, name: str, *options: str) -> list[Result]:
     results = []
     with tempfile.TemporaryDirectory(prefix="understudy-state-") as folder:
-        with Understudy(binary, options=("--state", f"{folder}/state")) as keeping, Understudy(binary) as plain:
+        keeping = Understudy(binary, options=("--state", f"{folder}/state", *options))
+        with keeping, Understudy(binary) as plain:
             loads = [
                 ("register, one token", REGISTER, lambda: registrations(plain, 1)),
                 ("register, every token in turn", REGISTER, lambda: registrations(plain, scale.tokens)),
@@ -332,7 +342,7 @@ def kept(binary: Path, scale: Scale) -> list[Result]:
                 calls = load()
                 ratio, ours, theirs, refused = alternate(scale, (keeping, path, calls), (plain, path, calls))
                 detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
-                results.append(Result(f"{what}, with --state, of without", "≥ 0.95", ratio, detail=detail))
+                results.append(Result(f"{what}, with {name}, of without", "≥ 0.95", ratio, detail=detail))
     return results
 
 
@@ -380,5 +390,5 @@ ALL = {
     "rs256-different": rs256_different, "okta": okta, "okta-different": okta_different, "issuing": issuing,
     "scenario": scenario, "health-tls": health_secure,
     "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
-    "kept": kept, "sockets": sockets,
+    "kept": kept, "shared": shared, "sockets": sockets,
 }

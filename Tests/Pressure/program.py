@@ -16,11 +16,12 @@ BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
 @contextlib.contextmanager
 def running(
     binary: Path, *options: str, port: int = 0, secure: bool = True, descriptors: int | None = None, log: str = "off",
-    complaints=None, patience: float = 20,
+    complaints=None, patience: float = 20, variables: dict | None = None,
 ):
     """The program with these options and at most that many descriptors; on free ports unless `port` names one.
 
-    `complaints` is the `stderr` argument of `subprocess`; `patience` is how many seconds it may take to end.
+    `complaints` is the `stderr` argument of `subprocess`; `patience` is how many seconds it may take to end; `variables`
+    are more of its environment.
     """
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -30,7 +31,7 @@ def running(
         command = [
             binary, "serve", "--port", str(port), *(["--https-port", "0"] if secure else []), "--port-file", port_file,
             "--log", log, *options]
-        environment = {"PATH": "/usr/bin:/bin", "UNDERSTUDY_CA_DIRECTORY": f"{folder}/ca"}
+        environment = {"PATH": "/usr/bin:/bin", "UNDERSTUDY_CA_DIRECTORY": f"{folder}/ca", **(variables or {})}
         child = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaints,
             preexec_fn=limit if descriptors else None)

@@ -26,6 +26,10 @@ struct ConfigurationTests {
                 ["--state-journal", "100"],
                 "understudy: --state-journal 100 needs the folder of --state: name one, or leave it out.\n"
             ),
+            (
+                ["--state", "s", "--replica", "a", "--export-on-exit", "f"],
+                "understudy: --export-on-exit f does not go with --replica a, which gives its sandboxes to the others: start a server with --state alone to export them.\n"
+            ),
             (["--replica", "a"], "understudy: --replica a needs --state: the folder that all replicas share.\n"),
             (
                 ["--state", "s", "--replica", "A b"],

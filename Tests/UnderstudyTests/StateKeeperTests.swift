@@ -175,6 +175,17 @@ struct StateKeeperTests {
         #expect(world.sandbox !== old)
     }
 
+    @Test("keeps what a file brought at the start")
+    func imported() async throws {
+        let world = try await World(on: Stage(keeping: TemporaryFolder()))
+        let order = #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#
+        #expect(try await world.control(.post, "state/okta/add-user", order).status == 200)
+        _ = try stage.emulator.restoreState(world.emulator.exportState(), from: "a file")
+        #expect(try await world.moved(to: stage).control(.get, "state/okta").text.contains("zoe@example.test"))
+        save()
+        #expect(try folder.text(of: try file(of: world.name)).contains("zoe@example.test"))
+    }
+
     // MARK: Files that cannot be read
 
     /// Another content of a sandbox's file, and what is said of it.

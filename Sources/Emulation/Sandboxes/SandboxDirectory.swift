@@ -1,6 +1,12 @@
 import Dispatch
 import Synchronization
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// The sandboxes of a server; each is created when it is first named.
 public final class SandboxDirectory: Sendable {
     private let inForce: VendorsInForce
@@ -128,6 +134,19 @@ public final class SandboxDirectory: Sendable {
                 if fresh.timeToLive != nil { startSweeping() }
             }
             return fresh
+        }
+    }
+
+    /// What ``fetch(_:)`` gives, even if that takes a few seconds; for the start, when nobody else is kept waiting.
+    package func fetchPatiently(_ name: String) throws(SandboxUnavailable) -> Sandbox {
+        let end = DispatchTime.now() + .seconds(5)
+        while true {
+            do {
+                return try fetch(name)
+            } catch {
+                guard error.news != nil, DispatchTime.now() < end else { throw error }
+                usleep(20_000)
+            }
         }
     }
 

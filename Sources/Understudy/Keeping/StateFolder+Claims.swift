@@ -119,9 +119,11 @@ extension StateFolder {
 
     private func found(of sandbox: String) throws(Files.Failure) -> Found {
         let bucket = bucket(of: sandbox)
+        let (begin, hidden) = ("\(sandbox).", ".\(sandbox).")
         var found = Found()
-        for name in try Files.names(in: bucket) where name.contains(sandbox) {
-            if name.hasPrefix(".\(sandbox).") { found.partials.append(name) }
+        for name in try Files.names(in: bucket) {
+            if name.hasPrefix(hidden) { found.partials.append(name) }
+            guard name.hasPrefix(begin) else { continue }
             if let file = File(name), file.sandbox == sandbox { found.files.append(file) }
             guard let file = File(name, as: "owner"), file.sandbox == sandbox else { continue }
             let owner = FileSystem.target(of: "\(bucket)/\(name)")

@@ -81,7 +81,7 @@ struct ServeCommand: ParsableCommand {
         let watch =
             try sources.isSet("watch", flag: watch)
             ? FixtureWatch(emulator, over: fixtures, awaiting: awaited) : nil
-        let files = try state.files(sources)
+        let files = try state.files(sources, as: try replicas.name(sources))
         let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)
         let controlListener = try control.listener(host: listener.host, sources)

@@ -64,8 +64,10 @@ struct StateOptions: ParsableArguments {
             let keeper = try StateKeeper(
                 folder: path, replica: replica, timeToLive: limits.timeToLive, journalEntries: entries)
             if let lack = keeper.lackOfLocks {
-                Output.complaint(
-                    "\(path) is on a file system without locks (\(lack)): make sure that no other server uses it.")
+                let care =
+                    replica == nil
+                    ? "no other server uses it" : "no two replicas have one name, and no server uses it alone"
+                Output.complaint("\(path) is on a file system without locks (\(lack)): make sure that \(care).")
             }
             return keeper
         } catch let problem as StateFolderProblem {
@@ -82,8 +84,15 @@ struct StateOptions: ParsableArguments {
     }
 
     /// The two files; both are optional, and they may be the same.
-    func files(_ sources: OptionSources) throws -> StateFiles {
-        try StateFiles(
+    ///
+    /// - Parameter replica: the name among the replicas that share the folder; one of those has nothing to export.
+    func files(_ sources: OptionSources, as replica: String?) throws -> StateFiles {
+        if let replica, let target = try sources.text("export-on-exit", flag: exportOnExit) {
+            throw Misuse(
+                "--export-on-exit \(target) does not go with --replica \(replica), which gives its sandboxes to the others: start a server with --state alone to export them."
+            )
+        }
+        return try StateFiles(
             source: try sources.text("import", flag: importFile).map(StateFile.init),
             target: try sources.text("export-on-exit", flag: exportOnExit).map(StateFile.init))
     }

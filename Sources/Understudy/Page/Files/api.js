@@ -50,7 +50,7 @@ export async function call(method, what, content, signal) {
     if (response.status === 401) {
       asks ??= ask().finally(() => { asks = null; });
       const token = await asks;
-      if (!token) throw new Problem(401, 'control-token-wrong', 'The control API asks for its bearer token.');
+      if (!token) throw new Problem(401, 'control-token-wrong', 'The control API requires its bearer token.');
       sessionStorage.setItem(KEY, token);
       continue;
     }

@@ -87,7 +87,7 @@ const bar = h('header.bar', h('a.skip', { href: '#content', onclick: event => { 
   h('label.chooser', h('span', 'sandbox'), chooser),
   h('span.clocks', { role: 'group', 'aria-label': 'The sandbox’s clock' }, clock,
     button('+1 m', () => setClock({ advance: '1m' })), button('+31 m', () => setClock({ advance: '31m' })), freeze,
-    button('now', backToNow, { title: 'Back to the machine’s time; it can be undone' })),
+    button('now', backToNow, { title: 'Back to the machine’s time; you can undo this' })),
   live, button('?', help, { 'aria-label': 'Keys', class: 'help' }), said.element);
 const nav = h('nav', { 'aria-label': 'Views' }, h('ul', VIEWS.map(([name, icon, text]) => h('li', h('a', { 'data-view': name }, h('span.icon', { 'aria-hidden': 'true' }, icon), text)))));
 const main = h('main', { id: 'content', tabindex: -1 });

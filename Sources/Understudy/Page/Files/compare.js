@@ -13,7 +13,7 @@ export async function compareEntries(place, first, second, app, close) {
       h('header', h('h2', `Entries ${first} and ${second}`)),
       h('div.tools', h('a', { href: app.link({ entry: first, with: null }) }, `Open ${first}`), h('a', { href: app.link({ entry: second, with: null }) }, `Open ${second}`), button('Close', close)),
       rows.length ? table('Difference', ['What', `Entry ${first}`, `Entry ${second}`], rows.map(([name, a, b]) => [name, h('code', a), h('code', b)]))
-        : h('p', 'They differ in nothing but their number and time.')));
+        : h('p', 'They differ only in their number and time.')));
   } catch (problem) {
     put(place, h('p.outcome.bad', { role: 'alert' }, '✕ ', problem.message), button('Close', close));
   }

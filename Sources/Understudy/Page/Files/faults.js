@@ -11,7 +11,7 @@ export function view(app) {
   const said = outcome();
   const list = h('div');
   const form = h('form.panel', { 'aria-label': 'New fault' });
-  const node = h('div.page', h('h1', 'Faults'), h('p', 'A fault makes single calls go wrong, once or again and again, and goes before every scenario.'), list, form, said.element);
+  const node = h('div.page', h('h1', 'Faults'), h('p', 'A fault makes single calls go wrong, once or repeatedly, and takes precedence over every scenario.'), list, form, said.element);
   let timer = null;
   let armed = [];
   let drawn = '';
@@ -29,9 +29,9 @@ export function view(app) {
     put(list, faults.length ? [
       table('Armed faults', ['Vendor', 'Where and what', 'Calls', 'Strikes', ''], faults.map((fault, index) => [
         fault.vendor, code(Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name) && name !== 'vendor'))), fault.calls, fault.strikes,
-        button('Disarm', () => disarm(orders().filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { 'aria-label': `Disarm fault ${index + 1}`, title: 'It can be undone; its counts begin anew.' })])),
-      h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'It can be undone; their counts begin anew.' }))]
-      : empty('No fault is armed. The form below arms one, or this line does; its next fitting call is hit.', vendors().then(([{ id, routes, failures }]) =>
+        button('Disarm', () => disarm(orders().filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { 'aria-label': `Disarm fault ${index + 1}`, title: 'You can undo this; its counts start over.' })])),
+      h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'You can undo this; their counts start over.' }))]
+      : empty('No fault is armed. Arm one with the form below or with this line; it hits the next matching call.', vendors().then(([{ id, routes, failures }]) =>
         controlLine('PUT', 'faults', { vendor: id, route: routes[0].route, fail: failures[0].failure }))));
   }
 
@@ -43,7 +43,7 @@ export function view(app) {
   async function disarm(rest, text) {
     const before = orders();
     await set(rest, '');
-    app.undo(text, () => set(before, 'Armed again; their counts begin anew.'));
+    app.undo(text, () => set(before, 'Armed again; their counts start over.'));
   }
 
   function make(all) {

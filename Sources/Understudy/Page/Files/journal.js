@@ -88,7 +88,7 @@ export function view(app) {
 
   function emptiness() {
     const isFiltered = text || Object.keys(filter).length;
-    if (isFiltered && feed) return unfit('No entry fits these filters.', () => app.go('journal'));
+    if (isFiltered && feed) return unfit('No entry matches these filters.', () => app.go('journal'));
     return empty('No calls yet. Point the app at this address, or send one:', vendors().then(([first]) => sampleLine(first.id)));
   }
 

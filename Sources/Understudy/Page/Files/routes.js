@@ -34,7 +34,7 @@ export function view(app) {
         failures.length ? fold(`${failures.length} failures`, () => table(`Failures of ${vendor.title}`, ['Failure', 'Status', 'When', 'Evidence', 'Source'], failures.map(each => [
           h('a', { href: app.link({ vendor: vendor.id, failure: each.failure, text: null }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source)])), Boolean(words)) : null);
     }));
-    if (isEmpty && all.length) put(list, unfit('No route and no failure fits these filters.', () => { search.value = ''; app.go('routes'); }));
+    if (isEmpty && all.length) put(list, unfit('No route or failure matches these filters.', () => { search.value = ''; app.go('routes'); }));
   }
 
   async function attempt(params) {

@@ -12,7 +12,7 @@ export function view(app) {
   const name = h('input', { placeholder: 'shop-42', pattern: '[a-z0-9\\-]{1,63}', required: true, 'aria-label': 'Name' });
   const life = h('input', { placeholder: '10m; empty: none', 'aria-label': 'Time to live' });
   const node = h('div.page', h('h1', 'Sandboxes'),
-    h('p', 'Every test can have its own users, clock, settings, faults and journal. A sandbox comes into being when it is first named, or here:'),
+    h('p', 'Every test can have its own users, clock, settings, faults and journal. A sandbox is created when it is first named, or here:'),
     h('form.inline', { 'aria-label': 'New sandbox', onsubmit: create }, field('Name', name), field('Goes once unused for', life), h('button', { type: 'submit' }, 'Create')),
     said.element, list);
   let timer = null;
@@ -21,7 +21,7 @@ export function view(app) {
     event.preventDefault();
     await said.run(async () => {
       const made = await call('PUT', `sandboxes/${encodeURIComponent(name.value.trim())}`, { ttl: life.value.trim() || null });
-      said.say(`Sandbox ${made.name} is there.`);
+      said.say(`Sandbox ${made.name} was created.`);
       await read();
     });
   }
@@ -45,14 +45,14 @@ export function view(app) {
       each.exchanges, `${each.journal_entries} entries, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
       `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–', ...isShared ? [each.replica ?? '–'] : [],
       h('span.tools', copier('Copy address', () => base, { 'aria-label': `Copy address of ${each.name}` }),
-        button('Reset', () => lose(each, 'Reset'), { 'aria-label': `Reset ${each.name}`, title: 'Users, clock, settings, scenarios, faults and journal begin anew.' }),
-        isDefault ? null : button('Delete', () => lose(each, 'Delete'), { 'aria-label': `Delete ${each.name}`, title: 'The sandbox goes with all it holds.' }))];
+        button('Reset', () => lose(each, 'Reset'), { 'aria-label': `Reset ${each.name}`, title: 'Users, clock, settings, scenarios, faults and journal start over.' }),
+        isDefault ? null : button('Delete', () => lose(each, 'Delete'), { 'aria-label': `Delete ${each.name}`, title: 'Deletes the sandbox and everything in it.' }))];
   }
 
   /** What is lost can be kept for as long as the line above stands. */
   function lose(each, what) {
     const lost = `${each.journal_entries} journal entries, its users’ changes, clock, settings, scenarios and faults`;
-    app.later(`${what} ${each.name}: ${lost} go.`, async () => {
+    app.later(`${what} ${each.name}: this removes ${lost}.`, async () => {
       if (what === 'Delete') {
         await call('DELETE', `sandboxes/${each.name}`);
         if (place.sandbox === each.name) app.change({ sandbox: 'default', entry: null });

@@ -39,7 +39,7 @@ export function view(app) {
       const rows = vendor.switches.filter(each => JSON.stringify(each).toLowerCase().includes(words) || `${vendor.id}.${each.name}`.includes(words));
       return rows.length ? [h('h2', vendor.title), table(`Switches of ${vendor.title}`, ['Switch', 'Value', 'What it decides', 'Documented', 'Observed', 'Source'], rows.map(each => row(vendor, each, settings)))] : null;
     }));
-    if (!list.childElementCount) put(list, unfit('No switch fits this filter.', () => { search.value = ''; app.change({ text: null }); }));
+    if (!list.childElementCount) put(list, unfit('No switch matches this filter.', () => { search.value = ''; app.change({ text: null }); }));
   }
 
   function row(vendor, each, settings) {

@@ -20,7 +20,7 @@ export function view(app) {
     const state = await get(`state/${vendor}`);
     const members = Object.entries(state);
     put(tree, h('h2', `What ${vendor} remembers`), h('div.tools', button('Look again', () => said.run(read)), copier('Copy as JSON', () => JSON.stringify(state, null, 2))),
-      members.length ? members.map(([name, value]) => branch(name, value)) : empty('Nothing yet: calls and actions fill it.', sampleLine(vendor)));
+      members.length ? members.map(([name, value]) => branch(name, value)) : empty('Nothing yet. Calls and actions will fill it.', sampleLine(vendor)));
   }
 
   async function readActions() {

@@ -16,7 +16,7 @@ export function view(app) {
   const mint = h('section.panel', { 'aria-label': 'Mint' });
   const node = h('div.page', h('h1', 'Tokens'),
     h('div.columns',
-      h('section.panel', { 'aria-label': 'Judge' }, h('h2', 'Judge a token'), area, fold('What the request said besides', () => facts),
+      h('section.panel', { 'aria-label': 'Judge' }, h('h2', 'Judge a token'), area, fold('What else the request said', () => facts),
         h('div.tools', button('Judge it', judge), button('Clear', clear)), judged.element,
         h('p.note', 'It stays in this page: nothing is stored, here or on the server.'), decoded),
       mint),
@@ -91,7 +91,7 @@ export function view(app) {
     }
 
     choose();
-    return [h('h2', 'Mint a token'), field('Kind', kind), about, fold('Its members', () => [members, field('claims', claims, 'a JSON object that is laid over the claims')]),
+    return [h('h2', 'Mint a token'), field('Kind', kind), about, fold('Its members', () => [members, field('claims', claims, 'a JSON object that overrides claims')]),
       h('div.tools', button('Mint it right', () => make(false)), h('span.inline', defect, name, button('Mint it with this defect', () => make(true)), link)), made.element];
   }
 
