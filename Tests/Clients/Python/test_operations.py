@@ -94,7 +94,8 @@ def test_a_change_of_the_document_is_noticed_in_all_languages(root, document, tm
 
 # Each operation once: path parameters, content, query.
 CALLS = {
-    "health": {}, "openapi": {}, "metrics": {}, "vendors_list": {}, "vendors_sample": {"vendor": "rezolve"},
+    "health": {}, "health_live": {}, "health_ready": {}, "openapi": {}, "metrics": {}, "vendors_list": {},
+    "vendors_sample": {"vendor": "rezolve"},
     "journal_list": {
         "vendor": "rezolve", "route": "rua.*", "status": "4xx", "failure": "token-expired", "since": "5m", "after": 0,
         "unmatched": False, "refused": True, "kind": "incoming", "last": 3, "format": "brief", "wait": "1ms", "count": 1},
@@ -109,7 +110,7 @@ CALLS = {
     "state_act": {"vendor": "rezolve", "action": "register-customer", "body": {"partner_entity_id": "user-9"}},
     "state_get": {"vendor": "rezolve"}, "state_set": {"vendor": "rezolve", "body": {}},
     "keys_list": {}, "keys_drill": {"vendor": "ims", "issuer": "rotating", "drill": "overlap"},
-    "sandboxes_list": {}, "sandboxes_set": {"name": "called", "body": {"ttl": "10m"}}, "sandboxes_delete": {"name": "called"},
+    "sandboxes_list": {"replicas": "all"}, "sandboxes_set": {"name": "called", "body": {"ttl": "10m"}}, "sandboxes_delete": {"name": "called"},
     "reset": {},
 }
 

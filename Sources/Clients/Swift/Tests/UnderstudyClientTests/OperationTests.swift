@@ -8,6 +8,8 @@ struct OperationTests {
     /// Each operation once, by its id, with all its query parameters.
     static let calls: [String: Call] = [
         "health": { try await $0.health() },
+        "health.live": { try await $0.healthLive() },
+        "health.ready": { try await $0.healthReady() },
         "openapi": { try await $0.openapi() },
         "metrics": { try await $0.metrics() },
         "vendors.list": { try await $0.vendorsList() },
@@ -55,7 +57,7 @@ struct OperationTests {
         "state.set": { try await $0.stateSet(vendor: "rezolve", $0.stateGet(vendor: "rezolve")) },
         "keys.list": { try await $0.keysList() },
         "keys.drill": { try await $0.keysDrill(vendor: "ims", issuer: "rotating", drill: .sameKid) },
-        "sandboxes.list": { try await $0.sandboxesList() },
+        "sandboxes.list": { try await $0.sandboxesList(replicas: .all) },
         "sandboxes.set": { try await $0.sandboxesSet(name: "called", .init(ttl: "10m")) },
         "sandboxes.delete": {
             _ = try await $0.sandboxesSet(name: "deleted", .init(ttl: "10m"))
