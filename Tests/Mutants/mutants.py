@@ -149,8 +149,12 @@ def build(mutants):
         bad = {n for n, one in mutants.items() if any(
             path == one.path and abs(line - one.line) <= 12 for path, line in wrong)}
         exact = {n for n in bad if (mutants[n].path, mutants[n].line) in wrong}
+        # A missing return, for one, is told at the end of its function: then the change above it is to blame.
+        above = [
+            max(((one.line, n) for n, one in mutants.items() if one.path == path and one.line < line), default=None)
+            for path, line in wrong]
         switches = {path for path, _ in wrong if path.endswith("MutantSwitch.swift")}
-        bad = exact or bad
+        bad = exact or bad or {one[1] for one in above if one}
         if not bad:
             sys.exit(f"the copy does not build, and no change is to blame {switches or ''}:\n{text[-4000:]}")
         for number in bad:
