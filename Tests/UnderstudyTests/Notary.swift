@@ -24,8 +24,8 @@ final class Notary: Vendor {
     }
 
     struct Switches: VendorSwitches {
-        static let declarations: [SwitchDeclaration] = []
-        init(_ values: SwitchValues) {}
+        static let declarations = declared()
+        mutating func code(_ coder: inout SwitchCoder) {}
     }
 
     struct Credentials: Sendable {

@@ -24,12 +24,11 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
     }
 
     struct Switches: VendorSwitches {
-        static let declarations = [
-            SwitchDeclaration(
-                "cool-down", .number(0...3600), documented: "30", observed: "30", about: "x", source: "tests")
-        ]
-        let coolDown: Duration
-        init(_ values: SwitchValues) { coolDown = .seconds(values.count("cool-down") ?? 30) }
+        static let declarations = declared()
+        var coolDown = 30
+        mutating func code(_ coder: inout SwitchCoder) {
+            coder.count("cool-down", &coolDown, in: 0...3600, about: "x", source: "tests")
+        }
     }
 
     struct Credentials: Sendable {
@@ -93,7 +92,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
 
     func authenticationContext(in state: State) -> [RemoteKeys] { state.keys }
     func remoteKeys(in state: State) -> [RemoteKeys] { state.keys }
-    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy(coolDown: switches.coolDown) }
+    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy(coolDown: .seconds(switches.coolDown)) }
 
     func store(_ keys: RemoteKeys, in state: inout State) {
         if let index = state.keys.firstIndex(where: { $0.issuer == keys.issuer }) { state.keys[index] = keys }

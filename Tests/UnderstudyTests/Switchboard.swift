@@ -30,8 +30,8 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     }
 
     struct Switches: VendorSwitches {
-        static let declarations: [SwitchDeclaration] = []
-        init(_ values: SwitchValues) {}
+        static let declarations = declared()
+        mutating func code(_ coder: inout SwitchCoder) {}
     }
 
     static let identity = VendorIdentity(

@@ -1,9 +1,11 @@
 /// A vendor's switches, decoded once for a sandbox and read on every call.
 public protocol VendorSwitches: Sendable {
-    /// All switches of the vendor.
+    /// The switches as profile `documented` sets them.
+    init()
+    /// Names each switch once, with what it decides.
+    mutating func code(_ coder: inout SwitchCoder)
+    /// All switches of the vendor: ``declared()``, kept.
     static var declarations: [SwitchDeclaration] { get }
-    /// Decodes resolved values; every declared switch has an allowed one.
-    init(_ values: SwitchValues)
 }
 
 /// A named set of switch values.
@@ -51,15 +53,6 @@ public struct SwitchDeclaration: Sendable {
         self.observed = observed
         self.about = about
         self.source = source
-    }
-
-    /// Creates a switch whose values are the cases of a type.
-    package init<Choice: RawRepresentable<String> & CaseIterable>(
-        _ name: String, documented: Choice, observed: Choice, about: String, source: String
-    ) {
-        self.init(
-            name, .choice(Choice.allCases.map(\.rawValue)), documented: documented.rawValue,
-            observed: observed.rawValue, about: about, source: source)
     }
 
     /// The value in a profile.
@@ -118,26 +111,26 @@ public struct SwitchValues: Sendable, Hashable {
 
     /// The value of a switch; empty when the vendor declares none with that name.
     package subscript(name: String) -> String { values[name] ?? "" }
-
-    /// The value of a switch as a case of its type.
-    package func choice<Choice: RawRepresentable<String>>(_ name: String, default standard: Choice) -> Choice {
-        Choice(rawValue: self[name]) ?? standard
-    }
-
-    /// The value of a counting switch; `nil` when it is set to its word.
-    package func count(_ name: String) -> Int? { Int(self[name]) }
-
-    /// The value of a host list switch, in lower case, since host names are case-insensitive.
-    package func hosts(_ name: String) -> [String] { SwitchDeclaration.hosts(self[name]).map { $0.lowercased() } }
 }
 
 extension VendorSwitches {
-    /// The switches as profile `documented` sets them.
-    package static var documented: Self { Self(in: .documented) }
+    /// All switches, as ``code(_:)`` names them.
+    package static func declared() -> [SwitchDeclaration] {
+        var (coder, switches) = (SwitchCoder(nil), Self())
+        switches.code(&coder)
+        return coder.declarations
+    }
 
-    /// The switches as a profile sets them.
-    package init(in profile: BehaviourProfile) {
-        let values = Self.declarations.map { ($0.name, $0.value(in: profile)) }
-        self.init(SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first })))
+    /// Decodes resolved values. A switch without one, or with one that it does not allow, is as documented.
+    package init(_ values: SwitchValues) {
+        var coder = SwitchCoder(values)
+        self.init()
+        code(&coder)
+    }
+
+    /// The switches as profile `documented` sets them.
+    package static var documented: Self {
+        let values = declarations.map { ($0.name, $0.documented) }
+        return Self(SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first })))
     }
 }

@@ -1,7 +1,7 @@
 // Checks as a table: what failed on top, what passed folded, what nobody judged in grey.
 
 import { h, fold } from './dom.js';
-import { OUTCOMES, plain, shown, sourceLink } from './words.js';
+import { OUTCOMES, counted, plain, shown, sourceLink } from './words.js';
 
 const ORDER = ['failed', 'noted', 'not-judged'];
 
@@ -11,7 +11,7 @@ export function checkTable(findings, label = 'Checks') {
   const passed = findings.filter(finding => finding.outcome === 'passed');
   return h('div.checks',
     first.length ? rows(first, label) : null,
-    passed.length ? fold(`Show ${passed.length} passed ${passed.length === 1 ? 'check' : 'checks'}`,
+    passed.length ? fold(`Show ${counted(passed.length, 'passed check')}`,
       () => rows(passed, `${label}, passed`), first.length === 0 && passed.length < 8) : null);
 }
 

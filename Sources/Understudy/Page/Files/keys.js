@@ -2,7 +2,7 @@
 
 import { h, put, button, fold, outcome, code, table, empty } from './dom.js';
 import { get, call, sampleLine } from './api.js';
-import { relative, absolute } from './words.js';
+import { relative, absolute, counted } from './words.js';
 
 export const title = 'Keys';
 
@@ -51,7 +51,7 @@ export function view(app) {
       await read();
     });
     return h(`section.panel${each.broken ? '.intervened' : ''}`, { 'aria-label': name },
-      h('h3', name, h('span.note', ` ${each.algorithm}, fetched ${each.fetches} ${each.fetches === 1 ? 'time' : 'times'}${each.broken ? '; ! broken: nobody can fetch them' : ''}`)),
+      h('h3', name, h('span.note', ` ${each.algorithm}, fetched ${counted(each.fetches, 'time')}${each.broken ? '; ! broken: nobody can fetch them' : ''}`)),
       h('ul', each.keys.map(key => h('li', `${key.role}: `, h('code', key.kid ?? 'without id'), fold('Public key', () => code(key.jwk))))),
       h('div.tools', Object.keys(DRILLS).map(what => button(what, () => drill(what), { title: DRILLS[what] + (LOSSES.includes(what) ? '; only a reset of the sandbox brings the lost key back' : ''), 'aria-label': `${what} ${name}` }))));
   }

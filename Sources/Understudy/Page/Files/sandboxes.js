@@ -2,7 +2,7 @@
 
 import { h, put, button, field, table, outcome, copier } from './dom.js';
 import { get, call, place } from './api.js';
-import { span, timeOfDay } from './words.js';
+import { counted, span, timeOfDay } from './words.js';
 
 export const title = 'Sandboxes';
 
@@ -42,7 +42,7 @@ export function view(app) {
     const base = isDefault ? location.origin : `${location.origin}/~${each.name}`;
     return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === place.sandbox ? 'true' : null }, each.name),
       span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, goes in ${span(each.expires_in_seconds)}`),
-      each.exchanges, `${each.journal_entries} entries, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
+      each.exchanges, `${counted(each.journal_entries, 'entry', 'entries')}, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
       `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–', ...isShared ? [each.replica ?? '–'] : [],
       h('span.tools', copier('Copy address', () => base, { 'aria-label': `Copy address of ${each.name}` }),
         button('Reset', () => lose(each, 'Reset'), { 'aria-label': `Reset ${each.name}`, title: 'Users, clock, settings, scenarios, faults and journal start over.' }),
@@ -51,7 +51,7 @@ export function view(app) {
 
   /** What is lost can be kept for as long as the line above stands. */
   function lose(each, what) {
-    const lost = `${each.journal_entries} journal entries, its users’ changes, clock, settings, scenarios and faults`;
+    const lost = `${counted(each.journal_entries, 'journal entry', 'journal entries')}, its users’ changes, clock, settings, scenarios and faults`;
     app.later(`${what} ${each.name}: this removes ${lost}.`, async () => {
       if (what === 'Delete') {
         await call('DELETE', `sandboxes/${each.name}`);

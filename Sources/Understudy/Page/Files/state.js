@@ -2,7 +2,7 @@
 
 import { h, put, button, field, select, outcome, code, copier, empty } from './dom.js';
 import { get, call, vendors, sampleLine } from './api.js';
-import { shown } from './words.js';
+import { counted, shown } from './words.js';
 
 export const title = 'State';
 
@@ -84,7 +84,7 @@ function branch(name, value) {
     count += 100;
     more.hidden = count >= entries.length;
   }
-  const label = Array.isArray(value) ? `${entries.length} ${entries.length === 1 ? 'record' : 'records'}` : shown(value.id ?? value.name ?? value.entity ?? value.email ?? `${entries.length} members`);
+  const label = Array.isArray(value) ? counted(entries.length, 'record') : shown(value.id ?? value.name ?? value.entity ?? value.email ?? counted(entries.length, 'member'));
   const details = h('details', { ontoggle: () => { if (details.open && !count) { place.append(more); add(); } } }, h('summary', `${name}: ${label}`), place);
   return details;
 }

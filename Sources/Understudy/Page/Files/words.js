@@ -33,6 +33,9 @@ export function absolute(value) {
   return Number.isNaN(date.getTime()) ? String(value) : date.toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
 }
 
+/** “1 call”, “2 calls”. */
+export const counted = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+
 /** The time of day of an entry. */
 export const timeOfDay = text => text.slice(11, 19);
 

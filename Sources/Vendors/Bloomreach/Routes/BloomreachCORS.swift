@@ -19,14 +19,14 @@ extension HTTPField.Name {
 extension Bloomreach {
     /// Lets a page of any origin read the response. Only browsers send an origin.
     func allowOrigin(on response: inout Response, to request: Request, _ switches: () -> BloomreachSwitches) {
-        guard request.fields.bytes(of: .origin) != nil, switches().cors == .on else { return }
+        guard request.fields.bytes(of: .origin) != nil, switches().cors else { return }
         response.fields[.accessControlAllowOrigin] = "*"
         response.fields[.accessControlExposeHeaders] = "ETag, x-request-id"
     }
 
     /// Answers a browser's preflight request without looking at project or key.
     func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
-        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors == .on else {
+        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors else {
             return nil
         }
         var response = Response.empty()

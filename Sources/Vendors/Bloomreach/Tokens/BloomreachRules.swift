@@ -29,7 +29,7 @@ extension Bloomreach {
         "route-offered", expects: .text("mint-endpoint: on"), source: "example apps; switch mint-endpoint", .observed,
         orFail: .unknownRoute
     ) { facts, finding in
-        guard facts.presented?.route == "mint.customer-token", facts.switches.mintEndpoint == .off else { return nil }
+        guard facts.presented?.route == "mint.customer-token", !facts.switches.mintEndpoint else { return nil }
         finding?.found = .text("mint-endpoint: off")
         return .failed
     }

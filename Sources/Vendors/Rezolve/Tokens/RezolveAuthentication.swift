@@ -49,7 +49,7 @@ extension Rezolve {
 
     /// The JWT page's iOS sample renews its token with device data and no credential at all.
     private func isSampleRenewal(_ arrival: RezolveArrival) -> Bool {
-        arrival.switches.iosSampleRenewal == .on && arrival.route.id == "register"
+        arrival.switches.iosSampleRenewal && arrival.route.id == "register"
             && arrival.request.fields.count(of: .partnerAPIKey) == 0
             && arrival.request.fields.count(of: .authorization) == 0
     }
