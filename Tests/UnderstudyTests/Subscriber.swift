@@ -27,7 +27,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
         static let declarations = declared()
         var coolDown = 30
         mutating func code(_ coder: inout SwitchCoder) {
-            coder.count("cool-down", &coolDown, in: 0...3600, about: "x", source: "tests")
+            coder.count("cool-down", &coolDown, in: 0...3600, about: "seconds between two fetches", source: "tests")
         }
     }
 
