@@ -19,6 +19,21 @@ extension VendorConformance {
         vendor.refusal = VendorConformance.refusal(of:)
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.actions = [
+            "identify-customer customer! project properties",
+            "track-event customer! project event_type! properties timestamp",
+            "delete-customer customer! project",
+            "anonymize-customer customer! project",
+            "read-customer customer! project",
+            "expect-event customer project event_type properties timestamp at_least at_most exactly",
+            "add-inbox-message customer! project message!",
+            "delete-inbox-message customer! project message!",
+            "expire-inbox-message customer! project message!",
+            "read-inbox-message customer! project message!",
+            "clear-inbox customer! project",
+            "set-segments customer! project segments!",
+            "set-consent customer! project category! value!",
+        ]
         vendor.profiles = [
             "consents-method post-and-get get-only", "attributes-access public public",
             "customer-token-binding exact exact", "app-inbox-auth any any", "unknown-project-status 400 404",

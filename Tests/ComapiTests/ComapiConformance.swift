@@ -23,6 +23,15 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.actions = [
+            "end-session session! space",
+            "expire-session session! space",
+            "forget-session session! space",
+            "drop-sockets session! space",
+            "answer-challenge challenge!",
+            "send-message conversation! profile! text space",
+            "mark-message conversation! profile! message status space",
+        ]
         vendor.profiles = [
             "accepts-millisecond-times on off", "requires-time-claims off on", "session-lifetime 3600 600",
             "challenge-lifetime 900 900", "clock-leeway 60 60", "single-use-challenges on on",

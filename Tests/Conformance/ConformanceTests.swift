@@ -55,6 +55,11 @@ struct ConformanceTests {
     @Test("has a case for each value of each switch, and each changes something", arguments: VendorConformance.vendors)
     func switchCoverage(_ vendor: VendorConformance) async throws { try await vendor.checkSwitchCoverage() }
 
+    // MARK: Actions
+
+    @Test("has these actions, and each is refused without a member it needs", arguments: VendorConformance.vendors)
+    func actions(_ vendor: VendorConformance) async throws { try await vendor.checkActions() }
+
     // MARK: Tokens
 
     @Test("accepts minted tokens of each kind", arguments: Depth.allCases, each(\.tokens))

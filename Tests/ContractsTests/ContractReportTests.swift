@@ -132,6 +132,16 @@ struct ContractReportTests {
         #expect(text.replacing(/time="[0-9]+\.[0-9]{3}"/, with: "time=\"T\"") == expected)
     }
 
+    @Test(
+        "JUnit's times are seconds with three places",
+        arguments: [
+            (Duration.zero, "0.000"), (.microseconds(999), "0.000"), (.milliseconds(7), "0.007"),
+            (.milliseconds(61_050), "61.050"), (.seconds(3600), "3600.000"),
+        ])
+    func seconds(_ duration: Duration, _ text: String) {
+        #expect(JUnitReport.seconds(duration) == text)
+    }
+
     @Test("for programs the same stands in JSON")
     func programs() async throws {
         let json = try await Script("a", "b").run(file).json

@@ -81,6 +81,15 @@ struct MaskTests {
         #expect(json["at"] == "2027-01-15T08:00:00.000Z")
     }
 
+    @Test("of a request's content an answer's repetitions are hidden in declared members alone, at any depth")
+    func repeated() {
+        let body = #"{"user":"ada.lovelace","login":{"password":["enchantress"],"number":1234567}}"#
+        let request = Request(method: .post, target: "/", body: Array(body.utf8))
+        let told: JSON = "ada.lovelace, enchantress, 1234567"
+        #expect(SecretRedactor(of: request, secrets: ["password"]).hidden(in: told) == "ada.lovelace, ***, 1234567")
+        #expect(SecretRedactor(of: request, secrets: ["login"]).hidden(in: told) == "ada.lovelace, ***, ***")
+    }
+
     @Test("a body that cannot be read is shown only where nothing in it can be secret")
     func unreadable() throws {
         #expect(entry("password=p", secrets: ["password"])?["request"]?["body"] == "(10 bytes)")

@@ -95,4 +95,11 @@ struct WorkBudgetTests {
         let found = BytePattern(part).occurs(in: text, within: &budget)
         #expect(found == occurs)
     }
+
+    @Test("no text is found anywhere once the budget is spent", arguments: ["", "a"])
+    func patternBeyond(_ part: String) {
+        var budget = WorkBudget(steps: 0)
+        let found = BytePattern(part).occurs(in: String(repeating: "a", count: 10_000), within: &budget)
+        #expect(!found)
+    }
 }

@@ -29,6 +29,12 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.actions = [
+            "enroll-user email! tenant enterprise_id activation_id activate",
+            "activate-user user! tenant issuer",
+            "deactivate-user user! tenant issuer",
+            "drill-keys issuer! drill!",
+        ]
         vendor.profiles = [
             "max-lifetime-seconds off", "not-before-leeway-seconds 30", "expiry-leeway-seconds 0",
             "missing-not-before refuse", "unknown-user refuse", "operator-auth key", "jwks-cooldown-seconds 30",

@@ -32,6 +32,28 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.actions = [
+            "approve-device user_code! user",
+            "deny-device user_code! user",
+            "expire-device user_code!",
+            "trusted-origin origin! cors remove",
+            "add-user login! password first_name last_name email status groups",
+            "remove-user user!",
+            "set-status user! status!",
+            "set-password user! password!",
+            "set-groups user! groups!",
+            "end-sessions user! tokens",
+            "enroll-factor user! type! secret phone public_key number_challenge",
+            "remove-factor factor!",
+            "answer-push user! result",
+            "factor-code user! factor",
+            "consent user! client! server scopes!",
+            "revoke-consent user! client! server",
+            "universal-logout user! client! format defect",
+            "claim-rule name of client user server grant scope times set remove header defect",
+            "remove-claim-rule name!",
+            "drill-keys issuer! drill!",
+        ]
         vendor.profiles = [
             "validator-profile documented observed", "ssws-profile okta-verify devices", "access-token-sub login login",
             "keys-cache-control long long", "modulus-leading-zero off off", "keys-extra-members off off",

@@ -26,6 +26,11 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.actions = [
+            "register-customer partner_entity_id! partner entity email",
+            "remove-customer entity!",
+            "log-out entity! device_id",
+        ]
         vendor.profiles = [
             "error-envelope bare errors-array", "message-style error-page staging", "auth-header required ignored",
             "partner-entity-id must-match any", "device-check enforce off", "bearer-scheme required lenient",

@@ -110,18 +110,33 @@ struct JWKTests {
         #expect(throws: Never.self) { try VerificationKey.jwk(.object(refusal.isEC ? Self.ec() : Self.rsa())) }
     }
 
-    @Test("Ed25519 points of small order, of other lengths and of other curves are refused")
+    private static func edwards(_ bytes: [UInt8], crv: JSON = "Ed25519") throws -> VerificationKey {
+        try .jwk(["kty": "OKP", "crv": crv, "x": .string(Base64URL.encode(bytes))])
+    }
+
+    /// The ordinates 0 and 1, p - 1 and what p and p + 1 are modulo p = 2^255 - 19, and both of order eight.
+    private static let smallOrders = [
+        "00" + String(repeating: "00", count: 31), "01" + String(repeating: "00", count: 31),
+        "ec" + String(repeating: "ff", count: 30) + "7f", "ed" + String(repeating: "ff", count: 30) + "7f",
+        "ee" + String(repeating: "ff", count: 30) + "7f",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    ]
+
+    @Test("Ed25519 points of small order are refused, whatever their sign", arguments: smallOrders)
+    func smallOrder(_ ordinate: String) throws {
+        var bytes = try #require(Hexadecimal.decode(ordinate.utf8))
+        #expect(throws: KeyError.pointOfSmallOrder) { try Self.edwards(bytes) }
+        bytes[31] |= 0x80
+        #expect(throws: KeyError.pointOfSmallOrder) { try Self.edwards(bytes) }
+    }
+
+    @Test("Ed25519 points of other lengths and of other curves are refused")
     func edwardsPoints() throws {
-        func key(_ bytes: [UInt8], crv: JSON = "Ed25519") throws -> VerificationKey {
-            try .jwk(["kty": "OKP", "crv": crv, "x": .string(Base64URL.encode(bytes))])
-        }
         let zeros = [UInt8](repeating: 0, count: 31)
-        #expect(throws: KeyError.pointOfSmallOrder) { try key([0] + zeros) }
-        #expect(throws: KeyError.pointOfSmallOrder) { try key([1] + zeros) }
-        #expect(throws: KeyError.pointOfSmallOrder) { try key(zeros + [0x80]) }
-        #expect(throws: KeyError.member("x", "has 31 bytes; expected 32")) { try key(zeros) }
-        #expect(throws: KeyError.unsupportedCurve("X25519")) { try key([9] + zeros, crv: "X25519") }
-        #expect(throws: KeyError.unsupportedCurve("Ed448")) { try key([9] + zeros, crv: "Ed448") }
+        #expect(throws: KeyError.member("x", "has 31 bytes; expected 32")) { try Self.edwards(zeros) }
+        #expect(throws: KeyError.unsupportedCurve("X25519")) { try Self.edwards([9] + zeros, crv: "X25519") }
+        #expect(throws: KeyError.unsupportedCurve("Ed448")) { try Self.edwards([9] + zeros, crv: "Ed448") }
     }
 
     @Test("A JWK with a repeated member is refused")

@@ -29,6 +29,16 @@ struct DeadlineTests {
         #expect(state["sessions"] == [])
     }
 
+    @Test("one that was put off a hundred times passes at the last moment it was given")
+    func putOff() async throws {
+        let board = try await SwitchboardWorld(.pipeline, at: nil)
+        let socket = try await board.open("ada")
+        for time in 1...100 { try await end("ada", in: Double(1000 - time), board.world) }
+        try await end("ada", in: 0.2, board.world)
+        #expect(await socket.next() == expired)
+        #expect(try await board.state()["passed"] == 1)
+    }
+
     @Test("a clock that runs beside the machine's keeps them too", arguments: Depth.allCases)
     func besides(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth, at: nil)

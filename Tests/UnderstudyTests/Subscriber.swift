@@ -92,7 +92,9 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
 
     func authenticationContext(in state: State) -> [RemoteKeys] { state.keys }
     func remoteKeys(in state: State) -> [RemoteKeys] { state.keys }
-    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy(coolDown: .seconds(switches.coolDown)) }
+    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy {
+        KeyFetchPolicy(coolDown: .seconds(switches.coolDown))
+    }
 
     func store(_ keys: RemoteKeys, in state: inout State) {
         if let index = state.keys.firstIndex(where: { $0.issuer == keys.issuer }) { state.keys[index] = keys }

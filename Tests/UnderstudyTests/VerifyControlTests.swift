@@ -179,6 +179,16 @@ struct VerifyControlTests {
         #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [8, 7, 6, 5, 4])
     }
 
+    @Test("shows what was found up to 200 characters", arguments: [200, 201])
+    func long(_ length: Int) async throws {
+        let world = try await World()
+        let path = "/" + String(repeating: "x", count: length - 1)
+        _ = try await world.call(.get, path)
+        let answer = try await world.control(.post, "journal/verify", #"{"where":{"path":"/else"}}"#)
+        let shown = length > 200 ? path.prefix(200) + "…" : path
+        #expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"]?.string == shown)
+    }
+
     @Test(
         "shows no secret in what was found",
         arguments: [

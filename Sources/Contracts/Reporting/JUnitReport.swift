@@ -41,7 +41,8 @@ package enum JUnitReport {
         }
     }
 
-    private static func seconds(_ duration: Duration) -> String {
+    /// Seconds with three places.
+    static func seconds(_ duration: Duration) -> String {
         let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
         let rest = String(milliseconds % 1000)
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"

@@ -30,7 +30,7 @@ final class LineWriter: Sendable {
 
     /// The size of the queue in bytes; the thread may hold as much again. ours: tens of thousands of lines, which a
     /// disk takes in a moment.
-    private static let mostBytes = 4 << 20
+    static let mostBytes = 4 << 20
     /// How long lines gather after a wake-up, in microseconds: waking the thread for each would cost a call more than
     /// writing.
     private static let gathering: UInt32 = 1000
