@@ -1,6 +1,7 @@
-import Contracts
 import JSON
 import Testing
+
+@testable import Contracts
 
 @Suite("Reports of contract runs")
 struct ContractReportTests {

@@ -1,7 +1,8 @@
 import JSON
 import TestKeys
 import Testing
-import Tokens
+
+@testable import Tokens
 
 @Suite("Keys from JWK and JWKS")
 struct JWKTests {
