@@ -13,7 +13,7 @@ import Wire
         try await withServer(handler) { port in
             let answer = try await HTTPClient.send(
                 method: .post, url: "http://127.0.0.1:\(port)/a?b#c", fields: [.accept: "x", .contentLength: "9"],
-                body: Array("abc".utf8), within: .seconds(20))
+                body: Array("abc".utf8), within: .seconds(120))
             #expect(answer.status == .created)
             #expect(answer.fields[.server] == "s")
             #expect(String(decoding: answer.body, as: UTF8.self) == "POST /a?b [abc] 127.0.0.1:\(port) x")
@@ -22,7 +22,8 @@ import Wire
 
     @Test func `An answer to HEAD has a length and no content`() async throws {
         try await withServer { port in
-            let answer = try await HTTPClient.send(method: .head, url: "http://localhost:\(port)", within: .seconds(20))
+            let answer = try await HTTPClient.send(
+                method: .head, url: "http://localhost:\(port)", within: .seconds(120))
             #expect(answer.fields[.contentLength] == "9")
             #expect(answer.body.isEmpty)
         }
@@ -33,7 +34,7 @@ import Wire
             try await withThrowingTaskGroup { group in
                 for number in 0..<40 {
                     group.addTask {
-                        try await HTTPClient.send(url: "http://127.0.0.1:\(port)/\(number)", within: .seconds(20)).body
+                        try await HTTPClient.send(url: "http://127.0.0.1:\(port)/\(number)", within: .seconds(120)).body
                     }
                 }
                 var bodies: Set<String> = []
@@ -48,9 +49,9 @@ import Wire
         try await withServer(handler) { port in
             let url = "http://127.0.0.1:\(port)/"
             await #expect(throws: ClientError.tooLarge) {
-                try await HTTPClient.send(url: url, within: .seconds(20), maximumBody: 2)
+                try await HTTPClient.send(url: url, within: .seconds(120), maximumBody: 2)
             }
-            let answer = try await HTTPClient.send(url: url, within: .seconds(20), maximumBody: 3)
+            let answer = try await HTTPClient.send(url: url, within: .seconds(120), maximumBody: 3)
             #expect(answer.body == [1, 2, 3])
         }
     }
@@ -93,7 +94,7 @@ import Wire
     @Test func `A port without listener is said in one line`() async {
         // A port that was free a moment ago could be a parallel test's by now; port 1 is nobody's.
         await #expect(throws: ClientError.notReachable("127.0.0.1:1", reason: "Connection refused")) {
-            try await HTTPClient.send(url: "http://127.0.0.1:1/", within: .seconds(20))
+            try await HTTPClient.send(url: "http://127.0.0.1:1/", within: .seconds(120))
         }
     }
 
@@ -103,7 +104,9 @@ import Wire
         "http://a:x/", "http://a/\r\nX: y", "http://a\0/", "http://ä/",
     ])
     func `What is no URL is refused before anything is sent`(url: String) async {
-        await #expect(throws: ClientError.invalidURL(url)) { try await HTTPClient.send(url: url, within: .seconds(20)) }
+        await #expect(throws: ClientError.invalidURL(url)) {
+            try await HTTPClient.send(url: url, within: .seconds(120))
+        }
     }
 
     @Test(arguments: [

@@ -26,7 +26,7 @@ import Wire
         #expect(server.addresses.map(\.host) == ["127.0.0.1", "127.0.0.1"])
         #expect(Set(server.addresses.map(\.port)).subtracting([0]).count == 2)
         for address in server.addresses {
-            let answer = try await HTTPClient.send(url: "http://\(address)/a", within: .seconds(20))
+            let answer = try await HTTPClient.send(url: "http://\(address)/a", within: .seconds(120))
             #expect(String(decoding: answer.body, as: UTF8.self) == "GET /a []")
         }
         await server.stop(within: .seconds(5))
@@ -200,7 +200,7 @@ import Wire
         await server.stop(within: .seconds(5))
         await server.waitUntilStopped()
         // The port is free now, so another process may answer there.
-        let answer = try? await HTTPClient.send(url: "http://\(server.addresses[0])/", within: .seconds(20))
+        let answer = try? await HTTPClient.send(url: "http://\(server.addresses[0])/", within: .seconds(120))
         #expect(answer?.body != Array("never started".utf8))
     }
 

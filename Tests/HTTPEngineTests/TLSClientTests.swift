@@ -50,7 +50,7 @@ import Testing
     @Test func `A server that speaks no TLS is said to`() async throws {
         try await withServer { port in
             _ = await #expect(throws: ClientError.tlsFailed("the server does not speak TLS")) {
-                try await HTTPClient.send(url: "https://127.0.0.1:\(port)/", within: .seconds(20))
+                try await HTTPClient.send(url: "https://127.0.0.1:\(port)/", within: .seconds(120))
             }
         }
     }
@@ -74,7 +74,7 @@ import Testing
             socket.close()
         }
         await #expect(throws: ClientError.tlsFailed("the server closed the connection during the handshake")) {
-            try await HTTPClient.send(url: "https://\(listener.address)/", within: .seconds(20))
+            try await HTTPClient.send(url: "https://\(listener.address)/", within: .seconds(120))
         }
         try await accepted
     }
@@ -104,7 +104,7 @@ import Testing
         do {
             let response = try await HTTPClient.send(
                 method: body.isEmpty ? .get : .post, url: url, body: body,
-                trust: trust ?? TestAuthority.trust(), within: .seconds(20))
+                trust: trust ?? TestAuthority.trust(), within: .seconds(120))
             try await served
             return response
         } catch {

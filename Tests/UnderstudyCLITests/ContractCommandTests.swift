@@ -92,7 +92,8 @@ struct ContractCommandTests {
         #expect(run.status == 0)
         #expect(try folder.read("report.xml").contains("<testsuites name=\"contract\" tests=\"2\" failures=\"0\""))
         let answer = try await HTTPClient.send(
-            url: server.base + "/_understudy/sandboxes", fields: [.authorization: "Bearer t0ken"], within: .seconds(10))
+            url: server.base + "/_understudy/sandboxes", fields: [.authorization: "Bearer t0ken"], within: .seconds(120)
+        )
         #expect(try JSON.parse(answer.body)["sandboxes"]?.array?.map { $0["name"] } == ["default"])
     }
 
@@ -298,7 +299,7 @@ struct ContractCommandTests {
             ["contract", "run", "a.hurl", "--against", secureBase + "/~mine"], environment: environment, in: folder)
         #expect(run.status == 0, "\(run.complaint)")
         let answer = try await HTTPClient.send(
-            url: server.base + "/~mine/_understudy/journal", within: .seconds(10))
+            url: server.base + "/~mine/_understudy/journal", within: .seconds(120))
         #expect(try JSON.parse(answer.body)["entries"]?.array?.count == 1)
         let stranger = try Program.run("contract", "run", "a.hurl", "--against", secureBase, in: folder)
         #expect(stranger.status == 1)

@@ -29,7 +29,7 @@ struct RunningServer {
         process.standardError = log
         try process.run()
         let ports = folder.url.appending(path: "ports").path
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         // The file appears, complete, once the server accepts connections.
         while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {
             await Task.yield()

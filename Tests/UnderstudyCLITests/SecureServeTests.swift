@@ -16,11 +16,11 @@ struct SecureServeTests {
         let trust = try TLSTrust(alsoIn: Array(folder.read("ca/understudy-ca.pem").utf8))
         for base in [secureBase, secureBase.replacing("127.0.0.1", with: "localhost"), server.base] {
             let answer = try await HTTPClient.send(
-                url: base + "/_understudy/health", trust: trust, within: .seconds(10))
+                url: base + "/_understudy/health", trust: trust, within: .seconds(120))
             #expect(answer.status == .ok)
         }
         await #expect(throws: ClientError.notTrusted("unable to get local issuer certificate")) {
-            try await HTTPClient.send(url: secureBase + "/_understudy/health", within: .seconds(10))
+            try await HTTPClient.send(url: secureBase + "/_understudy/health", within: .seconds(120))
         }
         let well = try Program.run("healthcheck", "--server", secureBase, environment: environment)
         #expect(well.status == 0, "\(well.complaint)")
@@ -46,7 +46,7 @@ struct SecureServeTests {
         defer { server.process.terminate() }
         let answer = try await HTTPClient.send(
             url: try #require(server.secureBase) + "/_understudy/health",
-            trust: TLSTrust(alsoIn: authority.certificatePEM), within: .seconds(10))
+            trust: TLSTrust(alsoIn: authority.certificatePEM), within: .seconds(120))
         #expect(answer.status == .ok)
         #expect(!server.stop().output.contains("--cacert"))
     }

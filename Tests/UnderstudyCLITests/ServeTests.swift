@@ -13,7 +13,7 @@ struct ServeTests {
         let server = try await RunningServer()
         let refused = try await HTTPClient.send(
             method: .post, url: server.base + "/api/v1/authentication/register", body: Array("{}".utf8),
-            within: .seconds(10))
+            within: .seconds(120))
         #expect(refused.status == .forbidden)
         let end = server.stop()
         #expect(end.status == 0)
@@ -52,7 +52,7 @@ struct ServeTests {
         for (name, value) in fields { headers[try #require(HTTPField.Name(name))] = value }
         return try await HTTPClient.send(
             method: .post, url: server.base + "/api/v1/authentication/register", fields: headers,
-            body: Array(body.utf8), within: .seconds(10))
+            body: Array(body.utf8), within: .seconds(120))
     }
 
     @Test(
@@ -66,9 +66,9 @@ struct ServeTests {
         let folder = TemporaryFolder()
         if !file.isEmpty { try folder.write(file, to: "understudy.yaml") }
         let server = try await RunningServer(flags, environment: environment, in: folder)
-        _ = try await HTTPClient.send(method: .post, url: server.base + "/_understudy/reset", within: .seconds(10))
+        _ = try await HTTPClient.send(method: .post, url: server.base + "/_understudy/reset", within: .seconds(120))
         let answer = try await HTTPClient.send(
-            url: server.base + "/api/v1/partner/317/customer/entity123/addressbook", within: .seconds(10))
+            url: server.base + "/api/v1/partner/317/customer/entity123/addressbook", within: .seconds(120))
         #expect(answer.status == .unauthorized, "without it a call without credentials gets 403")
         #expect(server.stop().output.contains("Active scenario: rezolve-logged-out-elsewhere, in logged-out"))
     }
@@ -98,7 +98,7 @@ struct ServeTests {
         func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") async throws {
             // One of the faults truncates the answer.
             _ = try? await HTTPClient.send(
-                method: method, url: server.base + path, body: Array(body.utf8), within: .seconds(10))
+                method: method, url: server.base + path, body: Array(body.utf8), within: .seconds(120))
         }
         let fault = #"{"vendor":"rezolve","route":"rua.ping","call":NUMBER,EFFECT}"#
         let effects = [#""respond":{"status":418}"#, #""fault":"reset""#]
@@ -122,7 +122,7 @@ struct ServeTests {
     @Test("the log can be JSON, one object a line")
     func jsonLog() async throws {
         let server = try await RunningServer("--log", "json")
-        _ = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(10))
+        _ = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(120))
         let end = server.stop()
         let line = try #require(end.log.split(separator: "\n").first)
         let entry = try JSON.parse(line.utf8)
@@ -182,7 +182,7 @@ struct ServeTests {
         let options = ["--server", server.base, "--sandbox", "past", "--control-token", "t0ken"]
         let clock = try await HTTPClient.send(
             method: .put, url: server.base + "/~past/_understudy/clock", fields: [.authorization: "Bearer t0ken"],
-            body: Array(#"{"now":1800000000,"freeze":true}"#.utf8), within: .seconds(10))
+            body: Array(#"{"now":1800000000,"freeze":true}"#.utf8), within: .seconds(120))
         #expect(clock.status == .ok)
         let minted = try Program.run(["token", "mint", "rezolve", "login"] + options)
         #expect(
@@ -202,7 +202,7 @@ struct ServeTests {
         try server.log.fileHandleForReading.close()
         try server.output.fileHandleForReading.close()
         for _ in 0..<3 {
-            let answer = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(10))
+            let answer = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(120))
             #expect(answer.status == .unauthorized)
         }
     }
@@ -214,7 +214,7 @@ struct ServeTests {
         let server = try await RunningServer(
             "--log", "off", "--config", folder.path + "/c.yaml", "--profile", "documented")
         defer { server.process.terminate() }
-        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(10))
+        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(120))
         #expect(try JSON.parse(settings.body)["switches"]?["rezolve.device-check"] == "enforce")
     }
 
@@ -223,7 +223,7 @@ struct ServeTests {
         let server = try await RunningServer(
             "--switch", "rezolve.error-envelope=bare", "--log", "off", environment: ["UNDERSTUDY_PROFILE": "observed"])
         defer { server.process.terminate() }
-        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(10))
+        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(120))
         let values = try JSON.parse(settings.body)
         #expect(values["profile"] == "observed")
         #expect(values["switches"]?["rezolve.error-envelope"] == "bare")
@@ -243,10 +243,10 @@ struct ServeTests {
             let guest = try await HTTPClient.send(
                 method: .post, url: server.base + "/~a/v2/credentials/register/guest",
                 fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
-                within: .seconds(10))
+                within: .seconds(120))
             #expect(guest.status == .ok)
             answers.insert(guest.body)
-            let listed = try await HTTPClient.send(url: server.base + "/_understudy/sandboxes", within: .seconds(10))
+            let listed = try await HTTPClient.send(url: server.base + "/_understudy/sandboxes", within: .seconds(120))
             let sandboxes = try JSON.parse(listed.body)["sandboxes"]
             #expect(sandboxes?[0]?["seed"] == 7)
             #expect(sandboxes?[1]?["clock"] == "frozen")

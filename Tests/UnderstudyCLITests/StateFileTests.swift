@@ -158,7 +158,7 @@ struct StateFileTests {
         let answer = try await HTTPClient.send(
             method: .post, url: base + "/v2/credentials/register",
             fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
-            body: Array(Self.user.utf8), within: .seconds(10))
+            body: Array(Self.user.utf8), within: .seconds(120))
         #expect(answer.status == .created)
         process.terminate()
         let complaint = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

@@ -6,13 +6,13 @@ import Testing
 @Suite("understudy serve --watch")
 struct WatchTests {
     private func health(_ server: RunningServer) async throws -> JSON? {
-        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(10))
+        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(120))
         return try JSON.parse(answer.body)["reload"]
     }
 
     /// Polls until the condition holds.
     private func wait(_ server: RunningServer, until holds: (JSON?) -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             if holds(try await health(server)) { return }
             await Task.yield()
@@ -34,11 +34,11 @@ struct WatchTests {
         #expect(try await health(server)?["watching"] == true)
         try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["count"] == 1 }
-        let answer = try await HTTPClient.send(url: refused, within: .seconds(10))
+        let answer = try await HTTPClient.send(url: refused, within: .seconds(120))
         #expect(try JSON.parse(answer.body)["message"] == "No.")
         try folder.write("failures: 7\n", to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["problem"]?.string?.contains("rezolve/failures.yaml:1:11: ") == true }
-        #expect(try await HTTPClient.send(url: refused, within: .seconds(10)).body == answer.body)
+        #expect(try await HTTPClient.send(url: refused, within: .seconds(120)).body == answer.body)
         try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["problem"] == .null && $0?["count"] == 2 }
         let end = server.stop()
@@ -59,7 +59,7 @@ struct WatchTests {
         try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["count"] == 1 }
         let answer = try await HTTPClient.send(
-            url: server.base + "/api/v1/partner/317/customer/entity123/wallet", within: .seconds(10))
+            url: server.base + "/api/v1/partner/317/customer/entity123/wallet", within: .seconds(120))
         #expect(try JSON.parse(answer.body)["message"] == "No.")
         // A folder that has gone is reported: otherwise the layer below would silently show through.
         try FileManager.default.removeItem(atPath: folder.path + "/Fixtures")
@@ -74,7 +74,7 @@ struct WatchTests {
             try folder.write("a: 1\n", to: "Fixtures/" + path)
         }
         let server = try await RunningServer([], in: folder)
-        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(10))
+        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(120))
         let layers = try #require(try JSON.parse(answer.body)["layers"]?.array)
         let own = folder.url.resolvingSymlinksInPath().path + "/Fixtures"
         #expect(layers.count == 2)

@@ -19,7 +19,7 @@ struct MemoryTests {
             case .deletion: try await world.control(.delete, "sandboxes/\(world.name)")
             case .timeToLive:
                 try await world.control(.put, "sandboxes/\(world.name)", #"{"ttl":"60s"}"#)
-                let deadline = ContinuousClock.now + .seconds(20)
+                let deadline = ContinuousClock.now + .seconds(300)
                 repeat {
                     // Repeat while a client that is just finishing still keeps it.
                     machine.advance(.seconds(3600))
@@ -64,7 +64,7 @@ struct MemoryTests {
 
     /// What is in memory, once only this many sandboxes are left or when the deadline has passed.
     private func holdings(_ emulator: Emulator, expecting sandboxes: Int) async -> Holdings {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(300)
         while Holdings(emulator) != Holdings(sandboxes: sandboxes), ContinuousClock.now < deadline {
             // Tasks that still use a sandbox need the threads.
             await Task.yield()
@@ -132,7 +132,7 @@ struct MemoryTests {
                 Task { _ = try await world.control(.post, "journal/verify?wait=\(patience)", #"{"at_least":1000}"#) },
             ]
             // A poll that starts after the removal would create the sandbox again.
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(300)
             while world.sandbox.journal.waiterCount < polls.count, ContinuousClock.now < deadline { await Task.yield() }
             #expect(world.sandbox.journal.waiterCount == polls.count)
             // The polls wait for one change more than will happen.
