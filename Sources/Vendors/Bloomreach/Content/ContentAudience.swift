@@ -12,9 +12,6 @@ struct ContentAudience: Sendable {
         return customer.registered.map { registered.contains(ExactText($0)) } ?? false
     }
 
-    /// Whether anyone is excluded.
-    var isLimited: Bool { registered != nil }
-
     /// Reads the member `audience`.
     init(_ node: FixtureNode?) throws(FixtureProblem) {
         guard let node else {

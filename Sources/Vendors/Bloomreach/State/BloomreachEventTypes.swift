@@ -21,9 +21,6 @@ struct BloomreachEventTypes: Sendable {
         return names.count - 1
     }
 
-    /// The number of a type; `nil` if no event had it.
-    func knownCode(of name: String) -> Int? { codes[ExactText(name)] }
-
     /// The type with this number.
     func name(of code: Int) -> String { names.indices.contains(code) ? names[code] : Self.overflow }
 }

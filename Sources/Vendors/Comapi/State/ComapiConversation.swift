@@ -92,8 +92,6 @@ struct ComapiConversation: Sendable {
         order.removeAll { ids.contains($0) }
     }
 
-    mutating func leaveAll() { (participants, order) = ([:], []) }
-
     /// The members that clients set, from which the tag is computed.
     var core: JSONObject {
         var core: JSONObject = ["id": id.json]
