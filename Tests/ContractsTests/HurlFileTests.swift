@@ -228,4 +228,14 @@ struct HurlFileTests {
         let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: [0xFF]) }
         #expect(problem?.description == "a.hurl:1:1: the file is not UTF-8; save it as such")
     }
+
+    @Test(
+        "a variable's name begins with a letter, and is none of Hurl's functions",
+        arguments: [
+            ("token", true), ("t", true), ("T0-k_en", true), ("", false), ("0token", false), ("-t", false),
+            ("_t", false), ("to ken", false), ("tök", false), ("newUuid", false), ("newUuids", true),
+        ])
+    func variableNames(_ text: String, _ isName: Bool) {
+        #expect(HurlVariable.isName(text) == isName)
+    }
 }

@@ -61,6 +61,15 @@ struct RemoteKeysTests {
         #expect(report.finding.note?.contains("“secret”: a shared secret (oct); expected a public key") == true)
     }
 
+    @Test("are at most a hundred, and it is noted when there were more", arguments: [100, 101])
+    func overfull(_ count: Int) throws {
+        let keys = try (0..<count).map { number in try publicKey { $0["kid"] = .string("key-\(number)") } }
+        var reader = PublishedKeysReader(form: .keySet, algorithm: .es256)
+        try reader.read(["keys": .array(keys)])
+        #expect(reader.keys.count == 100)
+        #expect(reader.isOverfull == (count > 100))
+    }
+
     @Test("are not replaced by an answer without a usable key")
     func problems() throws {
         func problem(_ text: String, _ status: HTTPResponse.Status = .ok) -> String? {

@@ -87,4 +87,27 @@ struct BoundsTests {
         #expect(users.user(of: "t", activationID: "\(capacity)@b.test") != nil)
         #expect(users.added.count <= capacity)
     }
+
+    @Test("all trips of a sandbox take so many bytes and no more")
+    func tripBytes() throws {
+        let length = IMSTrips.byteCapacity / 8
+        func trip(_ number: Int, bytes: Int) throws -> IMSTrip {
+            // The speed is kept as it was written.
+            let speed = "0." + String(repeating: "1", count: bytes)
+            let point = #"{"at":"2027-01-01T00:00:00Z","lat":1,"lon":1,"speed_mps":\#(speed)}"#
+            let body = try JSON.parse(
+                """
+                {"trip_id":"t\(number)","started_at":"2027-01-01T00:00:00Z","ended_at":"2027-01-01T00:00:00Z",\
+                "distance_meters":1,"points":[\(point)]}
+                """.utf8)
+            return try Fields<IMS>(body.object ?? [:]).read {
+                IMSTrip(&$0, of: number, received: Moment(unixSeconds: 1))
+            }
+        }
+        var trips = IMSTrips()
+        for number in 1...7 { trips.add(try trip(number, bytes: length)) }
+        let rest = IMSTrips.byteCapacity - trips.byteCount - (try trip(8, bytes: 1).byteCount) + 1
+        #expect(trips.hasRoom(for: try trip(8, bytes: rest)))
+        #expect(!trips.hasRoom(for: try trip(8, bytes: rest + 1)))
+    }
 }

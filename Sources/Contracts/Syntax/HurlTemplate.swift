@@ -34,6 +34,12 @@ package struct HurlVariable: Sendable, Hashable {
     /// Where its braces start.
     package let place: HurlPlace
 
+    /// Whether a text is a variable name: a letter, then letters, digits, `_` and `-`; not a Hurl function.
+    package static func isName(_ text: String) -> Bool {
+        text.unicodeScalars.first?.properties.isAlphabetic == true && text.unicodeScalars.allSatisfy(isInName)
+            && !functions.contains(text)
+    }
+
     /// Whether a character is allowed in a name.
     static func isInName(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
