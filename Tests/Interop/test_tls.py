@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import socket
 import ssl
 import subprocess
 
@@ -42,6 +43,22 @@ async def aiohttp_status(url: str, trust: ssl.SSLContext | bool) -> int:
     async with aiohttp.ClientSession() as session:
         async with session.get(url, ssl=trust) as answer:
             return answer.status
+
+
+# MARK: names
+
+
+def test_the_certificate_names_the_machine(secure):
+    served = ssl.get_server_certificate(("127.0.0.1", secure.port))
+    told = subprocess.run(
+        ["openssl", "x509", "-noout", "-ext", "subjectAltName"], input=served, capture_output=True, text=True, check=True)
+    names = [name.strip() for name in told.stdout.splitlines()[1].split(",")]
+    assert names[:4] == [
+        "DNS:localhost", "DNS:*.localhost", "IP Address:127.0.0.1", "IP Address:0:0:0:0:0:0:0:1"]
+    name = socket.gethostname()
+    # Others fit into no certificate.
+    if re.fullmatch(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*", name):
+        assert f"DNS:{name}" in names
 
 
 # MARK: versions, protocols, sessions

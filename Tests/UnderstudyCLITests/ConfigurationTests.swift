@@ -45,6 +45,10 @@ struct ConfigurationTests {
                 "understudy: --profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"
             ),
             (
+                ["--profile", "rezolv=observed"],
+                "understudy: no vendor is called rezolv; did you mean “rezolve”? (set by a flag).\n"
+            ),
+            (
                 ["--switch", "rezolve.device-chek=off"],
                 "understudy: no switch is called rezolve.device-chek; did you mean “rezolve.device-check”? (set by a flag).\n"
             ),
