@@ -179,9 +179,9 @@ struct FailureTests {
         }
         let list = OktaRules(options: options, profile: .documented).list
         let good = TestToken.id.claim("cid", .string(TestToken.client)).claim("scp", ["openid"]).claim("team", "blue")
-        func facts(_ text: String, _ key: OktaKeyResult? = nil) -> OktaTokenFacts {
+        func facts(_ text: String, _ key: OktaKeyResult? = nil) -> OktaValidatorFacts {
             let moment = Moment(unixSeconds: Double(TestToken.now))
-            var facts = OktaTokenFacts(CompactToken(text), at: moment, issuer: TestIssuer.base)
+            var facts = OktaValidatorFacts(CompactToken(text), at: moment, issuer: TestIssuer.base)
             if let key { facts.take(key, [.rs256]) }
             return facts
         }

@@ -5,7 +5,7 @@ import Tokens
 struct OktaJudge: Sendable {
     private let profile: BehaviourProfile
     private let lookUp: OktaKeyLookUp
-    private let list: RuleList<OktaTokenFacts>
+    private let list: RuleList<OktaValidatorFacts>
     private let formRuleCount: Int
     private let allowed: [Algorithm]
     private let issuer: String?
@@ -51,7 +51,7 @@ struct OktaJudge: Sendable {
 
     private func opened(_ bytes: [UInt8], at moment: Moment) -> OktaJudgement {
         let token = CompactToken(bytes: bytes, encoding: profile == .documented ? .strict : .lenient)
-        return OktaJudgement(OktaTokenFacts(token, at: moment, issuer: issuer), by: list)
+        return OktaJudgement(OktaValidatorFacts(token, at: moment, issuer: issuer), by: list)
     }
 
     /// The shipped library compares `iss` with what the issuer calls itself, and asks for that each time.
@@ -74,11 +74,11 @@ struct OktaJudge: Sendable {
 
 /// A token on its way through the rules, and the result.
 struct OktaJudgement: Sendable {
-    var facts: OktaTokenFacts
+    var facts: OktaValidatorFacts
     private var outcomes = RuleOutcomes()
-    private let list: RuleList<OktaTokenFacts>
+    private let list: RuleList<OktaValidatorFacts>
 
-    init(_ facts: OktaTokenFacts, by list: RuleList<OktaTokenFacts>) {
+    init(_ facts: OktaValidatorFacts, by list: RuleList<OktaValidatorFacts>) {
         (self.facts, self.list) = (facts, list)
         list.judgeFirst(&self.facts, &outcomes)
     }

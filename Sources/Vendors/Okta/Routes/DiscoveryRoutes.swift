@@ -30,7 +30,7 @@ extension Okta {
         noteAddress(&call)
         let lacking: Set<String> =
             call.route.id == "discovery.oauth" ? ["userinfo_endpoint", "id_token_signing_alg_values_supported"] : []
-        let document = OktaDiscovery(server, at: call.arrival.base, call.switches).document
+        let document = OktaServerMetadata(server, at: call.arrival.base, call.switches).document
         return .json(.object(JSONObject(document.filter { !lacking.contains($0.name) }.map { ($0.name, $0.value) })))
     }
 

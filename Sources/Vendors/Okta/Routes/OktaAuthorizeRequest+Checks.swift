@@ -88,7 +88,7 @@ extension OktaAuthorizeRequest {
         guard let mode = OktaResponseMode(rawValue: name) else {
             throw Refusal(
                 .responseModeUnsupported,
-                because: "found \(name); expected \(OktaDiscovery.responseModes.joined(separator: " or "))")
+                because: "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
         }
         return mode
     }

@@ -14,7 +14,7 @@ extension OktaServer {
         guard !scopes.isEmpty else {
             throw OktaRefusal(.scopeMissing, because: "found no scope; expected one or more, separated by spaces")
         }
-        let known = OktaDiscovery.scopes + self.scopes.map(\.name)
+        let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
         if let stranger = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
             throw OktaRefusal(
                 .scopeUnknown,

@@ -19,7 +19,7 @@ extension Okta {
     /// - Throws: ``OktaFailure/grantTypeMissing``, ``OktaFailure/grantTypeUnsupported``, and
     ///   ``OktaFailure/grantTypeNotAllowed`` for this client.
     private static func grantType(of request: OktaTokenRequest) throws(Refused) -> OktaGrantType {
-        let grants = OktaDiscovery.grants(of: request.server)
+        let grants = OktaServerMetadata.grants(of: request.server)
         let names = grants.map(\.rawValue).joined(separator: ", ")
         guard let name = request.parameters["grant_type"] else {
             throw Refusal(

@@ -16,7 +16,7 @@ extension Okta {
             var consent = try consent(call, state)
             let server = call.vendor.accounts.server(consent.serverID)
             for scope in try scopes(call) {
-                guard server?.scope(scope) != nil || OktaDiscovery.scopes.contains(scope) else {
+                guard server?.scope(scope) != nil || OktaServerMetadata.scopes.contains(scope) else {
                     let hint = Nearest.hint(to: scope, among: server?.scopes.map(\.name) ?? [])
                     throw ActionRefusal("server \(consent.serverID) has no scope \(scope)\(hint)")
                 }

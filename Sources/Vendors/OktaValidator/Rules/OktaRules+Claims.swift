@@ -94,7 +94,7 @@ extension OktaRules {
     }
 }
 
-extension OktaTokenFacts {
+extension OktaValidatorFacts {
     /// The claim with the scopes: Okta's own, or that of RFC 9068 section 2.2.3.
     fileprivate var scopeClaim: String {
         token.claims?["scp"] == nil && token.claims?["scope"] != nil ? "scope" : "scp"

@@ -70,7 +70,7 @@ extension OktaRules {
     }
 }
 
-extension OktaTokenFacts {
+extension OktaValidatorFacts {
     /// `1799990000 is 10000 s`
     fileprivate func distance(of seconds: Double) -> String {
         "\(JSONNumber(seconds)) is \(Fact.seconds(abs(seconds - moment.unixSeconds)))"

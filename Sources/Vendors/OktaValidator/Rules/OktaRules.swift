@@ -22,7 +22,7 @@ struct OktaRules {
     var checksExpiry: Bool { options.checksExpiry ?? (profile == .documented) }
     var checksIssuedAt: Bool { options.checksIssuedAt ?? (profile == .documented) }
 
-    var list: RuleList<OktaTokenFacts> {
+    var list: RuleList<OktaValidatorFacts> {
         RuleList(
             formRules + [issuer] + audience + times + nonce + clientClaims + Self.remarks,
             later: [Self.key, Self.signature])

@@ -103,7 +103,7 @@ extension Okta {
         _ words: [String], of client: OktaClient, at server: OktaServer
     ) throws(Refused) -> [String] {
         if client.type == .service,
-            let word = words.first(where: { word in OktaDiscovery.scopes.contains { $0.hasSameBytes(as: word) } })
+            let word = words.first(where: { word in OktaServerMetadata.scopes.contains { $0.hasSameBytes(as: word) } })
         {
             let own = server.scopes.map(\.name).joined(separator: " ")
             throw Refusal(

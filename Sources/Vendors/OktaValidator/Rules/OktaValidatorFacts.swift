@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 /// What the rules judge: a token, the moment, and the key once it has been looked for.
-struct OktaTokenFacts: RuleFacts {
+struct OktaValidatorFacts: RuleFacts {
     typealias Failure = OktaTokenFailure
 
     let token: CompactToken
@@ -35,7 +35,7 @@ struct OktaTokenFacts: RuleFacts {
     }
 }
 
-typealias OktaRule = TokenRule<OktaTokenFacts>
+typealias OktaRule = TokenRule<OktaValidatorFacts>
 
 extension OktaRule {
     /// Creates a rule whose refusal says in words what was found.
@@ -44,8 +44,8 @@ extension OktaRule {
     init(
         _ check: String, expects expected: Fact, source: String, _ evidence: Evidence = .documented,
         orFail failure: OktaTokenFailure,
-        carrying value: @escaping @Sendable (OktaTokenFacts) -> String? = { _ in nil },
-        because detail: @escaping @Sendable (OktaTokenFacts) -> String, judge: @escaping Judgement
+        carrying value: @escaping @Sendable (OktaValidatorFacts) -> String? = { _ in nil },
+        because detail: @escaping @Sendable (OktaValidatorFacts) -> String, judge: @escaping Judgement
     ) {
         self.init(
             check, expects: expected, source: source, evidence, orFail: [failure],

@@ -1,7 +1,7 @@
 import JSON
 
 /// What a server says of itself, in the order of Okta's documents. It names only what is served (ours); names: ref, api.
-struct OktaDiscovery {
+struct OktaServerMetadata {
     private let server: OktaServer
     private let issuer: String
     private let endpoints: String
