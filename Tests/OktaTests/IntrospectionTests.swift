@@ -46,6 +46,15 @@ struct IntrospectionTests {
         #expect(described.json["sub"] == .string(Example.service))
     }
 
+    @Test("a token without jti counts as never revoked, wherever it is used")
+    func unnamed() async throws {
+        let world = try await World()
+        let token = try await world.mint("okta/access", ["claims": ["jti": nil]])
+        let app = AppClient.native(world)
+        try await app.userinfo(token).expect(200)
+        #expect(try await app.introspect(token).json["active"] == true)
+    }
+
     @Test("everything else is inactive, and the journal says why")
     func inactive() async throws {
         let world = try await World()

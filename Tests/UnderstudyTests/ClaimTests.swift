@@ -25,6 +25,15 @@ struct ClaimTests {
         let turns = Atomic(0)
     }
 
+    @Test("a lease's file is read as it was written, and every beat has its length", arguments: [true, false])
+    func lease(_ isLocked: Bool) {
+        let first = Lease.Text(boot: "b-1", isLocked: isLocked, process: 42, beats: 0)
+        let last = Lease.Text(boot: "b-1", isLocked: isLocked, process: 42, beats: .max)
+        for text in [first, last] { #expect(Lease.Text(text.bytes) == text) }
+        #expect(first.bytes.count == last.bytes.count)
+        #expect(Lease.Text(Array("boot b-1\nlocked true\nprocess 42\nbeat 1 2\n".utf8)) == nil)
+    }
+
     private func draft(_ text: String, under claim: StateFolder.Claim) -> StateFolder.Draft {
         StateFolder.Draft(file: claim.file, bytes: Array(text.utf8), claim: claim)
     }
