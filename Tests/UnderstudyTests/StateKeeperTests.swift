@@ -288,12 +288,32 @@ struct StateKeeperTests {
 
     // MARK: Folders that cannot be written
 
-    @Test("keeps in memory what it cannot write, says why, and writes it once it can")
-    func blocked() async throws {
-        let world = try await World(on: stage, at: nil)
+    /// Puts a file where the folder for a sandbox's file would be.
+    ///
+    /// - Returns: its path.
+    private func block(_ world: World) throws -> String {
         let hash = String(SandboxDirectory.hash(world.name) >> 52, radix: 16)
         let bucket = "sandboxes/" + String(repeating: "0", count: 3 - hash.count) + hash
         try folder.write("in the way", to: bucket)
+        return "\(folder.path)/\(bucket)"
+    }
+
+    @Test("is written by itself once nothing is in the way any more")
+    func retries() async throws {
+        let world = try await World(on: stage, at: nil)
+        let obstacle = try block(world)
+        try await world.freeze(at: 5)
+        // The test's own time limit ends vain waits.
+        while try await health(stage)["state"]?["problem"] == .null { await Task.yield() }
+        try FileManager.default.removeItem(atPath: obstacle)
+        while try await health(stage)["state"]?["problem"] != .null { await Task.yield() }
+        #expect(try folder.text(of: try file(of: world.name)).contains(#""clock":{"frozen_at":5}"#))
+    }
+
+    @Test("keeps in memory what it cannot write, says why, and writes it once it can")
+    func blocked() async throws {
+        let world = try await World(on: stage, at: nil)
+        let obstacle = try block(world)
         try await world.freeze(at: 5)
         let problem = try #require(stage.emulator.keeper?.finish())
         #expect(problem == "1 sandboxes are not written to \(folder.path): Not a directory")
@@ -301,7 +321,7 @@ struct StateKeeperTests {
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
         #expect(stage.emulator.sandboxes.handOver([world.sandbox]) == ())
         #expect(!world.sandbox.isSealed)
-        try FileManager.default.removeItem(atPath: "\(folder.path)/\(bucket)")
+        try FileManager.default.removeItem(atPath: obstacle)
         save()
         #expect(try await health(stage)["state"]?["problem"] == .null)
         #expect(try folder.text(of: try file(of: world.name)).contains(#""clock":{"frozen_at":5}"#))
