@@ -24,10 +24,17 @@ LONG = "x" * 3000  # of a path, so that a log fills quickly
 class Program:
     """The program with separate standard output and standard error."""
 
-    def __init__(self, folder, *options, **streams):
+    def __init__(self, folder, *options, preexec_fn=None, **streams):
         port_file = folder / "port"
+
+        def prepare():
+            # Where nohup started the tests, everything they start ignores it too.
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+            if preexec_fn:
+                preexec_fn()
+
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--port", "0", "--port-file", port_file, *options], cwd=folder,
+            [BINARY, "serve", "--port", "0", "--port-file", port_file, *options], cwd=folder, preexec_fn=prepare,
             **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **streams})
         end = time.monotonic() + 15
         while not port_file.exists():
