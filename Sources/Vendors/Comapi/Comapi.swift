@@ -42,97 +42,53 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
     private static let session = space + "/sessions/{session}"
     private static let conversation = space + "/conversations/{conversation}"
 
+    /// What most calls have: all SDKs make them, with a session's token.
+    private static let common = RouteGroup<Comapi>(access: .session, evidence: .observed, source: "all SDKs")
+
     static let routes: [Route<Comapi>] =
         sessionRoutes + profileRoutes + conversationRoutes + messageRoutes + otherRoutes
 
     private static let sessionRoutes: [Route<Comapi>] = [
-        Route(
-            "session.start", .get(space + "/sessions/start"), access: .space, evidence: .observed, source: "all SDKs",
-            handler: startSession),
-        Route(
-            "session.create", .post(space + "/sessions"), access: .challenge, evidence: .observed, source: "all SDKs",
+        common.route("session.start", .get(space + "/sessions/start"), access: .space, handler: startSession),
+        common.route(
+            "session.create", .post(space + "/sessions"), access: .challenge,
             secrets: ["authenticationToken", "token", "registrationId"], handler: createSession),
-        Route(
-            "session.read", .get(session), access: .session, evidence: .observed, source: "JS SDK, Android SDK",
-            handler: readSession),
-        Route(
-            "session.end", .delete(session), access: .session, evidence: .observed, source: "all SDKs",
-            handler: endSession),
-        Route(
-            "push.register", .put(session + "/push"), access: .session, evidence: .observed, source: "all SDKs",
-            handler: registerPush),
-        Route(
-            "push.remove", .delete(session + "/push"), access: .session, evidence: .observed, source: "JS SDK",
-            handler: removePush),
+        common.route("session.read", .get(session), source: "JS SDK, Android SDK", handler: readSession),
+        common.route("session.end", .delete(session), handler: endSession),
+        common.route("push.register", .put(session + "/push"), handler: registerPush),
+        common.route("push.remove", .delete(session + "/push"), source: "JS SDK", handler: removePush),
     ]
 
     private static let profileRoutes: [Route<Comapi>] = [
-        Route(
-            "profile.query", .get(space + "/profiles"), access: .session, evidence: .observed, source: "all SDKs",
-            handler: queryProfiles),
-        Route(
-            "profile.read", .get(space + "/profiles/{profile}"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: readProfile),
-        Route(
-            "profile.replace", .put(space + "/profiles/{profile}"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: replaceProfile),
-        Route(
-            "profile.patch", .patch(space + "/profiles/{profile}"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: patchProfile),
+        common.route("profile.query", .get(space + "/profiles"), handler: queryProfiles),
+        common.route("profile.read", .get(space + "/profiles/{profile}"), handler: readProfile),
+        common.route("profile.replace", .put(space + "/profiles/{profile}"), handler: replaceProfile),
+        common.route("profile.patch", .patch(space + "/profiles/{profile}"), handler: patchProfile),
     ]
 
     private static let conversationRoutes: [Route<Comapi>] = [
-        Route(
-            "conversation.create", .post(space + "/conversations"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: createConversation),
-        Route(
-            "conversation.list", .get(space + "/conversations"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: listConversations),
-        Route(
-            "conversation.read", .get(conversation), access: .session, evidence: .observed, source: "all SDKs",
-            handler: readConversation),
-        Route(
-            "conversation.update", .put(conversation), access: .session, evidence: .observed, source: "all SDKs",
-            handler: updateConversation),
-        Route(
-            "conversation.delete", .delete(conversation), access: .session, evidence: .observed, source: "all SDKs",
-            handler: deleteConversation),
-        Route(
-            "participant.list", .get(conversation + "/participants"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: listParticipants),
-        Route(
-            "participant.add", .post(conversation + "/participants"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: addParticipants),
-        Route(
-            "participant.remove", .delete(conversation + "/participants"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: removeParticipants),
+        common.route("conversation.create", .post(space + "/conversations"), handler: createConversation),
+        common.route("conversation.list", .get(space + "/conversations"), handler: listConversations),
+        common.route("conversation.read", .get(conversation), handler: readConversation),
+        common.route("conversation.update", .put(conversation), handler: updateConversation),
+        common.route("conversation.delete", .delete(conversation), handler: deleteConversation),
+        common.route("participant.list", .get(conversation + "/participants"), handler: listParticipants),
+        common.route("participant.add", .post(conversation + "/participants"), handler: addParticipants),
+        common.route("participant.remove", .delete(conversation + "/participants"), handler: removeParticipants),
     ]
 
     private static let messageRoutes: [Route<Comapi>] = [
-        Route(
-            "message.send", .post(conversation + "/messages"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: sendMessage),
-        Route(
-            "message.list", .get(conversation + "/messages"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: listMessages),
-        Route(
-            "message.status", .post(conversation + "/messages/statusupdates"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: updateStatus),
-        Route(
-            "event.list", .get(conversation + "/events"), access: .session, evidence: .observed, source: "all SDKs",
-            handler: listEvents),
-        Route(
-            "typing.start", .post(conversation + "/typing"), access: .session, evidence: .observed, source: "all SDKs",
-            handler: startTyping),
-        Route(
-            "typing.stop", .delete(conversation + "/typing"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: stopTyping),
+        common.route("message.send", .post(conversation + "/messages"), handler: sendMessage),
+        common.route("message.list", .get(conversation + "/messages"), handler: listMessages),
+        common.route("message.status", .post(conversation + "/messages/statusupdates"), handler: updateStatus),
+        common.route("event.list", .get(conversation + "/events"), handler: listEvents),
+        common.route("typing.start", .post(conversation + "/typing"), handler: startTyping),
+        common.route("typing.stop", .delete(conversation + "/typing"), handler: stopTyping),
     ]
 
     private static let otherRoutes: [Route<Comapi>] = [
-        Route(
-            "content.upload", .post(space + "/content"), access: .session, evidence: .observed, source: "all SDKs",
-            bodyLimit: ComapiContentStore.largest, handler: uploadContent),
+        common.route(
+            "content.upload", .post(space + "/content"), bodyLimit: ComapiContentStore.largest, handler: uploadContent),
         Route(
             "content.read", .get(space + "/content/{content}"), access: .space, evidence: .ours,
             source: "ours: the url of an upload must lead somewhere", handler: readContent),
@@ -140,16 +96,12 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
             "push.click", .get(space + "/pushes/{push}/click"), access: .space, evidence: .ours,
             source: "that a client calls a URL of the push: JS SDK, Android SDK; its place, path and answer are ours",
             handler: clickPush),
-        Route(
-            "facebook.state", .post(space + "/channels/facebook/state"), access: .session, evidence: .observed,
-            // ours: no client sends more than a few members, which are ignored.
-            source: "all SDKs", bodyLimit: 4096, handler: stateForFacebook),
-        Route(
-            "socket.open", .get(space + "/socket"), access: .socket, evidence: .observed, source: "all SDKs",
-            handler: openSocket),
-        Route(
-            "preflight", .options("/apispaces/{rest...}"), access: .anybody, evidence: .observed, source: "JS SDK",
-            handler: preflight),
+        // ours: no client sends more than a few members, which are ignored.
+        common.route(
+            "facebook.state", .post(space + "/channels/facebook/state"), bodyLimit: 4096, handler: stateForFacebook),
+        common.route("socket.open", .get(space + "/socket"), access: .socket, handler: openSocket),
+        common.route(
+            "preflight", .options("/apispaces/{rest...}"), access: .anybody, source: "JS SDK", handler: preflight),
     ]
 }
 

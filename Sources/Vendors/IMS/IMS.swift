@@ -49,55 +49,43 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
     /// The same, and what may hold a private key sent by mistake: PEM texts, and members of JWKs (RFC 7518 section 6).
     private static let keySecrets = secrets.union(["pem", "certs", "d", "p", "q", "dp", "dq", "qi", "oth", "k"])
 
+    private static let forIssuers = RouteGroup<IMS>(
+        access: .operator, evidence: .ours, source: "ours", secrets: keySecrets)
+    private static let forUsers = RouteGroup<IMS>(access: .operator, evidence: .ours, source: "ours", secrets: secrets)
+    private static let ofUser = RouteGroup<IMS>(
+        access: .user, evidence: .ours, source: "user information: site; the call ours")
+    private static let open = RouteGroup<IMS>(access: .open, evidence: .ours, source: "ours")
+
     private static let issuers = "/ims/v1/issuers"
     private static let users = "/ims/v1/users"
 
     private static let issuerRoutes: [Route<IMS>] = [
-        Route(
-            "issuers.create", .post(issuers), access: .operator, evidence: .ours,
-            source: "onboarding: security page, Backend Setup; the call ours", secrets: keySecrets,
-            bodyLimit: longBody / 4,
-            handler: createIssuer),
-        Route(
-            "issuers.list", .get(issuers), access: .operator, evidence: .ours, source: "ours", secrets: keySecrets,
-            handler: listIssuers),
-        Route(
-            "issuers.get", .get(issuers + "/{name}"), access: .operator, evidence: .ours, source: "ours",
-            secrets: keySecrets, handler: readIssuer),
-        Route(
-            "issuers.replace", .put(issuers + "/{name}"), access: .operator, evidence: .ours, source: "ours",
-            secrets: keySecrets, bodyLimit: longBody / 4, handler: replaceIssuer),
-        Route(
-            "issuers.refresh", .post(issuers + "/{name}/refresh"), access: .operator, evidence: .ours, source: "ours",
-            secrets: keySecrets, handler: refreshIssuer),
-        Route(
-            "issuers.delete", .delete(issuers + "/{name}"), access: .operator, evidence: .ours, source: "ours",
-            secrets: keySecrets, handler: deleteIssuer),
+        forIssuers.route(
+            "issuers.create", .post(issuers), source: "onboarding: security page, Backend Setup; the call ours",
+            bodyLimit: longBody / 4, handler: createIssuer),
+        forIssuers.route("issuers.list", .get(issuers), handler: listIssuers),
+        forIssuers.route("issuers.get", .get(issuers + "/{name}"), handler: readIssuer),
+        forIssuers.route("issuers.replace", .put(issuers + "/{name}"), bodyLimit: longBody / 4, handler: replaceIssuer),
+        forIssuers.route("issuers.refresh", .post(issuers + "/{name}/refresh"), handler: refreshIssuer),
+        forIssuers.route("issuers.delete", .delete(issuers + "/{name}"), handler: deleteIssuer),
     ]
 
     private static let userRoutes: [Route<IMS>] = [
-        Route(
-            "users.enroll", .post(users), access: .operator, evidence: .ours,
-            source: "enrollment: security page and site; the call ours", secrets: secrets, handler: enrollUser),
-        Route(
-            "users.import", .post(users + "/import"), access: .operator, evidence: .ours,
-            source: "enrollment by file: site; the call ours", secrets: secrets, bodyLimit: longBody,
-            handler: importUsers),
-        Route(
-            "users.list", .get(users), access: .operator, evidence: .ours, source: "ours",
-            secrets: secrets, handler: listUsers),
-        Route(
-            "users.get", .get(users + "/{id}"), access: .operator, evidence: .ours, source: "ours",
-            secrets: secrets, handler: readUser),
-        Route(
-            "users.activate", .post(users + "/{id}/activate"), access: .operator, evidence: .ours,
-            source: "the states: site; the call ours", secrets: secrets, handler: activateUser),
-        Route(
-            "users.deactivate", .post(users + "/{id}/deactivate"), access: .operator, evidence: .ours,
-            source: "the states: site; the call ours", secrets: secrets, handler: deactivateUser),
-        Route(
-            "users.new-code", .post(users + "/{id}/activation-code"), access: .operator, evidence: .ours,
-            source: "ours", secrets: secrets, handler: renewCode),
+        forUsers.route(
+            "users.enroll", .post(users), source: "enrollment: security page and site; the call ours",
+            handler: enrollUser),
+        forUsers.route(
+            "users.import", .post(users + "/import"), source: "enrollment by file: site; the call ours",
+            bodyLimit: longBody, handler: importUsers),
+        forUsers.route("users.list", .get(users), handler: listUsers),
+        forUsers.route("users.get", .get(users + "/{id}"), handler: readUser),
+        forUsers.route(
+            "users.activate", .post(users + "/{id}/activate"), source: "the states: site; the call ours",
+            handler: activateUser),
+        forUsers.route(
+            "users.deactivate", .post(users + "/{id}/deactivate"), source: "the states: site; the call ours",
+            handler: deactivateUser),
+        forUsers.route("users.new-code", .post(users + "/{id}/activation-code"), handler: renewCode),
     ]
 
     private static let ownRoutes: [Route<IMS>] = [
@@ -105,41 +93,33 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
             "activation.submit", .post("/ims/v1/activation"), access: .token, evidence: .ours,
             source: "activation through the SDK: site; the call ours", secrets: secrets,
             handler: submitActivation),
-        Route(
-            "me.get", .get("/ims/v1/me"), access: .user, evidence: .ours,
-            source: "user information: site; the call ours", handler: forUser(readMe)),
-        Route(
-            "me.update", .patch("/ims/v1/me"), access: .user, evidence: .ours,
-            source: "user information: site; the call ours", handler: forUser(updateMe)),
-        Route(
-            "trips.upload", .post("/ims/v1/trips"), access: .user, evidence: .ours,
-            source: "submitting trips: site; the call ours", bodyLimit: longBody, handler: forUser(uploadTrip)),
-        Route(
-            "trips.list", .get("/ims/v1/trips"), access: .user, evidence: .ours,
-            source: "that trips can be read is inferred from the site; the call ours",
-            handler: forUser(listTrips)),
-        Route(
-            "trips.get", .get("/ims/v1/trips/{trip_id}"), access: .user, evidence: .ours,
+        ofUser.route("me.get", .get("/ims/v1/me"), handler: forUser(readMe)),
+        ofUser.route("me.update", .patch("/ims/v1/me"), handler: forUser(updateMe)),
+        ofUser.route(
+            "trips.upload", .post("/ims/v1/trips"), source: "submitting trips: site; the call ours",
+            bodyLimit: longBody, handler: forUser(uploadTrip)),
+        ofUser.route(
+            "trips.list", .get("/ims/v1/trips"),
+            source: "that trips can be read is inferred from the site; the call ours", handler: forUser(listTrips)),
+        ofUser.route(
+            "trips.get", .get("/ims/v1/trips/{trip_id}"),
             source: "that trips can be read is inferred from the site; the call ours", handler: forUser(readTrip)),
-        Route(
-            "summary.get", .get("/ims/v1/driving-summary"), access: .user, evidence: .ours,
-            source: "portal section: site; the call ours", handler: forUser(readSummary)),
-        Route(
-            "invitations.send", .post("/ims/v1/invitations"), access: .user, evidence: .ours,
-            source: "SDK call: site; the request ours", handler: forUser(sendInvitation)),
-        Route(
-            "invitations.list", .get("/ims/v1/invitations"), access: .user, evidence: .ours,
-            source: "SDK call: site; the request ours", handler: forUser(listInvitations)),
+        ofUser.route(
+            "summary.get", .get("/ims/v1/driving-summary"), source: "portal section: site; the call ours",
+            handler: forUser(readSummary)),
+        ofUser.route(
+            "invitations.send", .post("/ims/v1/invitations"), source: "SDK call: site; the request ours",
+            handler: forUser(sendInvitation)),
+        ofUser.route(
+            "invitations.list", .get("/ims/v1/invitations"), source: "SDK call: site; the request ours",
+            handler: forUser(listInvitations)),
     ]
 
     private static let devRoutes: [Route<IMS>] = [
-        Route(
+        open.route(
             "dev-issuer.jwks", .get("/ims/dev-issuers/{name}/jwks.json"),
-            .get("/ims/dev-issuers/{name}/.well-known/jwks.json"), access: .open, evidence: .ours, source: "ours",
-            handler: publishKeySet),
-        Route(
-            "dev-issuer.certs", .get("/ims/dev-issuers/{name}/certs"), access: .open, evidence: .ours, source: "ours",
-            handler: publishCertificates),
+            .get("/ims/dev-issuers/{name}/.well-known/jwks.json"), handler: publishKeySet),
+        open.route("dev-issuer.certs", .get("/ims/dev-issuers/{name}/certs"), handler: publishCertificates),
     ]
 }
 

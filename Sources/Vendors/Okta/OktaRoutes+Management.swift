@@ -4,29 +4,25 @@ import Emulation
 extension Okta {
     static let managementRoutes: [Route<Okta>] = userRoutes + factorRoutes + pushRoutes + revocationRoutes
 
-    private static let reading = OktaAccess.api(scope: "okta.users.read")
-    private static let managing = OktaAccess.api(scope: "okta.users.manage")
+    private static let reading = group("okta.users.read")
+    private static let managing = group("okta.users.manage")
+
+    /// Calls that need that scope.
+    private static func group(_ scope: String) -> RouteGroup<Okta> {
+        RouteGroup(access: .api(scope: scope), evidence: .documented, source: "api", secrets: secrets)
+    }
+
     private static let user = "/api/v1/users/{user}"
 
     /// ours: a user's profile has a few hundred bytes, and a sandbox keeps it.
     private static let userLimit = 8 * 1024
 
     private static let userRoutes: [Route<Okta>] = [
-        Route(
-            "user.create", .post("/api/v1/users"), access: managing, evidence: .documented, source: "api",
-            secrets: secrets, bodyLimit: userLimit, handler: createUser),
-        Route(
-            "user.list", .get("/api/v1/users"), access: reading, evidence: .documented, source: "api",
-            secrets: secrets, handler: listUsers),
-        Route(
-            "user.get", .get(user), access: reading, evidence: .documented, source: "api", secrets: secrets,
-            handler: getUser),
-        Route(
-            "user.lifecycle", .post(user + "/lifecycle/{step}"), access: managing, evidence: .documented, source: "api",
-            secrets: secrets, handler: takeLifecycleStep),
-        Route(
-            "user.sessions", .delete(user + "/sessions"), access: managing, evidence: .documented, source: "api",
-            secrets: secrets, handler: endUserSessions),
+        managing.route("user.create", .post("/api/v1/users"), bodyLimit: userLimit, handler: createUser),
+        reading.route("user.list", .get("/api/v1/users"), handler: listUsers),
+        reading.route("user.get", .get(user), handler: getUser),
+        managing.route("user.lifecycle", .post(user + "/lifecycle/{step}"), handler: takeLifecycleStep),
+        managing.route("user.sessions", .delete(user + "/sessions"), handler: endUserSessions),
     ]
 
     private static let factors = user + "/factors"
@@ -34,27 +30,23 @@ extension Okta {
     private static let transaction = factor + "/transactions/{transaction}"
 
     private static let factorRoutes: [Route<Okta>] = [
-        Route(
-            "factor.list", .get(factors), access: reading, evidence: .documented, source: "postman, api",
-            secrets: secrets, handler: listFactors),
-        Route(
-            "factor.enroll", .post(factors), access: managing, evidence: .documented,
-            source: "postman; publicKey ours", secrets: secrets, bodyLimit: userLimit, handler: enrollFactor),
-        Route(
-            "factor.activate", .post(factor + "/lifecycle/activate"), access: managing, evidence: .documented,
-            source: "postman, api", secrets: secrets, handler: activateFactor),
-        Route(
-            "push.challenge", .post(factor + "/verify"), access: managing, evidence: .documented,
-            source: "postman; status api", secrets: secrets, handler: verifyFactor),
+        reading.route("factor.list", .get(factors), source: "postman, api", handler: listFactors),
+        managing.route(
+            "factor.enroll", .post(factors), source: "postman; publicKey ours", bodyLimit: userLimit,
+            handler: enrollFactor),
+        managing.route(
+            "factor.activate", .post(factor + "/lifecycle/activate"), source: "postman, api", handler: activateFactor),
+        managing.route(
+            "push.challenge", .post(factor + "/verify"), source: "postman; status api", handler: verifyFactor),
     ]
 
     private static let pushRoutes: [Route<Okta>] = [
-        Route(
-            "push.pending", .get(factor + "/transactions"), access: reading, evidence: .ours,
-            source: "ours: it replaces the push message", secrets: secrets, handler: listChallenges),
-        Route(
-            "push.poll", .get(transaction), .get(transaction + "/verify"), access: reading, evidence: .documented,
-            source: "docs, release notes; with /verify postman", secrets: secrets, handler: pollChallenge),
+        reading.route(
+            "push.pending", .get(factor + "/transactions"), evidence: .ours,
+            source: "ours: it replaces the push message", handler: listChallenges),
+        reading.route(
+            "push.poll", .get(transaction), .get(transaction + "/verify"),
+            source: "docs, release notes; with /verify postman", handler: pollChallenge),
         Route(
             "push.answer", .post(transaction + "/verify"), access: .device, evidence: .ours,
             source: "ours: the validator page gives only the value of the field", secrets: secrets,

@@ -10,90 +10,71 @@ extension Okta {
         [make("/oauth2/v1/" + path), make("/oauth2/{server}/v1/" + path)]
     }
 
+    private static let discovery = RouteGroup<Okta>(access: .open, evidence: .documented, source: "ref")
+    private static let open = RouteGroup<Okta>(access: .open, evidence: .documented, source: "ref", secrets: secrets)
+    private static let ofClient = RouteGroup<Okta>(
+        access: .client, evidence: .documented, source: "ref", secrets: secrets)
+    /// Forms for people; the vendor documents only what comes before and after them.
+    private static let ofPages = RouteGroup<Okta>(access: .open, evidence: .ours, source: "ours", secrets: secrets)
+
     private static let discoveryRoutes: [Route<Okta>] = [
-        Route(
-            "discovery.org", .get("/.well-known/openid-configuration"), access: .open, evidence: .documented,
-            source: "ref", handler: describeServer),
-        Route(
-            "discovery.custom", .get("/oauth2/{server}/.well-known/openid-configuration"), access: .open,
-            evidence: .documented, source: "ref; use in validator page", handler: describeServer),
-        Route(
+        discovery.route("discovery.org", .get("/.well-known/openid-configuration"), handler: describeServer),
+        discovery.route(
+            "discovery.custom", .get("/oauth2/{server}/.well-known/openid-configuration"),
+            source: "ref; use in validator page", handler: describeServer),
+        discovery.route(
             "discovery.oauth", .get("/oauth2/{server}/.well-known/oauth-authorization-server"),
             .get("/.well-known/oauth-authorization-server/oauth2/{server}"),
-            .get("/.well-known/oauth-authorization-server"), access: .open, evidence: .documented,
-            source: "ref; the last two docs:concepts/auth-servers", handler: describeServer),
-        Route(
-            "keys.list", both(Endpoint.get, "keys"), access: .open, evidence: .documented,
-            source: "validator page, ref",
-            handler: publishKeys),
+            .get("/.well-known/oauth-authorization-server"), source: "ref; the last two docs:concepts/auth-servers",
+            handler: describeServer),
+        discovery.route("keys.list", both(Endpoint.get, "keys"), source: "validator page, ref", handler: publishKeys),
     ]
 
     private static let signInRoutes: [Route<Okta>] = [
-        Route(
-            "authorize", both(Endpoint.get, "authorize") + both(Endpoint.post, "authorize"), access: .open,
-            evidence: .documented, source: "ref; POST api", secrets: secrets, handler: authorizeClientApp),
-        Route(
-            "par", both(Endpoint.post, "par"), access: .client, evidence: .documented, source: "ref, api",
-            secrets: secrets, handler: pushRequest),
-        Route(
-            "logout", both(Endpoint.get, "logout") + both(Endpoint.post, "logout"), access: .open,
-            evidence: .documented, source: "ref; POST api", secrets: secrets, handler: logOut),
-        Route(
-            "login.page", .get("/login/login.htm"), access: .open, evidence: .ours, source: "ours", secrets: secrets,
-            handler: showSignIn),
-        Route(
-            "login.submit", .post("/login/login.htm"), access: .open, evidence: .ours, source: "ours",
-            secrets: secrets, handler: submitSignIn),
-        Route("login.style", .get("/login/page.css"), access: .open, evidence: .ours, source: "ours", handler: style),
-        Route(
-            "authn", .post("/api/v1/authn"), access: .open, evidence: .documented, source: "ref (authn)",
-            secrets: secrets, handler: authenticateUser),
+        open.route(
+            "authorize", both(Endpoint.get, "authorize") + both(Endpoint.post, "authorize"), source: "ref; POST api",
+            handler: authorizeClientApp),
+        ofClient.route("par", both(Endpoint.post, "par"), source: "ref, api", handler: pushRequest),
+        open.route(
+            "logout", both(Endpoint.get, "logout") + both(Endpoint.post, "logout"), source: "ref; POST api",
+            handler: logOut),
+        ofPages.route("login.page", .get("/login/login.htm"), handler: showSignIn),
+        ofPages.route("login.submit", .post("/login/login.htm"), handler: submitSignIn),
+        ofPages.route("login.style", .get("/login/page.css"), secrets: [], handler: style),
+        open.route("authn", .post("/api/v1/authn"), source: "ref (authn)", handler: authenticateUser),
     ]
 
     private static let tokenRoutes: [Route<Okta>] = [
-        Route(
-            "token.create", both(Endpoint.post, "token"), access: .client, evidence: .documented, source: "ref",
-            secrets: secrets, handler: createToken),
-        Route(
-            "token.introspect", both(Endpoint.post, "introspect"), access: .client, evidence: .documented,
-            source: "ref", secrets: secrets, handler: introspectToken),
-        Route(
-            "token.revoke", both(Endpoint.post, "revoke"), access: .client, evidence: .documented, source: "ref",
-            secrets: secrets, handler: revokeToken),
+        ofClient.route("token.create", both(Endpoint.post, "token"), handler: createToken),
+        ofClient.route("token.introspect", both(Endpoint.post, "introspect"), handler: introspectToken),
+        ofClient.route("token.revoke", both(Endpoint.post, "revoke"), handler: revokeToken),
         Route(
             "userinfo.get", both(Endpoint.get, "userinfo") + both(Endpoint.post, "userinfo"), access: .bearer,
             evidence: .documented, source: "ref; POST ours", secrets: secrets, handler: readUserinfo),
     ]
 
     private static let deviceRoutes: [Route<Okta>] = [
-        Route(
-            "device.authorize", both(Endpoint.post, "device/authorize"), access: .client, evidence: .documented,
-            source: "ref; guide:device-authorization-grant", secrets: secrets, handler: startDevice),
-        Route(
-            "activate.page", .get("/activate"), access: .open, evidence: .documented,
-            source: "path guide:device-authorization-grant; form ours", secrets: secrets, handler: showActivation),
-        Route(
-            "activate.submit", .post("/activate"), access: .open, evidence: .ours, source: "ours", secrets: secrets,
-            handler: submitActivation),
+        ofClient.route(
+            "device.authorize", both(Endpoint.post, "device/authorize"),
+            source: "ref; guide:device-authorization-grant", handler: startDevice),
+        open.route(
+            "activate.page", .get("/activate"), source: "path guide:device-authorization-grant; form ours",
+            handler: showActivation),
+        ofPages.route("activate.submit", .post("/activate"), handler: submitActivation),
     ]
 
     private static let directRoutes: [Route<Okta>] = [
-        Route(
+        ofClient.route(
             "direct.primary", both(Endpoint.post, "primary-authenticate") + both(Endpoint.post, "oob-authenticate"),
-            access: .client, evidence: .documented, source: "guide:configure-direct-auth-grants, api; kotlin",
-            secrets: secrets, handler: authenticatePrimary),
-        Route(
-            "direct.challenge", both(Endpoint.post, "challenge"), access: .client, evidence: .documented,
-            source: "guide:configure-direct-auth-grants, api", secrets: secrets, handler: challengeSecondFactor),
-        Route(
-            "interact", both(Endpoint.post, "interact"), access: .open, evidence: .documented, source: "codes",
-            secrets: secrets, handler: refuseInteraction),
+            source: "guide:configure-direct-auth-grants, api; kotlin", handler: authenticatePrimary),
+        ofClient.route(
+            "direct.challenge", both(Endpoint.post, "challenge"), source: "guide:configure-direct-auth-grants, api",
+            handler: challengeSecondFactor),
+        open.route("interact", both(Endpoint.post, "interact"), source: "codes", handler: refuseInteraction),
     ]
 
     private static let browserRoutes: [Route<Okta>] = [
-        Route(
-            "preflight", preflightEndpoints, access: .open, evidence: .documented, source: "api",
-            handler: answerPreflight)
+        discovery.route("preflight", preflightEndpoints, source: "api", handler: answerPreflight)
     ]
 
     /// Names of parameters, members and fields that let their reader act as somebody else.

@@ -55,6 +55,15 @@ final class Rezolve: Vendor, MintsTokens {
 
     private static let customer = "/api/v1/partner/{partner}/customer/{entity}"
 
+    /// Calls of a customer, of a sample app that signs in, and of its user's session.
+    private static let ofCustomer = group(.customer)
+    private static let signIn = group(.signIn)
+    private static let inSession = group(.session(acceptsExpired: false))
+
+    private static func group(_ access: RezolveAccess) -> RouteGroup<Rezolve> {
+        RouteGroup(access: access, evidence: .observed, source: "QA tests")
+    }
+
     static let routes: [Route<Rezolve>] = registrationRoutes + bookRoutes + walletRoutes + signInRoutes
 
     private static let registrationRoutes: [Route<Rezolve>] = [
@@ -70,100 +79,71 @@ final class Rezolve: Vendor, MintsTokens {
         Route(
             "guest.login", .post("/api/v2/authentication/login/guest"), access: .guestLogin, evidence: .documented,
             source: "wiki; which JWT ours", handler: logInGuest),
-        Route(
-            "publickey.get", .get(customer + "/publickey"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(readPublicKey)),
-        Route(
-            "profile.get", .get(customer + "/profile"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(reading: readProfile)),
-        Route(
-            "profile.update", .put(customer + "/profile"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(updateProfile)),
+        ofCustomer.route("publickey.get", .get(customer + "/publickey"), handler: forCustomer(readPublicKey)),
+        ofCustomer.route("profile.get", .get(customer + "/profile"), handler: forCustomer(reading: readProfile)),
+        ofCustomer.route("profile.update", .put(customer + "/profile"), handler: forCustomer(updateProfile)),
     ]
 
     private static let bookRoutes: [Route<Rezolve>] = [
-        Route(
-            "phonebook.list", .get(customer + "/phonebook"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(reading: RezolvePhone.list)),
-        Route(
-            "phonebook.create", .post(customer + "/phonebook"), access: .customer, evidence: .observed,
-            source: "QA tests",
-            handler: forCustomer(RezolvePhone.create)),
-        Route(
-            "phonebook.get", .get(customer + "/phonebook/{id}"), access: .customer, evidence: .ours, source: "ours",
+        ofCustomer.route(
+            "phonebook.list", .get(customer + "/phonebook"), handler: forCustomer(reading: RezolvePhone.list)),
+        ofCustomer.route("phonebook.create", .post(customer + "/phonebook"), handler: forCustomer(RezolvePhone.create)),
+        ofCustomer.route(
+            "phonebook.get", .get(customer + "/phonebook/{id}"), evidence: .ours, source: "ours",
             handler: forCustomer(reading: RezolvePhone.read)),
-        Route(
-            "phonebook.update", .put(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(RezolvePhone.update)),
-        Route(
-            "phonebook.delete", .delete(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(RezolvePhone.delete)),
-        Route(
-            "addressbook.list", .get(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "QA tests; the call: JWT page", handler: forCustomer(reading: RezolveAddress.list)),
-        Route(
-            "addressbook.create", .post(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(RezolveAddress.create)),
-        Route(
-            "addressbook.get", .get(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
+        ofCustomer.route(
+            "phonebook.update", .put(customer + "/phonebook/{id}"), handler: forCustomer(RezolvePhone.update)),
+        ofCustomer.route(
+            "phonebook.delete", .delete(customer + "/phonebook/{id}"), handler: forCustomer(RezolvePhone.delete)),
+        ofCustomer.route(
+            "addressbook.list", .get(customer + "/addressbook"), source: "QA tests; the call: JWT page",
+            handler: forCustomer(reading: RezolveAddress.list)),
+        ofCustomer.route(
+            "addressbook.create", .post(customer + "/addressbook"), handler: forCustomer(RezolveAddress.create)),
+        ofCustomer.route(
+            "addressbook.get", .get(customer + "/addressbook/{id}"), evidence: .inferred,
             source: "older docs: SDK call get", handler: forCustomer(reading: RezolveAddress.read)),
-        Route(
-            "addressbook.update", .put(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
+        ofCustomer.route(
+            "addressbook.update", .put(customer + "/addressbook/{id}"), evidence: .inferred,
             source: "older docs: SDK call update", handler: forCustomer(RezolveAddress.update)),
-        Route(
-            "addressbook.delete", .delete(customer + "/addressbook/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(RezolveAddress.delete)),
+        ofCustomer.route(
+            "addressbook.delete", .delete(customer + "/addressbook/{id}"), handler: forCustomer(RezolveAddress.delete)),
     ]
 
     private static let walletRoutes: [Route<Rezolve>] = [
-        Route(
-            "wallet.list", .get(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(reading: RezolveCard.list)),
-        Route(
-            "wallet.create", .post(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
-            secrets: ["pan"], handler: forCustomer(RezolveCard.create)),
-        Route(
-            "wallet.get", .get(customer + "/wallet/{id}"), access: .customer, evidence: .inferred,
-            source: "older docs: SDK call get", handler: forCustomer(reading: RezolveCard.read)),
-        Route(
-            "wallet.update", .put(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests",
-            secrets: ["pan"], handler: forCustomer(RezolveCard.update)),
-        Route(
-            "wallet.delete", .delete(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(RezolveCard.delete)),
+        ofCustomer.route("wallet.list", .get(customer + "/wallet"), handler: forCustomer(reading: RezolveCard.list)),
+        ofCustomer.route(
+            "wallet.create", .post(customer + "/wallet"), secrets: ["pan"], handler: forCustomer(RezolveCard.create)),
+        ofCustomer.route(
+            "wallet.get", .get(customer + "/wallet/{id}"), evidence: .inferred, source: "older docs: SDK call get",
+            handler: forCustomer(reading: RezolveCard.read)),
+        ofCustomer.route(
+            "wallet.update", .put(customer + "/wallet/{id}"), secrets: ["pan"], handler: forCustomer(RezolveCard.update)
+        ),
+        ofCustomer.route("wallet.delete", .delete(customer + "/wallet/{id}"), handler: forCustomer(RezolveCard.delete)),
     ]
 
     private static let signInRoutes: [Route<Rezolve>] = [
-        Route(
-            "rua.register", .post("/v2/credentials/register"), access: .signIn, evidence: .observed, source: "QA tests",
-            secrets: ["password"], handler: registerUser),
-        Route(
-            "rua.confirm", .get("/v1/credentials/confirm/{code}/{user}"), access: .signIn, evidence: .observed,
-            source: "load scripts of the vendor", handler: confirmUser),
-        Route(
-            "rua.login", .post("/v2/credentials/login"), access: .signIn, evidence: .observed,
-            source: "Android sample, iOS sample, QA tests", secrets: ["password"], handler: logIn),
+        signIn.route("rua.register", .post("/v2/credentials/register"), secrets: ["password"], handler: registerUser),
+        signIn.route(
+            "rua.confirm", .get("/v1/credentials/confirm/{code}/{user}"), source: "load scripts of the vendor",
+            handler: confirmUser),
+        signIn.route(
+            "rua.login", .post("/v2/credentials/login"), source: "Android sample, iOS sample, QA tests",
+            secrets: ["password"], handler: logIn),
         Route(
             "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true), evidence: .observed,
             source: "use: JWT page; path: Android sample", secrets: ["accessToken"], handler: ping),
-        Route(
-            "rua.guest", .post("/v2/credentials/register/guest"), access: .signIn, evidence: .observed,
-            source: "QA tests",
-            handler: guest),
-        Route(
-            "rua.forgot", .post("/v1/credentials/forget"), access: .signIn, evidence: .observed, source: "QA tests",
-            handler: forgotPassword),
-        Route(
-            "rua.details", .put("/v1/user/details"), access: .session(acceptsExpired: false), evidence: .ours,
+        signIn.route("rua.guest", .post("/v2/credentials/register/guest"), handler: guest),
+        signIn.route("rua.forgot", .post("/v1/credentials/forget"), handler: forgotPassword),
+        inSession.route(
+            "rua.details", .put("/v1/user/details"), evidence: .ours,
             source: "that details are updated: JWT page, onUserDetailsUpdateSuccess; path and members ours",
             handler: changeDetails),
-        Route(
-            "rua.password", .post("/v1/user/password"), access: .session(acceptsExpired: false), evidence: .observed,
-            source: "QA tests", secrets: ["currentPassword", "newPassword"], handler: changePassword),
-        Route(
-            "rua.logout", .post("/v1/user/logout"), access: .session(acceptsExpired: false), evidence: .observed,
-            source: "QA tests", handler: logOut),
+        inSession.route(
+            "rua.password", .post("/v1/user/password"), secrets: ["currentPassword", "newPassword"],
+            handler: changePassword),
+        inSession.route("rua.logout", .post("/v1/user/logout"), handler: logOut),
     ]
 }
 

@@ -39,25 +39,18 @@ extension Bloomreach {
             source: "both SDKs", bodyLimit: bodyLimit, handler: linkIDs),
     ]
 
+    private static let reading = RouteGroup<Bloomreach>(
+        access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages",
+        bodyLimit: bodyLimit)
+
     static let dataRoutes: [Route<Bloomreach>] = [
         Route(
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
             source: "SDK page; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
-        Route(
-            "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .observed,
-            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
-            handler: exportCustomer),
-        Route(
-            "data.events", .post(data + "/events"), access: .privateKey, evidence: .observed,
-            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit, handler: readEvents),
-        Route(
-            "data.export", .post(data + "/export"), access: .privateKey, evidence: .observed,
-            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
-            handler: exportCustomers),
-        Route(
-            "data.anonymize", .post(data + "/anonymize"), access: .privateKey, evidence: .observed,
-            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
-            handler: anonymizeCustomer),
+        reading.route("data.export-one", .post(data + "/export-one"), handler: exportCustomer),
+        reading.route("data.events", .post(data + "/events"), handler: readEvents),
+        reading.route("data.export", .post(data + "/export"), handler: exportCustomers),
+        reading.route("data.anonymize", .post(data + "/anonymize"), handler: anonymizeCustomer),
         Route(
             "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, evidence: .observed,
             source: "iOS example app", secrets: ["customer_token"], bodyLimit: bodyLimit, handler: mintForExampleApp),
