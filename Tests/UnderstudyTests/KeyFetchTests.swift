@@ -32,7 +32,7 @@ struct KeyFetchTests {
         let key = try SigningKey.generateEC(.p256, id: "unknown")
         let draft = TokenDraft(header: ["alg": "ES256", "kid": "unknown"], claims: [:])
         let moment = Moment(unixSeconds: Double(World.exampleMoment))
-        return try MintedToken(draft, key: key, algorithm: .es256, defect: nil, at: moment).token
+        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment).token
     }
 
     @Test("are asked for before the first use, in the same sandbox, and kept", arguments: Depth.allCases)
@@ -265,7 +265,7 @@ struct KeyFetchTests {
         let key = try SigningKey.generateEC(.p256, id: kid)
         let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
         let moment = Moment(unixSeconds: Double(World.exampleMoment))
-        return try MintedToken(draft, key: key, algorithm: .es256, defect: nil, at: moment).token
+        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment).token
     }
 
     @Test("that several handlers want at once are asked for once for all of them")

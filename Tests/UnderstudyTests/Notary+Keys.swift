@@ -40,9 +40,9 @@ extension Notary: MintsTokens {
     static let tokenKinds = [TokenKind(name: "seal", about: "for tests", members: [], defects: [])]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(MintRefusal) -> MintedToken {
-        let keys = setting.state.keys[0]
-        let draft = TokenDraft(header: ["kid": JSON(keys.signing.id), "alg": "ES256"], claims: ["sub": "me"])
-        return try MintedToken(draft, key: keys.signing, algorithm: .es256, defect: nil, at: setting.moment)
+        let key = setting.state.keys[0].signing
+        let draft = TokenDraft(header: ["kid": JSON(key.id), "alg": "ES256"], claims: ["sub": "me"])
+        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: setting.moment)
     }
 
     func explain(

@@ -45,6 +45,26 @@ package struct MintRequestReader {
         return int
     }
 
+    /// Sets the request's `header` and `claims` in a token, gives it the requested defect, and signs it.
+    ///
+    /// The last step: members that were not read until now are refused.
+    ///
+    /// - Parameters:
+    ///   - own: the vendor's own defect with that name; `nil` for a general one.
+    ///   - spoil: gives the token a defect of the vendor's own.
+    package mutating func mint<Own>(
+        _ token: UnsignedToken, at moment: Moment, own: (String) -> Own?,
+        spoil: (Own, inout UnsignedToken) throws(MintRefusal) -> Void
+    ) throws(MintRefusal) -> MintedToken {
+        var token = token
+        token.defect = try finish(&token.content)
+        if let defect = token.defect.flatMap(own) {
+            token.defect = nil
+            try spoil(defect, &token)
+        }
+        return try token.signed(at: moment)
+    }
+
     /// Sets the members of `header` and `claims` in a draft; refuses those that are not objects, and members that were
     /// not read.
     ///
@@ -66,14 +86,30 @@ package struct MintRequestReader {
     }
 }
 
-extension MintedToken {
-    /// Signs a draft, or gives it the named general defect.
-    package init(
-        _ draft: TokenDraft, key: SigningKey, algorithm: Algorithm, defect: String?, at moment: Moment
-    ) throws(MintRefusal) {
+/// A token with its key, before it is signed.
+package struct UnsignedToken: Sendable {
+    /// The header and the claims.
+    package var content: TokenDraft
+    /// The key that signs.
+    package var key: SigningKey
+    /// The algorithm that signs.
+    package var algorithm: Algorithm
+    /// The name of the general defect that signing gives it; `nil` for none.
+    package var defect: String?
+
+    /// Creates a token without a defect.
+    package init(_ content: TokenDraft, key: SigningKey, algorithm: Algorithm) {
+        self.content = content
+        self.key = key
+        self.algorithm = algorithm
+    }
+
+    /// The signed token, with its defect.
+    package func signed(at moment: Moment) throws(MintRefusal) -> MintedToken {
         do {
             let defect = try defect.map { name throws(MintError) in try Defect(named: name) }
-            token = try draft.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds)
+            return MintedToken(
+                token: try content.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds))
         } catch {
             throw MintRefusal("\(error)")
         }

@@ -18,43 +18,32 @@ struct BloomreachDefect {
     }
 
     /// The defect with this name; `nil` if it is not specific to this vendor.
-    init?(_ name: String?, _ rules: BloomreachTokenFamily) {
-        guard let name, let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
+    init?(_ name: String, _ rules: BloomreachTokenFamily) {
+        guard let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
         self.failure = failure
         self.rules = rules
     }
 
-    /// The general defect that produces it; `nil` if the draft alone does.
-    var general: String? {
+    /// Applies the defect to a token, in some cases by a general one.
+    func apply(
+        to token: inout UnsignedToken, of stream: BloomreachStream?, in accounts: BloomreachAccounts
+    ) throws(MintRefusal) {
         switch failure {
-        case rules.malformed: "two-parts"
-        case rules.wrongAlgorithm: "wrong-alg"
-        case rules.badSignature: "bad-signature"
-        case rules.missingExpiry: "missing-exp"
-        case rules.expired: "expired"
-        case rules.notYetValid: "not-yet-valid"
-        default: nil
-        }
-    }
-
-    /// The key that signs.
-    func key(for signer: Bloomreach.Signer, in accounts: BloomreachAccounts) throws(MintRefusal) -> BloomreachSigningKey
-    {
-        guard failure == .streamTokenWrongStream else { return signer.key }
-        let others = accounts.streams.filter { $0 !== signer.stream }
-        guard let key = others.lazy.flatMap(\.signingKeys).first else {
-            throw MintRefusal("no other stream has a signing key")
-        }
-        return key
-    }
-
-    /// Applies the defect to the draft, and sets the key id.
-    func change(_ draft: inout TokenDraft, _ key: BloomreachSigningKey) {
-        switch failure {
-        case rules.unknownKey: draft.header["kid"] = "key-of-nobody"
-        case rules.badSubject: draft.claims[rules.subject] = rules.subject == "ids" ? [:] : "ana"
-        case .streamTokenWrongStream: draft.header["kid"] = .string(key.id)
-        default: break
+        case rules.malformed: token.defect = "two-parts"
+        case rules.wrongAlgorithm: token.defect = "wrong-alg"
+        case rules.badSignature: token.defect = "bad-signature"
+        case rules.missingExpiry: token.defect = "missing-exp"
+        case rules.expired: token.defect = "expired"
+        case rules.notYetValid: token.defect = "not-yet-valid"
+        case rules.unknownKey: token.content.header["kid"] = "key-of-nobody"
+        case rules.badSubject: token.content.claims[rules.subject] = rules.subject == "ids" ? [:] : "ana"
+        default:
+            // A token of another stream.
+            guard let key = accounts.streams.lazy.filter({ $0 !== stream }).flatMap(\.signingKeys).first else {
+                throw MintRefusal("no other stream has a signing key")
+            }
+            token.key = key.signing
+            token.content.header["kid"] = .string(key.id)
         }
     }
 }

@@ -35,20 +35,15 @@ extension Bloomreach {
         let lifetime = try reader.int("expires_in").map { Duration.seconds($0) }
         let expiry = JSON((setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))).wholeSeconds)
         let ids: JSON = [BloomreachID.registered: .string(registered)]
-        var draft: TokenDraft =
+        let draft: TokenDraft =
             isStream
             ? .streamToken(key: signer.key, ids: ids, expiry: expiry)
             : .customerToken(key: signer.key, subject: ids, expiry: expiry)
-        let name = try reader.finish(&draft)
         let rules = isStream ? BloomreachTokenFamily.streamToken : .customerToken
-        guard let defect = BloomreachDefect(name, rules) else {
-            return try MintedToken(
-                draft, key: signer.key.signing, algorithm: rules.algorithm, defect: name, at: setting.moment)
-        }
-        let key = try defect.key(for: signer, in: accounts)
-        defect.change(&draft, key)
-        return try MintedToken(
-            draft, key: key.signing, algorithm: rules.algorithm, defect: defect.general, at: setting.moment)
+        return try reader.mint(
+            UnsignedToken(draft, key: signer.key.signing, algorithm: rules.algorithm), at: setting.moment,
+            own: { BloomreachDefect($0, rules) }
+        ) { (defect, token) throws(MintRefusal) in try defect.apply(to: &token, of: signer.stream, in: accounts) }
     }
 
     /// The signer, and the project whose customers the token speaks for.

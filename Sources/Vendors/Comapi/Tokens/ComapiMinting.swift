@@ -4,12 +4,27 @@ import Tokens
 
 /// Tokens on demand: the app's answer to a challenge, and the token of a session.
 extension Comapi {
-    private static let appDefects = [
-        "secret-base64-text", "secret-latin-1", "secret-trimmed", "secret-of-another-space",
-        "unsupported-critical-header", "nonce-mismatch", "nonce-reused", "wrong-issuer", "wrong-audience",
-        "missing-user-id", "malformed-time", "milliseconds-exp", "milliseconds-iat",
-    ]
-    private static let sessionDefects = ["session-other-space", "session-ended", "session-unknown"]
+    private enum AppDefect: String, CaseIterable {
+        case base64Secret = "secret-base64-text"
+        case latinSecret = "secret-latin-1"
+        case trimmedSecret = "secret-trimmed"
+        case otherSecret = "secret-of-another-space"
+        case criticalHeader = "unsupported-critical-header"
+        case otherNonce = "nonce-mismatch"
+        case usedNonce = "nonce-reused"
+        case otherIssuer = "wrong-issuer"
+        case otherAudience = "wrong-audience"
+        case noUser = "missing-user-id"
+        case malformedTime = "malformed-time"
+        case expiryInMilliseconds = "milliseconds-exp"
+        case issueInMilliseconds = "milliseconds-iat"
+    }
+
+    private enum SessionDefect: String, CaseIterable {
+        case otherSpace = "session-other-space"
+        case ended = "session-ended"
+        case unknown = "session-unknown"
+    }
 
     static let tokenKinds = [
         TokenKind(
@@ -19,14 +34,14 @@ extension Comapi {
                 ("authenticationId", "the challenge whose nonce it carries"),
                 ("nonce", "the nonce; that of the newest open challenge"),
                 ("expires_in", "seconds from now to exp; 86400"),
-            ], defects: appDefects),
+            ], defects: AppDefect.allCases.map(\.rawValue)),
         TokenKind(
             name: "session", about: "opens everything but the challenge, as session.create answers it",
             members: [
                 ("space", "id of the API space; the first one"), ("profile", "the user's id; mira"),
                 ("session", "the session's id; the user's newest one, or else a session that begins with the token"),
                 ("expires_in", "seconds from now to exp; those of the session"),
-            ], defects: sessionDefects),
+            ], defects: SessionDefect.allCases.map(\.rawValue)),
     ]
 
     /// The default user of minted tokens.
@@ -65,20 +80,17 @@ extension Comapi {
     ) throws(MintRefusal) -> MintedToken {
         let now = setting.moment.wholeSeconds
         let nonce = try nonce(&reader, of: space, in: setting)
-        var draft = TokenDraft(
+        let draft = TokenDraft(
             header: ["alg": "HS256", "typ": "JWT"],
             claims: [
                 space.idClaim: .string(try reader.string("user") ?? Self.sampleUser), "nonce": .string(nonce),
                 "aud": .string(space.audience), "iss": .string(space.issuer), "iat": JSON(now),
                 "exp": JSON(try Self.end(now, try reader.int("expires_in") ?? 86_400)),
             ])
-        let defect = try reader.finish(&draft)
-        guard let defect, Self.appDefects.contains(defect) else {
-            return try MintedToken(
-                draft, key: space.sharedKey, algorithm: .hs256, defect: defect, at: setting.moment)
-        }
-        let key = try apply(defect, to: &draft, of: space, in: setting)
-        return try MintedToken(draft, key: key, algorithm: .hs256, defect: nil, at: setting.moment)
+        return try reader.mint(
+            UnsignedToken(draft, key: space.sharedKey, algorithm: .hs256), at: setting.moment,
+            own: AppDefect.init(rawValue:)
+        ) { (defect, token) throws(MintRefusal) in try apply(defect, to: &token, of: space, in: setting) }
     }
 
     /// The second in which a token made now ends.
@@ -103,29 +115,27 @@ extension Comapi {
         return open?.nonce ?? "nonce-of-no-challenge"
     }
 
-    /// Applies the defect to the draft, and returns the key to sign with.
     private func apply(
-        _ defect: String, to draft: inout TokenDraft, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> SigningKey {
+        _ defect: AppDefect, to token: inout UnsignedToken, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+    ) throws(MintRefusal) {
         switch defect {
-        case "secret-base64-text": return try key(Array(Base64URL.encodePadded(Array(space.sharedSecret.utf8)).utf8))
-        case "secret-latin-1": return try key(try Self.latin1(space.sharedSecret))
-        case "secret-trimmed": return try key(Array((space.sharedSecret + "\n").utf8))
-        case "secret-of-another-space": return try other(than: space).sharedKey
-        case "unsupported-critical-header": draft.header["crit"] = ["exp"]
-        case "nonce-mismatch": draft.claims["nonce"] = "another-nonce"
-        case "nonce-reused":
+        case .base64Secret: token.key = try key(Array(Base64URL.encodePadded(Array(space.sharedSecret.utf8)).utf8))
+        case .latinSecret: token.key = try key(try Self.latin1(space.sharedSecret))
+        case .trimmedSecret: token.key = try key(Array((space.sharedSecret + "\n").utf8))
+        case .otherSecret: token.key = try other(than: space).sharedKey
+        case .criticalHeader: token.content.header["crit"] = ["exp"]
+        case .otherNonce: token.content.claims["nonce"] = "another-nonce"
+        case .usedNonce:
             guard let old = setting.state.challenges.all.last(where: { $0.answeredBy != nil && $0.space == space.id })
             else { throw MintRefusal("no challenge of API space \(space.id.text) was answered yet") }
-            draft.claims["nonce"] = .string(old.nonce)
-        case "wrong-issuer": draft.claims["iss"] = .string(space.issuer + "/")
-        case "wrong-audience": draft.claims["aud"] = .string(space.audience + "/")
-        case "missing-user-id": draft.claims[space.idClaim] = nil
-        case "malformed-time": draft.claims["exp"] = "soon"
-        case "milliseconds-exp": try Self.countMilliseconds("exp", in: &draft)
-        default: try Self.countMilliseconds("iat", in: &draft)
+            token.content.claims["nonce"] = .string(old.nonce)
+        case .otherIssuer: token.content.claims["iss"] = .string(space.issuer + "/")
+        case .otherAudience: token.content.claims["aud"] = .string(space.audience + "/")
+        case .noUser: token.content.claims[space.idClaim] = nil
+        case .malformedTime: token.content.claims["exp"] = "soon"
+        case .expiryInMilliseconds: try Self.countMilliseconds("exp", in: &token.content)
+        case .issueInMilliseconds: try Self.countMilliseconds("iat", in: &token.content)
         }
-        return space.sharedKey
     }
 
     private static func countMilliseconds(_ name: String, in draft: inout TokenDraft) throws(MintRefusal) {
@@ -175,20 +185,22 @@ extension Comapi {
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
         guard let defect else { return try Self.minted(draft, key) }
-        switch defect {
-        case "session-other-space": draft.claims["apiSpaceId"] = try other(than: space).id.json
-        case "session-unknown":
+        switch SessionDefect(rawValue: defect) {
+        case .otherSpace: draft.claims["apiSpaceId"] = try other(than: space).id.json
+        case .unknown:
             claims.mintMark = nil
             draft.claims["minted"] = nil
             draft.claims["jti"] = "unknown-session"
             draft.claims["boot"] = .string(setting.sandbox.start)
-        case "session-ended":
+        case .ended:
             guard let ended = setting.state.sessions.ended.reversed().first(where: { $0.space == space.id }) else {
                 throw MintRefusal("no session was ended yet in API space \(space.id.text)")
             }
             draft.claims["jti"] = ended.local.json
-        default:
-            return try MintedToken(draft, key: key, algorithm: .hs256, defect: defect, at: setting.moment)
+        case nil:
+            var token = UnsignedToken(draft, key: key, algorithm: .hs256)
+            token.defect = defect
+            return try token.signed(at: setting.moment)
         }
         return try Self.minted(draft, key)
     }

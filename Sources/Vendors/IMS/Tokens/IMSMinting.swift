@@ -32,13 +32,10 @@ extension IMS {
         let issuer = try issuer(try reader.string("issuer"), in: setting.state)
         let signer = try reader.string("signed_by") ?? issuer.record.name
         let key = try signingKey(of: signer, in: setting.state)
-        var draft = try draft(for: issuer, key, &reader, in: setting)
-        let defect = try reader.finish(&draft)
-        guard let own = defect.flatMap(OwnDefect.init) else {
-            return try MintedToken(draft, key: key, algorithm: .rs256, defect: defect, at: setting.moment)
-        }
-        let finalKey = try apply(own, to: &draft, key, of: signer, in: setting.state)
-        return try MintedToken(draft, key: finalKey, algorithm: .rs256, defect: nil, at: setting.moment)
+        let draft = try draft(for: issuer, key, &reader, in: setting)
+        return try reader.mint(
+            UnsignedToken(draft, key: key, algorithm: .rs256), at: setting.moment, own: OwnDefect.init(rawValue:)
+        ) { (defect, token) throws(MintRefusal) in try apply(defect, to: &token, of: signer, in: setting.state) }
     }
 
     private func issuer(_ name: String?, in state: IMSState) throws(MintRefusal) -> IMSIssuer {
@@ -91,29 +88,24 @@ extension IMS {
         return TokenDraft(header: header, claims: claims)
     }
 
-    /// - Returns: the key that signs.
     private func apply(
-        _ defect: OwnDefect, to draft: inout TokenDraft, _ key: SigningKey, of signer: String, in state: IMSState
-    ) throws(MintRefusal) -> SigningKey {
+        _ defect: OwnDefect, to token: inout UnsignedToken, of signer: String, in state: IMSState
+    ) throws(MintRefusal) {
         switch defect {
-        case .noNotBefore:
-            draft.claims["nbf"] = nil
-            draft.claims["iat"] = nil
-        case .unknownKeyID: draft.header["kid"] = "unknown-\(key.id ?? "key")"
+        case .noNotBefore: for name in ["nbf", "iat"] { token.content.claims[name] = nil }
+        case .unknownKeyID: token.content.header["kid"] = "unknown-\(token.key.id ?? "key")"
         case .longLife:
-            let begin = draft.claims["nbf"]?.int ?? draft.claims["iat"]?.int ?? 0
+            let begin = token.content.claims["nbf"]?.int ?? token.content.claims["iat"]?.int ?? 0
             let (expiry, isTooFar) = begin.addingReportingOverflow(960)
             if isTooFar { throw MintRefusal("the token begins too late to live for another 16 minutes") }
-            draft.claims["exp"] = JSON(expiry)
+            token.content.claims["exp"] = JSON(expiry)
         case .embeddedKey:
             guard let other = accounts.devIssuers.first(where: { $0.name != signer }) else {
                 throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token brings along")
             }
-            let otherKey = try signingKey(of: other.name, in: state)
-            draft.header["jwk"] = otherKey.publicJWK(algorithm: .rs256)
-            return otherKey
+            token.key = try signingKey(of: other.name, in: state)
+            token.content.header["jwk"] = token.key.publicJWK(algorithm: .rs256)
         }
-        return key
     }
 
     var secretTexts: [String] { [accounts.operatorKey] }

@@ -21,8 +21,8 @@ extension Okta {
         let moment = call.moment
         let signed = answer.signed { claims, target in
             let content = TokenDraft(header: OktaTokenMaker.header(keys.signing), claims: claims)
-            let draft = OktaTokenDraft(content: content, key: keys.signing, algorithm: keys.algorithm, issuer: keys)
-            return bender.token(draft, as: target, at: moment)
+            let draft = UnsignedToken(content, key: keys.signing, algorithm: keys.algorithm)
+            return bender.token(draft, of: keys, as: target, at: moment)
         }
         guard var members = signed else { return nil }
         bender.bend(&members, as: .response)

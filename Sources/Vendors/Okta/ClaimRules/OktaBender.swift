@@ -38,27 +38,27 @@ struct OktaBender {
     }
 
     /// Bends and signs a token; `nil` when the key cannot sign it.
-    mutating func token(_ draft: OktaTokenDraft, as target: OktaClaimRule.Target, at moment: Moment) -> String? {
+    mutating func token(
+        _ draft: UnsignedToken, of issuer: IssuerKeys, as target: OktaClaimRule.Target, at moment: Moment
+    ) -> String? {
         var draft = draft
-        var defect: (name: String, rule: OktaClaimRule)?
         for rule in rules where rule.target.covers(target) {
             // A token has room for one defect of the signature.
-            if let name = rule.defect, OktaDefect(rawValue: name) == nil, defect != nil { continue }
+            if let name = rule.defect, OktaDefect(rawValue: name) == nil, draft.defect != nil { continue }
             let before = draft.content
             change(&draft.content.claims, by: rule)
             set(rule.header, in: &draft.content.header, among: before.claims)
             var changes: [JSON] = []
             if let name = rule.defect {
-                guard let broken = spoiled(draft, by: name, of: rule) else { continue }
+                guard let broken = spoiled(draft, of: issuer, by: name, of: rule) else { continue }
                 draft = broken
-                if OktaDefect(rawValue: name) == nil { defect = (name, rule) }
                 changes.append(["defect": .string(name)])
             }
             changes += Self.changes(from: before.header, to: draft.content.header, in: "header")
             changes += Self.changes(from: before.claims, to: draft.content.claims)
             note(rule, target, changes)
         }
-        guard let text = try? draft.token(with: defect?.name, at: moment).token else { return nil }
+        guard let text = try? draft.signed(at: moment).token else { return nil }
         let names = acts.filter { $0.target == target }.map(\.rule.text)
         if !names.isEmpty { tokens.append(OktaBentToken(of: text, rules: names)) }
         return text
@@ -110,14 +110,15 @@ struct OktaBender {
 
     /// The token with a defect; `nil`, with a remark, when that is impossible, as without a retired key.
     private mutating func spoiled(
-        _ draft: OktaTokenDraft, by name: String, of rule: OktaClaimRule
-    ) -> OktaTokenDraft? {
+        _ draft: UnsignedToken, of issuer: IssuerKeys, by name: String, of rule: OktaClaimRule
+    ) -> UnsignedToken? {
         var draft = draft
         do throws(MintRefusal) {
             if let defect = OktaDefect(rawValue: name) {
-                try defect.apply(to: &draft)
+                try defect.apply(to: &draft, of: issuer)
             } else {
-                _ = try draft.token(with: name, at: call.moment)
+                draft.defect = name
+                _ = try draft.signed(at: call.moment)
             }
             return draft
         } catch {

@@ -2,20 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// A token with its key, before it is signed.
-struct OktaTokenDraft {
-    var content: TokenDraft
-    var key: SigningKey
-    var algorithm: Algorithm
-    /// The keys of the server that issues it; `nil` for tokens of clients and devices.
-    var issuer: IssuerKeys?
-
-    /// Signs it, or gives it a general defect.
-    func token(with defect: String?, at moment: Moment) throws(MintRefusal) -> MintedToken {
-        try MintedToken(content, key: key, algorithm: algorithm, defect: defect, at: moment)
-    }
-}
-
 /// A way in which a token of Okta can be wrong, besides the general ones.
 ///
 /// What the spec calls `no-kid` and `hs256-public-key` are the general defects `missing-kid` and `public-key-as-secret`.
@@ -41,11 +27,12 @@ enum OktaDefect: String, CaseIterable {
 
     /// Spoils a token.
     ///
+    /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
     /// - Throws: why that is impossible, as for a key that there is not.
-    func apply(to draft: inout OktaTokenDraft) throws(MintRefusal) {
+    func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(MintRefusal) {
         switch self {
-        case .retiredKey: try sign(&draft, with: draft.issuer?.unpublished, "no key of the server is retired or spare")
-        case .nextKey: try sign(&draft, with: draft.issuer?.next, "the server announces no next key")
+        case .retiredKey: try sign(&draft, with: issuer?.unpublished, "no key of the server is retired or spare")
+        case .nextKey: try sign(&draft, with: issuer?.next, "the server announces no next key")
         case .unknownKeyID: draft.content.header["kid"] = .string(OktaPreparedValue.keyID)
         case .typOther: draft.content.header["typ"] = draft.content.header["typ"] == "dpop+jwt" ? "JWT" : "other+jwt"
         case .privateJWK:
@@ -66,7 +53,7 @@ enum OktaDefect: String, CaseIterable {
     }
 
     private func sign(
-        _ draft: inout OktaTokenDraft, with key: SigningKey?, _ complaint: String
+        _ draft: inout UnsignedToken, with key: SigningKey?, _ complaint: String
     ) throws(MintRefusal) {
         guard let key else { throw MintRefusal("the defect \(rawValue) is not possible here: \(complaint)") }
         draft.key = key

@@ -59,14 +59,14 @@ struct OktaLogoutCall {
             "sub": .string(client.id), "aud": .string(String(url.prefix { $0 != "?" && $0 != "#" })),
             "exp": JSON(now + margin), "nbf": JSON(now - margin), "iat": JSON(now),
         ]
-        var draft = OktaTokenDraft(
-            content: TokenDraft(header: header, claims: claims), key: keys.signing, algorithm: keys.algorithm,
-            issuer: keys)
-        guard let defect = defects.first(where: { $0.rawValue == name }) else {
-            return try draft.token(with: name, at: call.moment).token
+        var draft = UnsignedToken(
+            TokenDraft(header: header, claims: claims), key: keys.signing, algorithm: keys.algorithm)
+        if let defect = defects.first(where: { $0.rawValue == name }) {
+            try defect.apply(to: &draft, of: keys)
+        } else {
+            draft.defect = name
         }
-        try defect.apply(to: &draft)
-        return try draft.token(with: nil, at: call.moment).token
+        return try draft.signed(at: call.moment).token
     }
 
     /// The result for people: the status with what was sent, or why there is none.

@@ -10,6 +10,8 @@ struct OktaMinter {
     let vendor: Okta
     let setting: TokenSetting<Okta>
     var reader: MintRequestReader
+    /// The keys of the server that issues the token; `nil` for tokens of clients and devices.
+    private(set) var issuer: IssuerKeys?
 
     init(_ vendor: Okta, _ setting: TokenSetting<Okta>, _ order: MintRequest) {
         self.vendor = vendor
@@ -19,7 +21,7 @@ struct OktaMinter {
 
     var now: Int { setting.moment.wholeSeconds }
 
-    mutating func draft(_ kind: OktaTokenKind) throws(MintRefusal) -> OktaTokenDraft {
+    mutating func draft(_ kind: OktaTokenKind) throws(MintRefusal) -> UnsignedToken {
         switch kind {
         case .access: try accessToken()
         case .id: try idToken()
@@ -32,26 +34,26 @@ struct OktaMinter {
 
     // MARK: - Tokens of a server
 
-    private mutating func accessToken() throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func accessToken() throws(MintRefusal) -> UnsignedToken {
         let server = try server()
         var maker = try maker(of: server)
         maker.authorization.proofKey = try reader.string("jkt")
         var claims = maker.accessClaims(id: "AT." + setting.identifiers.opaque(ofLength: 43))
         claims["exp"] = try expiry(after: server.accessTokenLifetime)
-        return try signed(by: server, claims)
+        return try issued(by: server, claims)
     }
 
-    private mutating func idToken() throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func idToken() throws(MintRefusal) -> UnsignedToken {
         let server = try server()
         var maker = try maker(of: server)
         maker.authorization.nonce = try reader.string("nonce")
         var claims = maker.idClaims(
             id: "ID." + setting.identifiers.opaque(ofLength: 43), with: try reader.string("access_token"))
         claims["exp"] = try expiry(after: 3600)
-        return try signed(by: server, claims)
+        return try issued(by: server, claims)
     }
 
-    private mutating func identityAssertion() throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func identityAssertion() throws(MintRefusal) -> UnsignedToken {
         let audience = try server()
         let grant = OktaGrantType.jwtBearer.rawValue
         let client = try client { $0.allows(grant) }
@@ -64,18 +66,19 @@ struct OktaMinter {
             issued: setting.moment)
         var claims = assertion.claims
         claims["exp"] = try expiry(after: OktaIDJAG.lifetime)
-        var draft = try signed(by: org, claims)
+        var draft = try issued(by: org, claims)
         draft.content.header = OktaIDJAG.header(draft.key)
         return draft
     }
 
-    private func signed(by server: OktaServer, _ claims: JSONObject) throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func issued(by server: OktaServer, _ claims: JSONObject) throws(MintRefusal) -> UnsignedToken {
         guard let keys = try vendor.keys(of: server.id, in: setting.state) else {
             throw MintRefusal("server \(server.id) has no keys")
         }
-        return OktaTokenDraft(
-            content: TokenDraft(header: OktaTokenMaker.header(keys.signing), claims: claims), key: keys.signing,
-            algorithm: keys.algorithm, issuer: keys)
+        issuer = keys
+        return UnsignedToken(
+            TokenDraft(header: OktaTokenMaker.header(keys.signing), claims: claims), key: keys.signing,
+            algorithm: keys.algorithm)
     }
 
     private mutating func maker(of server: OktaServer) throws(MintRefusal) -> OktaTokenMaker {
@@ -97,7 +100,7 @@ struct OktaMinter {
 
     // MARK: - Tokens of clients and devices
 
-    private mutating func clientAssertion() throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func clientAssertion() throws(MintRefusal) -> UnsignedToken {
         let client = try client { !$0.keys.isEmpty }
         let method = try method(of: client)
         let server = try server()
@@ -109,14 +112,12 @@ struct OktaMinter {
         ]
         if method == .secretJWT {
             guard let key = client.secretKey else { throw MintRefusal("client \(client.id) has no secret") }
-            return OktaTokenDraft(
-                content: TokenDraft(header: ["alg": "HS256"], claims: claims), key: key, algorithm: .hs256, issuer: nil)
+            return UnsignedToken(TokenDraft(header: ["alg": "HS256"], claims: claims), key: key, algorithm: .hs256)
         }
         guard let key = try client.keys.first?.read() else { throw MintRefusal("client \(client.id) has no key") }
         let algorithm = try Self.algorithm(of: key)
         let header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": JSON(key.id)]
-        return OktaTokenDraft(
-            content: TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm, issuer: nil)
+        return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm)
     }
 
     private mutating func method(of client: OktaClient) throws(MintRefusal) -> OktaClient.Method {
@@ -128,7 +129,7 @@ struct OktaMinter {
         return method
     }
 
-    private mutating func deviceAnswer() throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func deviceAnswer() throws(MintRefusal) -> UnsignedToken {
         let factor = try factor()
         guard let key = try factor.device?.read() else {
             throw MintRefusal("the private key of factor \(factor.id) is not known here; only fixtures bring one")
@@ -142,9 +143,8 @@ struct OktaMinter {
             "aud": .string(try reader.string("aud") ?? "localhost"), "iat": JSON(now), "nbf": JSON(now - 60),
             "exp": try expiry(after: 60), "jti": .string(setting.identifiers.opaque(ofLength: 22)),
         ]
-        return OktaTokenDraft(
-            content: TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims), key: key,
-            algorithm: algorithm, issuer: nil)
+        return UnsignedToken(
+            TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims), key: key, algorithm: algorithm)
     }
 
     private mutating func factor() throws(MintRefusal) -> OktaFactor {
@@ -167,7 +167,7 @@ struct OktaMinter {
         setting.state.pending(factor, at: setting.moment).last?.id ?? "tx-1"
     }
 
-    private mutating func proof() throws(MintRefusal) -> OktaTokenDraft {
+    private mutating func proof() throws(MintRefusal) -> UnsignedToken {
         let key = try proofKey()
         let algorithm = try Self.algorithm(of: key)
         let accessToken = try reader.string("access_token")
@@ -186,8 +186,7 @@ struct OktaMinter {
         var jwk = key.publicJWK()?.object ?? [:]
         for name in ["kid", "use"] { jwk[name] = nil }
         let header: JSONObject = ["typ": "dpop+jwt", "alg": .string(algorithm.rawValue), "jwk": .object(jwk)]
-        return OktaTokenDraft(
-            content: TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm, issuer: nil)
+        return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm)
     }
 
     private mutating func proofKey() throws(MintRefusal) -> SigningKey {

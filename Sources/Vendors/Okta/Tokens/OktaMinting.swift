@@ -13,13 +13,11 @@ extension Okta: MintsTokens {
             throw MintRefusal("Okta has no token of kind \(order.kind)")
         }
         var minter = OktaMinter(self, setting, order)
-        var draft = try minter.draft(kind)
-        let name = try minter.reader.finish(&draft.content)
-        guard let defect = name.flatMap(OktaDefect.init), kind.defects.contains(defect) else {
-            return try draft.token(with: name, at: setting.moment)
+        let draft = try minter.draft(kind)
+        let issuer = minter.issuer
+        return try minter.reader.mint(draft, at: setting.moment, own: OktaDefect.init(rawValue:)) {
+            (defect, token) throws(MintRefusal) in try defect.apply(to: &token, of: issuer)
         }
-        try defect.apply(to: &draft)
-        return try draft.token(with: nil, at: setting.moment)
     }
 
     /// Clients authenticate with secrets, or sign with them.

@@ -32,19 +32,28 @@ extension Rezolve {
         ("device_id", "the device; the sample device"), ("expires_in", "seconds from now to exp; 1800"),
     ]
 
-    /// Defects for login JWTs only: a registration JWT has neither a device nor the header `auth`.
-    private static let loginDefects = ["wrong-device", "v2-header-bug"]
-    private static let ownDefects = ["alg-hs256", "other-user"]
+    /// Defects besides the general ones.
+    private enum OwnDefect: String, CaseIterable {
+        case otherAlgorithm = "alg-hs256"
+        case otherUser = "other-user"
+        case otherDevice = "wrong-device"
+        /// As in a sample app of the vendor: the member is named like its value.
+        case misnamedVersion = "v2-header-bug"
+
+        static let all = allCases.map(\.rawValue)
+        /// A registration JWT has neither a device nor the header `auth`.
+        static let ofRegistrations = [otherAlgorithm, otherUser].map(\.rawValue)
+    }
 
     static let tokenKinds = [
         TokenKind(
             name: "registration", about: "registers a user, and may open that user's session", members: members,
-            defects: ownDefects),
+            defects: OwnDefect.ofRegistrations),
         TokenKind(
-            name: "login", about: "opens a customer's session", members: members, defects: ownDefects + loginDefects),
+            name: "login", about: "opens a customer's session", members: members, defects: OwnDefect.all),
         TokenKind(
             name: "logout", about: "a login token that has already expired, which logs the app out",
-            members: members, defects: ownDefects + loginDefects),
+            members: members, defects: OwnDefect.all),
     ]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
@@ -53,14 +62,10 @@ extension Rezolve {
         guard let key = partner.authKey?.signing else {
             throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
         }
-        var draft = try draft(order.kind, of: partner, &reader, in: setting)
-        let defect = try reader.finish(&draft)
-        guard let defect, (Self.ownDefects + Self.loginDefects).contains(defect) else {
-            return try MintedToken(draft, key: key, algorithm: .hs512, defect: defect, at: setting.moment)
-        }
-        var algorithm = Algorithm.hs512
-        apply(defect, to: &draft, &algorithm, of: partner, in: setting)
-        return try MintedToken(draft, key: key, algorithm: algorithm, defect: nil, at: setting.moment)
+        let draft = try draft(order.kind, of: partner, &reader, in: setting)
+        return try reader.mint(
+            UnsignedToken(draft, key: key, algorithm: .hs512), at: setting.moment, own: OwnDefect.init(rawValue:)
+        ) { apply($0, to: &$1, of: partner, in: setting) }
     }
 
     private func signer(_ id: String?) throws(MintRefusal) -> RezolvePartner {
@@ -102,26 +107,26 @@ extension Rezolve {
     }
 
     private func apply(
-        _ defect: String, to draft: inout TokenDraft, _ algorithm: inout Algorithm, of partner: RezolvePartner,
+        _ defect: OwnDefect, to token: inout UnsignedToken, of partner: RezolvePartner,
         in setting: TokenSetting<Rezolve>
     ) {
         switch defect {
-        case "alg-hs256":
-            draft.header["alg"] = "HS256"
-            algorithm = .hs256
-        case "other-user":
-            let named = draft.claims["partner_entity_id"]?.string
+        case .otherAlgorithm:
+            token.content.header["alg"] = "HS256"
+            token.algorithm = .hs256
+        case .otherUser:
+            let named = token.content.claims["partner_entity_id"]?.string
             let other = setting.state.customers.all
                 .filter { $0.partnerID == partner.id && named.map($0.partnerEntityID.hasSameBytes) != true }
                 .min { $0.entityID < $1.entityID }
-            draft.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
+            token.content.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
             // A registration JWT names its user only by the partner's id.
-            if draft.claims["rezolve_entity_id"]?.string == RezolveToken.noEntity { return }
-            draft.claims["rezolve_entity_id"] = .string(other?.entityID ?? "somebody-else")
-        case "wrong-device": draft.claims["device_id"] = "another-device"
-        default:
-            // v2-header-bug, as in a sample app of the vendor: the member is named like its value.
-            draft.header = JSONObject(draft.header.map { $0.name == "auth" ? ("v2", "v2") : ($0.name, $0.value) })
+            if token.content.claims["rezolve_entity_id"]?.string == RezolveToken.noEntity { return }
+            token.content.claims["rezolve_entity_id"] = .string(other?.entityID ?? "somebody-else")
+        case .otherDevice: token.content.claims["device_id"] = "another-device"
+        case .misnamedVersion:
+            token.content.header = JSONObject(
+                token.content.header.map { $0.name == "auth" ? ("v2", "v2") : ($0.name, $0.value) })
         }
     }
 
