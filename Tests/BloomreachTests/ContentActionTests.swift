@@ -167,7 +167,9 @@ struct ContentActionTests {
         let content = JSON.object(["message": .string(String(repeating: "x", count: 60_000))])
         func message(_ id: String) throws -> InboxMessage {
             let json: JSON = ["id": .string(id), "type": "html", "content": content]
-            return try InboxMessage(FixtureNode(json, from: "test"), from: .order(Moment(unixSeconds: 1)))
+            var message = InboxMessage()
+            try message.read(FixtureNode(json, from: "test"), .order(Moment(unixSeconds: 1)))
+            return message
         }
         var customer = BloomreachCustomerKey(project: "p", number: 1)
         var obstacle: String?

@@ -4,9 +4,11 @@ package import JSON
 package enum RecordForm: Sendable {
     /// The vendor's fixtures, which contain secrets and refer to files beside them.
     case fixture(VendorFixtures)
+    /// An action at that moment; the record has the members of a fixture.
+    case order(Moment)
     case export(StateExtent)
 
-    /// How much of a state is exported; `nil` for fixtures.
+    /// How much of a state is exported; `nil` for fixtures and actions.
     package var extent: StateExtent? { if case .export(let extent) = self { extent } else { nil } }
 }
 
@@ -40,7 +42,7 @@ package struct RecordCoder {
     /// Whether it is reading, without a problem so far.
     package var isReading: Bool { if case .reading = work { problem == nil } else { false } }
 
-    /// How much of a state is exported; `nil` for fixtures.
+    /// How much of a state is exported; `nil` for fixtures and actions.
     package var extent: StateExtent? { form.extent }
 
     /// Writes these members after all others, in this order.

@@ -52,7 +52,7 @@ extension BloomreachContent {
         }
         try reader.read("app-inbox") { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try directory.entries(node, of: project, "messages") {
-                initialState.setInbox(try Inbox(try entry.required("messages")), of: customer)
+                initialState.setInbox(try Inbox(try entry.required("messages"), fixtures), of: customer)
             }
         }
     }

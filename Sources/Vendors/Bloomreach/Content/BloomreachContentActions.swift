@@ -61,7 +61,9 @@ extension Bloomreach {
         var object = call.members["message"]?.object ?? [:]
         if object["id"] == nil { object.append("id", .string("msg-" + call.identifiers.uuid())) }
         let message = try call.reading("message", .object(object)) { (node) throws(FixtureProblem) in
-            try InboxMessage(node, from: .order(call.moment))
+            var message = InboxMessage()
+            try message.read(node, .order(call.moment))
+            return message
         }
         var inbox = state.content.inbox(of: owner)
         if let obstacle = state.content.obstacle(to: message, in: inbox) { throw ActionRefusal(obstacle) }
@@ -137,7 +139,7 @@ extension Bloomreach {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
         }
         state.content.setSegments(segments, of: customer)
-        return segments.record
+        return segments.every
     }
 
     @Sendable private static func setConsent(

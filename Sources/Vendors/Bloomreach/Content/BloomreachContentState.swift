@@ -10,8 +10,7 @@ struct BloomreachContentState: Sendable {
 
     private(set) var inboxes = ContentParts(none: Inbox())
     var segments = ContentParts(none: CustomerSegments())
-    /// Consents by category; `false` if never set.
-    var consents = ContentParts<[String: Bool]>(none: [:])
+    var consents = ContentParts(none: CustomerConsents())
     /// The total size of the messages in all inboxes.
     private(set) var byteCount = 0
     /// When content was first served, the origin of its relative times; `nil` before that.
@@ -39,7 +38,7 @@ struct BloomreachContentState: Sendable {
     /// Whether a customer has agreed to a category.
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
-        consents[customer].first { $0.key.hasSameBytes(as: category) }?.value ?? false
+        consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
     }
 
     /// Why a message cannot be added to an inbox; `nil` if it can.
@@ -65,7 +64,7 @@ struct BloomreachContentState: Sendable {
 
     /// Stores whether a customer agrees to a category.
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
-        consents[customer][category] = value
+        consents[customer].categories[category] = value
     }
 }
 
@@ -77,7 +76,9 @@ extension BloomreachContentState {
     /// An anonymous customer has no inbox to move.
     mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
         if segments.isKept(of: source), !segments.isKept(of: target) { segments[target] = segments[source] }
-        if consents.isKept(of: source) { consents[target].merge(consents[source]) { own, _ in own } }
+        if consents.isKept(of: source) {
+            consents[target].categories.merge(consents[source].categories) { own, _ in own }
+        }
         forget(customer: source)
     }
 
@@ -104,6 +105,26 @@ extension BloomreachContentState {
         state.segments = segments.renumbered(number)
         state.consents = consents.renumbered(number)
         state.byteCount = state.inboxes.parts.values.reduce(0) { $0 + $1.byteCount }
+        return state
+    }
+
+    /// The state after the fixtures were replaced: whatever no request or action changed takes the new values.
+    ///
+    /// - Parameters:
+    /// - new: the new content of the fixtures, with this sandbox's customer numbers.
+    /// - old: the previous content of the fixtures, with this sandbox's customer numbers.
+    func following(
+        _ new: BloomreachContentState, insteadOf old: BloomreachContentState
+    ) -> BloomreachContentState {
+        var state = new
+        state.start = start
+        let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)
+        for customer in customers {
+            let inbox = inboxes[customer].following(new.inboxes[customer], insteadOf: old.inboxes[customer])
+            state.setInbox(inbox, of: customer)
+        }
+        for (customer, part) in segments.changed(since: old.segments) { state.segments[customer] = part }
+        for (customer, part) in consents.changed(since: old.consents) { state.consents[customer] = part }
         return state
     }
 }

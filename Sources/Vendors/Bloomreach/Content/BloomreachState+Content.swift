@@ -27,18 +27,21 @@ extension BloomreachState {
         projects[project]?.customers.owner(of: id).map { BloomreachCustomerKey(project: project, number: $0) }
     }
 
-    /// The content as JSON: all of it, or what differs from what the fixtures give.
+    /// The content as JSON: all of it, or what differs from what the fixtures give; `nil` for nothing.
     func exportContent(since start: BloomreachState?) -> JSON? {
-        content.export(since: start.map(content)) { projects[$0.project]?.customers[$0.number]?.name }
+        let record = BloomreachContentRecord(content, since: start.map(content), of: self)
+        // Not by a ternary, whose nil would be a null.
+        if record.isUnchanged { return nil }
+        return record.json(.changes)
     }
 
     /// Imports content, after the customers were imported.
     ///
     /// - Parameter start: the state to overlay; `nil` if `node` is the whole content.
     mutating func importContent(_ node: FixtureNode?, over start: BloomreachState?) throws(FixtureProblem) {
-        var content = start.map(content) ?? BloomreachContentState()
-        if let node, try !node.json().isNull { try content.lay(node) { key(of: $1, in: $0) } }
-        self.content = content
+        var record = BloomreachContentRecord(start.map(content) ?? BloomreachContentState(), of: self)
+        if let node, try !node.json().isNull { try record.read(node, .export(.changes)) }
+        content = record.content
     }
 
     /// Adopts the content of a sandbox that began under replaced fixtures, after its customers were adopted.

@@ -4,11 +4,13 @@ import JSON
 /// A time in content: Unix seconds, or a duration since a sandbox first served content (ours).
 ///
 /// Durations keep fixtures valid in any year: an inbox whose messages had all expired would be empty.
-enum ContentTime: Sendable, Hashable {
+enum ContentTime: RecordValue, Sendable, Hashable {
     /// Unix seconds, as written.
     case at(JSONNumber)
     /// Seconds since the sandbox began; negative before that.
     case after(seconds: Double)
+
+    static func read(_ node: FixtureNode) throws(FixtureProblem) -> ContentTime { try ContentTime(node) }
 
     /// Reads a number, or a text such as `30d` or `-90s`.
     init(_ node: FixtureNode) throws(FixtureProblem) {
@@ -42,7 +44,7 @@ enum ContentTime: Sendable, Hashable {
     }
 
     /// The time as a fixture writes it.
-    var json: JSON {
+    var written: JSON {
         switch self {
         case .at(let number): .number(number)
         case .after(let seconds): .string("\(JSONNumber(seconds))s")

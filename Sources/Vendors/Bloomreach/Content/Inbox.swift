@@ -93,41 +93,34 @@ struct Inbox: Sendable, Hashable {
 
 // MARK: - Fixtures, exports and reloads
 
-extension Inbox {
-    /// Reads messages in order of arrival.
-    init(_ list: FixtureNode) throws(FixtureProblem) {
-        try list.forEachRecord { (node) throws(FixtureProblem) in
-            let message = try InboxMessage(node, from: .fixture)
-            try check(message, at: node)
-            add(message)
-        }
-    }
-
-    /// Reads the output of ``record``.
-    init(exported entry: FixtureMapping) throws(FixtureProblem) {
-        epoch = try entry.required("epoch").count()
-        counter = try entry.required("counter").count()
-        guard epoch > 0 else { throw entry.node.problem("the epoch is 0; the first one is 1") }
-        try entry.required("messages").forEachRecord(atMost: Self.capacity) { (node) throws(FixtureProblem) in
-            let message = try InboxMessage(node, from: .export)
-            try check(message, at: node)
+extension Inbox: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("epoch", &epoch, in: 0...Self.mostChanges)
+        coder.member("counter", &counter, in: 0...Self.mostChanges)
+        coder.check(epoch > 0, or: "the epoch is 0; the first one is 1")
+        let written = coder.elements { messages.map { $0.json(.changes) } }
+        coder.list("messages", of: InboxMessage.self, written, isRequired: true, atMost: Self.capacity) { message in
+            if let complaint = complaint(about: message) { return complaint }
             guard message.stamp <= counter else {
-                throw node.problem("the message has stamp \(message.stamp), but the inbox came to \(counter)")
+                return "the message has stamp \(message.stamp), but the inbox came to \(counter)"
             }
             messages.append(message)
+            return nil
         }
     }
 
-    private func check(_ message: InboxMessage, at node: FixtureNode) throws(FixtureProblem) {
-        if contains(message.id) { throw node.problem("another message of this inbox has the id \(message.id)") }
-        if messages.count == Self.capacity { throw node.problem("an inbox has at most \(Self.capacity) messages") }
+    /// Reads the messages of a fixture in order of arrival.
+    init(_ list: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        try InboxMessage.read(list, .fixture(fixtures)) { message in
+            if let complaint = complaint(about: message) { return complaint }
+            add(message)
+            return nil
+        }
     }
 
-    /// The members that ``init(exported:)`` reads.
-    var record: [(String, JSON)] {
-        [
-            ("epoch", JSON(epoch)), ("counter", JSON(counter)), ("messages", .array(messages.map(\.record))),
-        ]
+    private func complaint(about message: InboxMessage) -> String? {
+        if contains(message.id) { return "another message of this inbox has the id \(message.id)" }
+        return messages.count == Self.capacity ? "an inbox has at most \(Self.capacity) messages" : nil
     }
 
     /// The inbox after the fixtures of its messages were replaced: messages unchanged in the sandbox take the new

@@ -3,38 +3,27 @@ import JSON
 
 /// A message in a customer's app inbox.
 struct InboxMessage: Sendable, Hashable {
-    let id: String
+    private(set) var id = ""
     /// `push` or `html`; the SDKs drop any other type.
-    let type: String
+    private(set) var type = ""
     /// `nil` for a message that fits every application.
-    let applicationID: String?
-    let createTime: ContentTime
-    var expireTime: ContentTime
-    let content: JSON
-    var isRead: Bool
+    private(set) var applicationID: String?
+    private(set) var createTime = ContentTime.after(seconds: 0)
+    var expireTime = ContentTime.after(seconds: 0)
+    private(set) var content: JSON = [:]
+    var isRead = false
     /// The number of the change that last touched the message.
-    var stamp: Int
+    var stamp = 0
     /// The size of the message for the limits of a sandbox, in bytes of text.
-    let byteCount: Int
+    private(set) var byteCount = 0
 
     /// The message as sent in a sandbox that began at `start`. Source: observed, both SDKs.
     func json(since start: Moment) -> JSON {
-        .object(members(.number(createTime.number(since: start)), .number(expireTime.number(since: start))))
-    }
-
-    private func members(_ created: JSON, _ expires: JSON) -> JSONObject {
         [
-            "id": .string(id), "type": .string(type), "is_read": .bool(isRead), "create_time": created,
-            "expire_time": expires, "content": content,
+            "id": .string(id), "type": .string(type), "is_read": .bool(isRead),
+            "create_time": .number(createTime.number(since: start)),
+            "expire_time": .number(expireTime.number(since: start)), "content": content,
         ]
-    }
-
-    /// The message as in a fixture, plus the members only the server knows.
-    var record: JSON {
-        var record = members(createTime.json, expireTime.json)
-        if let applicationID { record.append("application_id", .string(applicationID)) }
-        record.append("stamp", JSON(stamp))
-        return .object(record)
     }
 
     /// Whether clients of that application see the message at a moment, in a sandbox that began at `start`.
@@ -51,39 +40,31 @@ struct InboxMessage: Sendable, Hashable {
     }
 }
 
-/// Where a message is read from, which decides what may be absent.
-enum InboxMessageSource {
-    /// A fixture, which must contain the times.
-    case fixture
-    /// An action: absent or relative times are based on this moment.
-    case order(Moment)
-    /// An export, which has all members of ``InboxMessage/record``.
-    case export
+// MARK: - As a record
 
-    /// The default lifetime of a message (ours): 30 days.
-    static let usualLifeInSeconds = 2_592_000.0
-}
+/// Messages as fixtures list them; exports add what only the server knows.
+extension InboxMessage: CodedRecord {
+    /// The default lifetime of a message that an action sends (ours): 30 days.
+    private static let usualLifeInSeconds = 2_592_000.0
 
-extension InboxMessage {
-    /// Reads a message and checks all rules, whatever the source.
-    init(_ node: FixtureNode, from source: InboxMessageSource) throws(FixtureProblem) {
-        let entry = try node.mapping(
-            ["id", "type", "application_id", "is_read", "create_time", "expire_time", "content"] + source.ownMembers)
-        try Self.shape.check(node)
-        id = try entry.required("id").string()
-        type = try entry.required("type").string()
-        applicationID = try entry["application_id"]?.string()
-        isRead = try entry["is_read"]?.bool() ?? false
-        createTime = try Self.time("create_time", of: entry, from: source, later: 0)
-        expireTime = try Self.time("expire_time", of: entry, from: source, later: InboxMessageSource.usualLifeInSeconds)
-        content = try entry.required("content").verbatim()
-        stamp = try entry["stamp"]?.count() ?? 0
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.writesLast("application_id", "stamp")
+        coder.reading { (mapping) throws(FixtureProblem) in try Self.shape.check(mapping.node) }
+        coder.member("id", &id)
+        coder.member("type", &type)
+        coder.member("application_id", &applicationID)
+        coder.member("is_read", &isRead, or: false)
+        coder.time("create_time", &createTime, later: 0)
+        coder.time("expire_time", &expireTime, later: Self.usualLifeInSeconds)
+        coder.member("content", &content)
+        if coder.extent != nil { coder.member("stamp", &stamp, in: 0...Inbox.mostChanges) }
+        guard coder.isReading else { return }
         byteCount = content.bytes.count + id.utf8.count + (applicationID?.utf8.count ?? 0) + 64
-        if case .export = source { _ = try entry.required("stamp") }
-        try (type == "html" ? Self.htmlContent : Self.pushContent).check(try entry.required("content"))
-        guard byteCount <= Inbox.messageByteLimit else {
-            throw node.problem("the message has \(byteCount) bytes; expected at most \(Inbox.messageByteLimit)")
-        }
+        let contentShape = type == "html" ? Self.htmlContent : Self.pushContent
+        coder.reading { (mapping) throws(FixtureProblem) in try contentShape.check(try mapping.required("content")) }
+        coder.check(
+            byteCount <= Inbox.messageByteLimit,
+            or: "the message has \(byteCount) bytes; expected at most \(Inbox.messageByteLimit)")
     }
 
     private static let shape = ContentShape.open([
@@ -113,28 +94,13 @@ extension InboxMessage {
     /// A message without HTML could not be shown (ours).
     private static let htmlContent = ContentShape.open(
         everyContent + [.required("message", .text), .nullable("pre_header", .text)])
-
-    private static func time(
-        _ name: String, of entry: FixtureMapping, from source: InboxMessageSource, later: Double
-    ) throws(FixtureProblem) -> ContentTime {
-        guard case .order(let moment) = source else { return try ContentTime(try entry.required(name)) }
-        guard let node = entry[name] else { return .at(JSONNumber(moment.unixSeconds + later)) }
-        return .at(try ContentTime(node).number(since: moment))
-    }
 }
 
-extension InboxMessageSource {
-    fileprivate var ownMembers: [String] {
-        switch self {
-        case .fixture, .order: []
-        case .export: ["stamp"]
-        }
-    }
-}
-
-extension FixtureNode {
-    /// The whole number here, used as a counter.
-    func count() throws(FixtureProblem) -> Int {
-        try int(in: 0...Inbox.mostChanges)
+extension RecordCoder {
+    /// A time of content. In an action, an absent or relative one is based on the moment.
+    fileprivate mutating func time(_ name: String, _ value: inout ContentTime, later: Double) {
+        guard case .order(let moment) = form else { return member(name, &value) }
+        member(name, &value, or: .at(JSONNumber(moment.unixSeconds + later)))
+        value = .at(value.number(since: moment))
     }
 }

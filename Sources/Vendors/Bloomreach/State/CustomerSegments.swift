@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// The segments of a customer, by category.
-struct CustomerSegments: Sendable, Hashable {
+struct CustomerSegments: CodedRecord, Hashable {
     /// The categories that the SDKs know, in the order of the vendor's responses.
     static let categories = ["discovery", "content", "merchandising"]
 
@@ -16,10 +16,14 @@ struct CustomerSegments: Sendable, Hashable {
 
     /// The segments as sent: an empty object without any, otherwise all categories (ours, the vendor's sample includes
     /// an empty one).
-    var json: JSON { isEmpty ? [:] : record }
+    var json: JSON { isEmpty ? [:] : every }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("segments", &self, or: nil, write: { $0.every }, read: CustomerSegments.init)
+    }
 
     /// All categories, including empty ones.
-    var record: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
+    var every: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
 
     /// The maximum size of a customer's segments, in bytes of text (ours).
     static let byteLimit = 16 * 1024

@@ -120,8 +120,8 @@ extension RezolveCustomer: CodedRecord {
                 }
             }
             hasKeyFile = keyPair.made != nil
-        case .export(let extent):
-            let isShown = extent == .changes
+        case .export, .order:
+            let isShown = coder.extent == .changes
             coder.member(
                 "private_key", &keyPair, or: keyPair,
                 write: { isShown ? ($0.made?.privatePEM).map(JSON.string) : nil }, read: DeferredKeyPair.read)
