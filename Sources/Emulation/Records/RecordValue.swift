@@ -67,6 +67,17 @@ extension JSON: RecordValue {
     package var written: JSON { self }
 }
 
+/// A record that stands in another one, with its secrets.
+extension RecordValue where Self: CodedRecord {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self {
+        var record = Self()
+        try record.read(node, .export(.changes))
+        return record
+    }
+
+    package var written: JSON { json(.changes) }
+}
+
 extension RecordValue where Self: RawRepresentable<String> & CaseIterable {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self { try node.choice(of: Self.self) }
     package var written: JSON { .string(rawValue) }

@@ -71,7 +71,7 @@ struct BloomreachEventExpectation {
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
             "events": .array(tally.latest.map(\.json)),
         ]
-        if !evidence.forgotten.isEmpty { verdict.append("forgotten", evidence.forgotten.json) }
+        if !evidence.forgotten.isEmpty { verdict.append("forgotten", evidence.forgotten.written) }
         return .object(verdict)
     }
 

@@ -5,7 +5,7 @@ import Tokens
 /// How much of a project's data a sandbox has forgotten to make room.
 ///
 /// Later counts of events must know this, or they would take forgotten events for events that never came.
-struct BloomreachForgotten: Sendable, Hashable {
+struct BloomreachForgotten: CodedRecord, RecordValue, Hashable {
     /// Customers created by calls.
     var customers = 0
     /// Events, including those of the forgotten customers.
@@ -32,8 +32,9 @@ struct BloomreachForgotten: Sendable, Hashable {
         return rest
     }
 
-    /// The counts by their names in exports.
-    var json: JSON { .object(JSONObject(Self.members.map { ($0.name, JSON(self[keyPath: $0.count])) })) }
+    mutating func code(_ coder: inout RecordCoder) {
+        for (name, count) in Self.members { coder.member(name, &self[keyPath: count], or: 0, in: 0...Ordinal.largest) }
+    }
 
     /// In words, such as `3 events and 1 click`; empty if nothing was forgotten.
     var summary: String {
@@ -45,14 +46,6 @@ struct BloomreachForgotten: Sendable, Hashable {
         }
         return parts.joined(separator: " and ")
     }
-
-    /// Reads the output of ``json``; an absent count is 0.
-    init(_ node: FixtureNode?) throws(FixtureProblem) {
-        guard let entry = try node?.mapping(Self.members.map(\.name)) else { return }
-        for (name, count) in Self.members { self[keyPath: count] = try entry[name]?.ordinal() ?? 0 }
-    }
-
-    init() {}
 }
 
 extension Call<Bloomreach> {

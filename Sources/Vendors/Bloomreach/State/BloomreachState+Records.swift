@@ -124,9 +124,7 @@ private struct BloomreachProjectRecord: CodedRecord {
         }
         coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
         coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
-        coder.member("forgotten", &forgotten, or: forgotten, write: { $0.isEmpty ? JSON?.none : $0.json }) {
-            (node) throws(FixtureProblem) in try BloomreachForgotten(node)
-        }
+        coder.member("forgotten", &forgotten, omitting: BloomreachForgotten())
         if coder.isReading { records.count(forgotten) }
     }
 

@@ -26,7 +26,7 @@ struct OktaAuthentication: Sendable, Equatable {
     }
 }
 
-extension OktaAuthentication: CodedRecord {
+extension OktaAuthentication: CodedRecord, RecordValue {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("user", &userID)
         coder.member("guest", &guest)
@@ -36,14 +36,4 @@ extension OktaAuthentication: CodedRecord {
         coder.member("session_token", &sessionToken)
         coder.check((userID == nil) != (guest == nil), or: "it is either a user or a guest who signed in")
     }
-}
-
-extension OktaAuthentication: RecordValue {
-    static func read(_ node: FixtureNode) throws(FixtureProblem) -> OktaAuthentication {
-        var authentication = OktaAuthentication()
-        try authentication.read(node, .export(.changes))
-        return authentication
-    }
-
-    var written: JSON { json(.changes) }
 }

@@ -58,7 +58,7 @@ extension OktaAuthorization {
     }
 }
 
-extension OktaAuthorization: CodedRecord {
+extension OktaAuthorization: CodedRecord, RecordValue {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("client", &clientID)
         coder.member("server", &serverID)
@@ -75,14 +75,4 @@ extension OktaAuthorization: CodedRecord {
         coder.member("id_claims", &idClaims)
         coder.member("access_claims", &accessClaims)
     }
-}
-
-extension OktaAuthorization: RecordValue {
-    static func read(_ node: FixtureNode) throws(FixtureProblem) -> OktaAuthorization {
-        var authorization = OktaAuthorization()
-        try authorization.read(node, .export(.changes))
-        return authorization
-    }
-
-    var written: JSON { json(.changes) }
 }

@@ -41,7 +41,7 @@ enum OktaAssurance: String, CaseIterable, Sendable {
     case hardwareProtected = "phrh"
 }
 
-extension OktaAuthorizeRequest: CodedRecord {
+extension OktaAuthorizeRequest: CodedRecord, RecordValue {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("client", &clientID)
         coder.member("server", &serverID)
@@ -68,14 +68,4 @@ extension OktaAuthorizeRequest: CodedRecord {
 
     /// What `max_age` may be. Source: codes.
     static let ages = 0...Int(Int32.max)
-}
-
-extension OktaAuthorizeRequest: RecordValue {
-    static func read(_ node: FixtureNode) throws(FixtureProblem) -> OktaAuthorizeRequest {
-        var request = OktaAuthorizeRequest()
-        try request.read(node, .export(.changes))
-        return request
-    }
-
-    var written: JSON { json(.changes) }
 }
