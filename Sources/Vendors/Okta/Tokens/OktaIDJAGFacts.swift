@@ -61,25 +61,10 @@ enum OktaIDJAGRules {
             Rule(
                 "id-jag-signature", expects: .text("a signature by a published key"), source: "codes",
                 orFail: .idJAGSignature
-            ) { facts, finding in
-                guard facts.token.header != nil else { return nil }
-                guard let key = facts.key else {
-                    finding?.found =
-                        facts.token.header?["kid"].map { .text("kid \($0.text), which is not published") }
-                        ?? .nothing("no kid")
-                    return .failed
-                }
-                return facts.token.signature(by: key, algorithm: .rs256, &finding)
-            },
+            ) { facts, finding in facts.token.signature(byPublished: facts.key, &finding) },
             Rule(
                 "id-jag-issuer", expects: .text("iss of the org server"), source: "codes", orFail: .idJAGIssuer
-            ) { facts, finding in
-                guard let claims = facts.token.claims else { return nil }
-                finding?.expected = .anyOf(facts.trusted)
-                finding?.found = claims["iss"].map(Fact.json) ?? .absent
-                guard let issuer = claims["iss"]?.string else { return .failed }
-                return facts.trusted.contains { $0.hasSameBytes(as: issuer) } ? .passed : .failed
-            },
+            ) { facts, finding in facts.token.issuer(isOneOf: facts.trusted, &finding) },
         ]
 
     private static let times = [
