@@ -2,20 +2,24 @@ import Emulation
 
 extension Okta {
     static var rules: [RuleListing] {
-        clientRules.listing(of: identity.id, about: "client")
-            + assertionUseRules.listing(of: identity.id, about: "client: use of an assertion")
-            + OktaTokenRules.access.listing(of: identity.id, about: "access token")
-            + OktaTokenRules.use.listing(of: identity.id, about: "access token: use")
-            + apiRules.listing(of: identity.id, about: "caller of the management API")
-            + apiAccessRules.listing(of: identity.id, about: "access token at the management API")
-            + apiScopeRules.listing(of: identity.id, about: "access token at the management API: scope")
-            + apiUseRules.listing(of: identity.id, about: "access token at the management API: use")
-            + deviceFormRules.listing(of: identity.id, about: "token of a device: form")
-            + deviceRules.listing(of: identity.id, about: "token of a device")
-            + OktaProofRules.tokens.listing(of: identity.id, about: "proof at the token endpoint")
-            + OktaProofRules.resources.listing(of: identity.id, about: "proof beside an access token")
-            + OktaSubjectRules.any.listing(of: identity.id, about: "token to exchange")
-            + OktaSubjectRules.native.listing(of: identity.id, about: "ID token beside a device secret")
-            + OktaIDJAGRules.list.listing(of: identity.id, about: "ID-JAG")
+        // Not by adding them up: a long chain of operators takes the compiler ever longer.
+        let lists: [[RuleListing]] = [
+            clientRules.listing(of: identity.id, about: "client"),
+            assertionUseRules.listing(of: identity.id, about: "client: use of an assertion"),
+            OktaTokenRules.access.listing(of: identity.id, about: "access token"),
+            OktaTokenRules.use.listing(of: identity.id, about: "access token: use"),
+            apiRules.listing(of: identity.id, about: "caller of the management API"),
+            apiAccessRules.listing(of: identity.id, about: "access token at the management API"),
+            apiScopeRules.listing(of: identity.id, about: "access token at the management API: scope"),
+            apiUseRules.listing(of: identity.id, about: "access token at the management API: use"),
+            deviceFormRules.listing(of: identity.id, about: "token of a device: form"),
+            deviceRules.listing(of: identity.id, about: "token of a device"),
+            OktaProofRules.tokens.listing(of: identity.id, about: "proof at the token endpoint"),
+            OktaProofRules.resources.listing(of: identity.id, about: "proof beside an access token"),
+            OktaSubjectRules.any.listing(of: identity.id, about: "token to exchange"),
+            OktaSubjectRules.native.listing(of: identity.id, about: "ID token beside a device secret"),
+            OktaIDJAGRules.list.listing(of: identity.id, about: "ID-JAG"),
+        ]
+        return lists.flatMap(\.self)
     }
 }
