@@ -85,7 +85,7 @@ final class Reloads: Sendable {
         let vendors = content.loaded.vendors.map { vendor -> JSON in
             [
                 "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
-                "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failures.count),
+                "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failureNames.count),
             ]
         }
         var health: JSONObject = [

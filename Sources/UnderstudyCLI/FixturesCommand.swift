@@ -31,7 +31,7 @@ struct FixturesCommand: ParsableCommand {
             if !unread.isEmpty { Output.line("not read: \(unread.joined(separator: ", "))") }
             for vendor in emulator.vendors {
                 Output.line(
-                    "\(vendor.identity.id): \(vendor.routes.count) routes, \(vendor.failures.count) failures, good")
+                    "\(vendor.identity.id): \(vendor.routes.count) routes, \(vendor.failureNames.count) failures, good")
             }
         }
     }

@@ -95,7 +95,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
                 FailureListing(
                     name: failure.rawValue, about: $0.about, status: $0.status.code, evidence: $0.evidence,
                     source: $0.source,
-                    lookalikes: (groups[answers[failure]] ?? []).filter { $0 != failure }.map(\.rawValue))
+                    lookalikes: (groups[answers[failure]] ?? []).filter { $0 != failure }.map { $0.rawValue })
             }
         }
     }

@@ -8,6 +8,8 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var routes: [RouteListing] { get }
     /// The failures, in the vendor's order.
     var failures: [FailureListing] { get }
+    /// Their names, which are far cheaper to list.
+    var failureNames: [String] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.
     var secrets: Set<String> { get }
     /// The vendor, if its tokens can be minted.

@@ -4,6 +4,8 @@ import Tokens
 extension VendorRuntime: LoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }
+    // Not by a key path, which generic code would have to build at run time.
+    @usableFromInline var failureNames: [String] { V.Failure.allCases.map { $0.rawValue } }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
     @usableFromInline var verifiableNotes: [String] { V.verifiableNotes }

@@ -150,7 +150,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         rules.map { rule in
             RuleListing(
                 id: "\(vendor).\(rule.id)", subject: subject, check: rule.check, expects: "\(rule.expected)",
-                source: rule.source, evidence: rule.evidence, failures: rule.failures.map(\.rawValue))
+                source: rule.source, evidence: rule.evidence, failures: rule.failures.map { $0.rawValue })
         }
     }
 }

@@ -82,7 +82,7 @@ extension ControlAPI {
         let vendors = call.emulator.vendors
         let routes = vendors.flatMap { $0.routes.map(\.id) }
         let named = [
-            ("failure", filter.failure, vendors.flatMap { $0.failures.map(\.name) }),
+            ("failure", filter.failure, vendors.flatMap(\.failureNames)),
             ("route", filter.route, routes),
             ("vendor", filter.vendor, vendors.map(\.identity.id)),
         ]

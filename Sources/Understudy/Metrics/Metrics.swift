@@ -23,7 +23,7 @@ final class Metrics: Sendable {
         init(_ vendor: any LoadedVendor) {
             id = vendor.identity.id
             routes = vendor.routes.map(\.id)
-            failures = vendor.failures.map(\.name)
+            failures = vendor.failureNames
             failureIndices = Dictionary(
                 zip(failures, failures.indices).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
         }

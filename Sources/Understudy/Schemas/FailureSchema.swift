@@ -12,7 +12,7 @@ struct FailureSchema {
     /// `failures.yaml`, which names every failure.
     var complete: JSON {
         document(
-            "How each failure looks on the wire.", required: vendor.failures.map(\.name),
+            "How each failure looks on the wire.", required: vendor.failureNames,
             [
                 "sources": Schema.any("What the short names in source stand for."),
                 "envelopes": Schema.list(

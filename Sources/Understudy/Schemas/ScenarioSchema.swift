@@ -37,7 +37,7 @@ struct ScenarioSchema {
             "seed": Schema.integer("What the probability is drawn from.", from: 0, to: .max),
         ]
         var effect = NamedSchema.effect
-        effect["fail"] = Schema.word("The failure that is answered.", vendor.failures.map(\.name))
+        effect["fail"] = Schema.word("The failure that is answered.", vendor.failureNames)
         effect["respond"] = response
         effect["do"] = action
         var schema = Schema.content("A rule.", required: ["on"], Schema.joined(members, effect)).object ?? [:]

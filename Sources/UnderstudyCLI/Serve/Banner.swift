@@ -30,7 +30,7 @@ struct Banner {
         showFixtures()
         for vendor in emulator.vendors {
             Output.line()
-            let failures = vendor.failures.count
+            let failures = vendor.failureNames.count
             Output.line("\(vendor.identity.title): \(vendor.routes.count) routes, \(failures) failures")
             Output.table(vendor.samples.map { ["  \($0.label)", $0.value] })
             showSampleRequest(of: vendor)
