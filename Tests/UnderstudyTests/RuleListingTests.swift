@@ -35,5 +35,6 @@ struct RuleListingTests {
         let mounted = try module.load(Repository.fixtures)
         let known = Set(mounted.failures.map(\.name))
         for rule in module.rules { #expect(known.isSuperset(of: rule.failures), "\(rule)") }
+        #expect(mounted.failureNames == mounted.failures.map(\.name))
     }
 }
