@@ -18,6 +18,14 @@ extension CodedRecord {
         return .object(coder.written)
     }
 
+    /// The record as written in an export of changes; `nil` if it notes none.
+    package var changes: JSON? {
+        var coder = RecordCoder(writing: .changes)
+        var record = self
+        record.code(&coder)
+        return coder.hasChanges ? .object(coder.written) : nil
+    }
+
     /// Whether both would be exported identically, with strings compared by their bytes.
     package func isExported(like other: Self, _ extent: StateExtent) -> Bool { json(extent) == other.json(extent) }
 

@@ -74,7 +74,9 @@ extension Okta {
     ]
 
     private static let browserRoutes: [Route<Okta>] = [
-        discovery.route("preflight", preflightEndpoints, source: "api", handler: answerPreflight)
+        Route(
+            "preflight", preflightEndpoints, access: .open, evidence: .documented, source: "api",
+            handler: answerPreflight)
     ]
 
     /// Names of parameters, members and fields that let their reader act as somebody else.

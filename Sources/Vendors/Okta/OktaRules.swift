@@ -2,7 +2,7 @@ import Emulation
 
 extension Okta {
     static var rules: [RuleListing] {
-        // Not by adding them up: a long chain of operators takes the compiler ever longer.
+        // A list, since the compiler gives up on a chain of so many `+` when the machine is busy.
         let lists: [[RuleListing]] = [
             clientRules.listing(of: identity.id, about: "client"),
             assertionUseRules.listing(of: identity.id, about: "client: use of an assertion"),

@@ -139,7 +139,7 @@ extension Bloomreach {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
         }
         state.content.setSegments(segments, of: customer)
-        return segments.every
+        return segments.allCategories
     }
 
     @Sendable private static func setConsent(

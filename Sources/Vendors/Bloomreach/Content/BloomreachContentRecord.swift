@@ -7,21 +7,13 @@ struct BloomreachContentRecord: CodedRecord {
     private(set) var content = BloomreachContentState()
     /// The content of the fixtures, to export only changes; `nil` to export everything.
     private var start: BloomreachContentState?
-    /// The customers of the sandbox.
-    private var customers = [String: BloomreachRecords]()
+    /// The projects of the sandbox with their customers, by token.
+    private var projects: [String: BloomreachRecords] = [:]
 
     init() {}
 
     init(_ content: BloomreachContentState, since start: BloomreachContentState? = nil, of state: BloomreachState) {
-        (self.content, self.start, customers) = (content, start, state.projects)
-    }
-
-    /// Whether an export would say nothing. After content was first served, its times must be the same after a restart.
-    var isUnchanged: Bool {
-        guard let start else { return false }
-        return content.start == nil && content.inboxes.changed(since: start.inboxes).isEmpty
-            && content.segments.changed(since: start.segments).isEmpty
-            && content.consents.changed(since: start.consents).isEmpty
+        (self.content, self.start, projects) = (content, start, state.projects)
     }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -42,6 +34,8 @@ struct BloomreachContentRecord: CodedRecord {
             content.consents[customer] = consents
             return nil
         }
+        // After content was first served, its times must be the same after a restart.
+        coder.note(isChanged: content.start != nil)
         coder.member("started_at", &content.start, or: .some(content.start), write: { $0?.written }) {
             (node) throws(FixtureProblem) in try node.keptMoment()
         }
@@ -55,14 +49,14 @@ struct BloomreachContentRecord: CodedRecord {
         let written = coder.elements {
             content[keyPath: parts].changed(since: start?[keyPath: parts]).compactMap { key, part in
                 // A customer without an id is omitted, since no request can name it.
-                customers[key.project]?.customers[key.number]?.name.map {
+                projects[key.project]?.customers[key.number]?.name.map {
                     BloomreachContentEntry(project: key.project, customer: $0, part: part).json(.changes)
                 }
             }
         }
         coder.list(name, of: BloomreachContentEntry<Part>.self, written) { entry in
             let (project, id) = (entry.project, entry.customer)
-            guard let number = customers[project]?.customers.owner(of: id) else {
+            guard let number = projects[project]?.customers.owner(of: id) else {
                 return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
             }
             return put(&content, BloomreachCustomerKey(project: project, number: number), entry.part)

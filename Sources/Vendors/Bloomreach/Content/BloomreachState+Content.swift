@@ -30,9 +30,7 @@ extension BloomreachState {
     /// The content as JSON: all of it, or what differs from what the fixtures give; `nil` for nothing.
     func exportContent(since start: BloomreachState?) -> JSON? {
         let record = BloomreachContentRecord(content, since: start.map(content), of: self)
-        // Not by a ternary, whose nil would be a null.
-        if record.isUnchanged { return nil }
-        return record.json(.changes)
+        return start == nil ? record.json(.changes) : record.changes
     }
 
     /// Imports content, after the customers were imported.

@@ -39,7 +39,7 @@ extension Bloomreach {
             source: "both SDKs", bodyLimit: bodyLimit, handler: linkIDs),
     ]
 
-    private static let reading = RouteGroup<Bloomreach>(
+    private static let withPrivateKey = RouteGroup<Bloomreach>(
         access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages",
         bodyLimit: bodyLimit)
 
@@ -47,10 +47,10 @@ extension Bloomreach {
         Route(
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
             source: "SDK page; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
-        reading.route("data.export-one", .post(data + "/export-one"), handler: exportCustomer),
-        reading.route("data.events", .post(data + "/events"), handler: readEvents),
-        reading.route("data.export", .post(data + "/export"), handler: exportCustomers),
-        reading.route("data.anonymize", .post(data + "/anonymize"), handler: anonymizeCustomer),
+        withPrivateKey.route("data.export-one", .post(data + "/export-one"), handler: exportCustomer),
+        withPrivateKey.route("data.events", .post(data + "/events"), handler: readEvents),
+        withPrivateKey.route("data.export", .post(data + "/export"), handler: exportCustomers),
+        withPrivateKey.route("data.anonymize", .post(data + "/anonymize"), handler: anonymizeCustomer),
         Route(
             "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, evidence: .observed,
             source: "iOS example app", secrets: ["customer_token"], bodyLimit: bodyLimit, handler: mintForExampleApp),

@@ -16,14 +16,14 @@ struct CustomerSegments: CodedRecord, Hashable {
 
     /// The segments as sent: an empty object without any, otherwise all categories (ours, the vendor's sample includes
     /// an empty one).
-    var json: JSON { isEmpty ? [:] : every }
+    var json: JSON { isEmpty ? [:] : allCategories }
 
     mutating func code(_ coder: inout RecordCoder) {
-        coder.member("segments", &self, or: nil, write: { $0.every }, read: CustomerSegments.init)
+        coder.member("segments", &self, or: nil, write: { $0.allCategories }, read: CustomerSegments.init)
     }
 
     /// All categories, including empty ones.
-    var every: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
+    var allCategories: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
 
     /// The maximum size of a customer's segments, in bytes of text (ours).
     static let byteLimit = 16 * 1024
