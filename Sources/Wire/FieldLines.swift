@@ -20,12 +20,17 @@ public struct FieldLines: Sendable {
 
     private let bytes: [UInt8]
     private let lines: [Line]
+    /// The lengths of the names, a bit each: most fields that are looked for are not there.
+    private let lengths: UInt64
 
     /// Field lines that lie in `bytes`, in the order received.
     public init(bytes: [UInt8], lines: [Line]) {
         self.bytes = bytes
         self.lines = lines
+        lengths = lines.reduce(0) { $0 | Self.bit(of: $1.name.count) }
     }
+
+    private static func bit(of length: Int) -> UInt64 { 1 << UInt64(length & 63) }
 
     /// Field lines with these names and values.
     public init(_ fields: some Sequence<(String, String)> = []) {
@@ -96,6 +101,7 @@ public struct FieldLines: Sendable {
     /// The first line with that name at or after `start`.
     private func index(of name: HTTPField.Name, from start: Int) -> Int? {
         var canonicalName = name.canonicalName
+        guard lengths & Self.bit(of: canonicalName.utf8.count) != 0 else { return nil }
         return canonicalName.withUTF8 { name in
             bytes.withUnsafeBufferPointer { bytes in
                 // Most names already differ in length.

@@ -62,7 +62,7 @@ public struct JournalEntry: Sendable {
         let size: Int
 
         init(
-            sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord,
+            sandbox: String, moment: Moment, request: Request, response: Response, record: consuming ExchangeRecord,
             omitsBodies: Bool = false, kept: KeptExchange? = nil
         ) {
             self.sandbox = sandbox
@@ -70,17 +70,19 @@ public struct JournalEntry: Sendable {
             self.request = request
             // The upgrade references the sandbox, and thereby the journal that holds this entry.
             self.response = response.withoutUpgrade
-            self.record = record
             self.omitsBodies = omitsBodies
             self.kept = kept
             // Reserved room for findings counts as well as their size. The target is counted again in the head.
-            size =
+            var size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
-                + response.body.count + record.checks.byteCount
-                // A vendor's own fields are few and short; those of a rule may be anything.
-                + (record.socket == nil ? 0 : SocketLog.byteLimit) + (record.parts?.byteCount ?? 0)
-                + (record.isIntervened ? response.fields.reduce(0) { $0 + $1.value.utf8.count } : 0)
-                + record.ownInterventions.reduce(0) { $0 + $1.bytes.count } + (kept?.text.count ?? 0)
+                + response.body.count + record.checks.byteCount + (kept?.text.count ?? 0)
+            if record.socket != nil { size += SocketLog.byteLimit }
+            if let parts = record.parts { size += parts.byteCount }
+            // A vendor's own fields are few and short; those of a rule may be anything.
+            if record.isIntervened { size += response.fields.reduce(0) { $0 + $1.value.utf8.count } }
+            for intervention in record.ownInterventions { size += intervention.bytes.count }
+            self.size = size
+            self.record = record
         }
     }
 
@@ -89,7 +91,9 @@ public struct JournalEntry: Sendable {
     private var content: Content
 
     /// Creates an entry for an exchange.
-    public init(sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord) {
+    public init(
+        sandbox: String, moment: Moment, request: Request, response: Response, record: consuming ExchangeRecord
+    ) {
         content = Content(sandbox: sandbox, moment: moment, request: request, response: response, record: record)
     }
 

@@ -1,15 +1,17 @@
-import Synchronization
+public import Synchronization
 
 /// One vendor from the fixtures in force, which every sandbox reads when an exchange begins.
+@usableFromInline
 final class VendorInForce<V: Vendor>: AnyVendorInForce {
-    private let current: Mutex<VendorRuntime<V>>
+    @usableFromInline let current: Mutex<VendorRuntime<V>>
 
     init(_ runtime: VendorRuntime<V>) {
         current = Mutex(runtime)
     }
 
-    var runtime: VendorRuntime<V> { current.withLock { $0 } }
+    @inlinable var runtime: VendorRuntime<V> { current.withLock { $0 } }
 
+    @usableFromInline
     func replace(with vendor: any LoadedVendor) {
         guard let runtime = vendor as? VendorRuntime<V> else {
             // Every load has the same vendors in the same positions; anything else is a bug.
@@ -19,6 +21,7 @@ final class VendorInForce<V: Vendor>: AnyVendorInForce {
         current.withLock { $0 = runtime }
     }
 
+    @usableFromInline
     func makeStore(
         _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ changes: ChangeMark, _ index: Int
     ) -> any SandboxedVendor {

@@ -14,7 +14,7 @@ public import Wire
 @usableFromInline
 final class VendorRuntime<V: Vendor>: Sendable {
     @usableFromInline typealias Answering =
-        @Sendable (VendorRuntime, Exchange, RouteTable.Match, VendorStateStore<V>) -> ExchangeStep
+        @Sendable (Exchange, RouteTable.Match, VendorStateStore<V>) -> ExchangeStep
 
     /// The vendor's position in the load order.
     @usableFromInline let generation: Int
@@ -24,7 +24,7 @@ final class VendorRuntime<V: Vendor>: Sendable {
     /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
     @usableFromInline let secrets: Set<String>
     @usableFromInline let scenarios: [Scenario]
-    /// ``answer(_:at:in:)`` as compiled in the vendor's own target.
+    /// ``answer(_:at:in:)`` of the runtime in force, as compiled in the vendor's own target.
     @usableFromInline let answering: Answering
 
     // The vendor's optional capabilities, resolved here once.
@@ -50,7 +50,7 @@ final class VendorRuntime<V: Vendor>: Sendable {
                 actions: V.actions.map(\.listing), fixtures: fixtures))
         generation = Generation.next()
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
-        answering = { $0.answer($1, at: $2, in: $3) }
+        answering = { $2.runtime.answer($0, at: $1, in: $2) }
     }
 }
 

@@ -54,7 +54,8 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     @usableFromInline let content: Mutex<Content>
     @usableFromInline let behaviour: Mutex<Behaviour>
     @usableFromInline let changes: ChangeMark
-    private let inForce: VendorInForce<V>
+    @usableFromInline let inForce: VendorInForce<V>
+    private let answering: VendorRuntime<V>.Answering
 
     /// The sandbox that the state belongs to.
     let sandbox: SandboxIdentity
@@ -65,6 +66,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     ) {
         let runtime = inForce.runtime
         self.inForce = inForce
+        answering = runtime.answering
         self.sandbox = sandbox
         self.changes = changes
         content = Mutex(
@@ -73,12 +75,11 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     }
 
     /// The vendor from the fixtures in force.
-    var runtime: VendorRuntime<V> { inForce.runtime }
+    @inlinable var runtime: VendorRuntime<V> { inForce.runtime }
 
     @usableFromInline
     func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep {
-        let runtime = runtime
-        return runtime.answering(runtime, exchange, match, self)
+        answering(exchange, match, self)
     }
 
     private static func behaviour(_ settings: Settings) -> Behaviour {

@@ -27,6 +27,7 @@ public final class BearerToken: Sendable {
     public let usesOtherScheme: Bool
     private let field: ArraySlice<UInt8>?
     private let fields: FieldLines
+    private let isInSeveralLines: Bool
     private let scheme: Scheme
 
     /// Reads the field `Authorization`; the scheme's case is ignored (RFC 9110 section 11.1).
@@ -41,6 +42,7 @@ public final class BearerToken: Sendable {
         self.field = field
         self.scheme = scheme
         self.fields = fields
+        isInSeveralLines = fields.isRepeated(.authorization)
     }
 
     /// Whether the request has the field at all.
@@ -71,7 +73,7 @@ public final class BearerToken: Sendable {
     /// a remark.
     @usableFromInline
     func oddity(toleratedBy tolerance: String?, _ finding: inout Finding?) -> Finding.Outcome? {
-        guard let bytes, let field, !fields.isRepeated(.authorization) else { return nil }
+        guard let bytes, let field, !isInSeveralLines else { return nil }
         let rest = scheme == .once ? bytes : Self.behindScheme(field)
         guard let rest, Self.behindScheme(rest)?.isEmpty == false else { return nil }
         finding?.found = .text("Authorization: Bearer Bearer TOKEN")
@@ -116,10 +118,17 @@ public final class BearerToken: Sendable {
     private static func behindScheme(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? { behind("bearer", text) }
 
     private static func behind(_ scheme: StaticString, _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let begins = scheme.withUTF8Buffer { text.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
-        let rest = text.dropFirst(scheme.utf8CodeUnitCount)
-        guard begins, rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
-        return rest.drop { $0 == UInt8(ascii: " ") }
+        // By bytes in place: slices of slices would count references.
+        let start: Int? = text.withUnsafeBytes { text in
+            let end = scheme.utf8CodeUnitCount
+            let begins = scheme.withUTF8Buffer { scheme in
+                text.count >= end && scheme.indices.allSatisfy { text[$0] | 0x20 == scheme[$0] }
+            }
+            guard begins else { return nil }
+            let start = text[end...].firstIndex { $0 != UInt8(ascii: " ") } ?? text.endIndex
+            return start > end || text.count == end ? start : nil
+        }
+        return start.map { text.dropFirst($0) }
     }
 }
 
@@ -167,6 +176,6 @@ extension BearerToken {
     /// Judges whether the token is in one line; `nil` for one line or none.
     @usableFromInline
     func severalLines(_ finding: inout Finding?) -> Finding.Outcome? {
-        bytes == nil ? nil : Self.severalLines(in: fields, &finding)
+        bytes == nil || !isInSeveralLines ? nil : Self.severalLines(in: fields, &finding)
     }
 }

@@ -28,6 +28,7 @@ public final class Arrival<V: Vendor>: Sendable {
     public let keyFetch: KeyFetchReport?
 
     /// Creates an arrival from its parts.
+    @inlinable
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
         isClockFrozen: Bool = false, switches: V.Switches, authenticationContext: V.AuthenticationContext,
@@ -75,6 +76,7 @@ public struct Call<V: Vendor>: Sendable {
     public var interventions: [JSON] = []
 
     /// Creates a call from its parts.
+    @inlinable
     public init(
         arrival: Arrival<V>, credentials: V.Credentials, identifiers: IdentifierSource,
         findings: Findings<V.Failure>

@@ -67,12 +67,12 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
         return reading
     }
 
-    /// Hashes the last bytes of long strings: those of a signature are as good as random, and crafted collisions only
-    /// cause repeated reading.
+    /// Hashes the last bytes of long strings: those of a signature are as good as random, and collisions only cause
+    /// repeated reading. Paths are shorter, and often end alike.
     @inlinable
     static func hash(of text: ArraySlice<UInt8>) -> Int {
         var hasher = Hasher()
-        (text.count > 256 ? text.suffix(16) : text).withUnsafeBytes { hasher.combine(bytes: $0) }
+        (text.count > 128 ? text.suffix(16) : text).withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize() & .max
     }
 }

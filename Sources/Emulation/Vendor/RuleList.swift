@@ -1,51 +1,36 @@
 public import Tokens
 
-/// The outcomes of a list of rules: one bit per rule in each of three sets.
-public struct RuleOutcomes: Sendable, Hashable {
-    /// ours: the maximum length of a list, checked on creation.
-    static let mostRules = 64
-
-    @usableFromInline var told: UInt64 = 0
-    @usableFromInline var failed: UInt64 = 0
-    @usableFromInline var noted: UInt64 = 0
-
-    /// The rules whose findings are created at once: for a refused call, the broken ones and the remarks, which may say
-    /// why.
-    @usableFromInline var explained: UInt64 { failed == 0 ? 0 : failed | noted }
-
-    /// Creates outcomes without any judgement.
-    @inlinable
-    public init() {}
-
-    mutating func note(_ outcome: Finding.Outcome?, _ bit: UInt64) {
-        guard let outcome else { return }
-        told |= bit
-        switch outcome {
-        case .failed: failed |= bit
-        case .noted: noted |= bit
-        case .passed, .notJudged: break
-        }
-    }
-
-    /// The index of the first broken rule.
-    @inlinable public var firstFailure: Int? { failed == 0 ? nil : failed.trailingZeroBitCount }
-}
-
-/// Judges facts by rules, without creating findings.
+/// Judges a subject by rules, without creating findings.
+///
+/// - Parameter own: what is known of the rules that read only the token.
 @usableFromInline
-typealias RuleWalk<Facts> =
+typealias RuleWalk<Subject> =
     @Sendable (
-        inout Facts, CompactToken?, _ nothing: inout Finding?, inout RuleOutcomes
+        inout Subject, _ own: RuleOutcomes, _ nothing: inout Finding?, inout RuleOutcomes
     ) -> Void
 
 /// The rules of a vendor for one kind of caller, in the order of its checks.
 ///
+/// Most rules read only the token. They are judged once per token, since clients send the same one many times; the
+/// others are judged in each exchange.
+///
 /// A class, since each exchange keeps it until its findings are read.
 public final class RuleList<Facts: RuleFacts>: Sendable {
+    /// Some of the rules, by what they read.
+    @usableFromInline
+    struct Part: Sendable {
+        /// The rules that read only the token, and apply to every request.
+        @usableFromInline let own: UInt64
+        /// Judges by the others.
+        @usableFromInline let walk: RuleWalk<Facts>
+    }
+
     /// The rules.
     public let rules: [TokenRule<Facts>]
-    @usableFromInline let walk: RuleWalk<Facts>
-    @usableFromInline let laterWalk: RuleWalk<Facts>
+    @usableFromInline let first: Part
+    @usableFromInline let later: Part
+    /// Judges by all rules that read only the token; `nil` if there are none.
+    private let ownWalk: RuleWalk<CompactToken>?
 
     /// Creates a list of these rules.
     ///
@@ -53,54 +38,89 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     public init(_ rules: [TokenRule<Facts>], later: [TokenRule<Facts>] = []) {
         self.rules = rules + later
         precondition(self.rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
-        walk = Self.walk(along: self.rules[..<rules.count])
-        laterWalk = Self.walk(along: self.rules[rules.count...])
+        first = Self.part(self.rules[..<rules.count])
+        self.later = Self.part(self.rules[rules.count...])
+        let ownSteps = self.rules.enumerated().compactMap { Self.ownStep($1, RuleOutcomes.bit(of: $0)) }
+        ownWalk = ownSteps.isEmpty ? nil : Self.walk(along: ownSteps[...])
     }
 
     /// The outcome of each rule.
     @inlinable
     public func outcomes(on facts: inout Facts) -> RuleOutcomes {
         var outcomes = RuleOutcomes()
-        judgeFirst(&facts, &outcomes)
-        judgeLater(&facts, &outcomes)
+        let own = ownOutcomes(on: facts.compact)
+        judge(&facts, by: first, own, &outcomes)
+        judge(&facts, by: later, own, &outcomes)
         return outcomes
     }
 
     /// The outcome of each rule except the later ones.
     @inlinable
     public func judgeFirst(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
-        // Without a finding, no judgement reports anything, so all can share one.
-        var nothing: Finding?
-        walk(&facts, facts.compact, &nothing, &outcomes)
+        judge(&facts, by: first, ownOutcomes(on: facts.compact), &outcomes)
     }
 
     /// The outcome of each later rule.
     @inlinable
     public func judgeLater(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
+        judge(&facts, by: later, ownOutcomes(on: facts.compact), &outcomes)
+    }
+
+    @inlinable
+    func judge(_ facts: inout Facts, by part: Part, _ own: RuleOutcomes, _ outcomes: inout RuleOutcomes) {
+        outcomes.take(own, of: part.own)
+        // Without a finding, no judgement reports anything, so all can share one.
         var nothing: Finding?
-        laterWalk(&facts, facts.compact, &nothing, &outcomes)
+        part.walk(&facts, own, &nothing, &outcomes)
+    }
+
+    /// The outcomes of the rules that read only the token.
+    @usableFromInline
+    func ownOutcomes(on token: CompactToken?) -> RuleOutcomes {
+        guard let token, let ownWalk else { return RuleOutcomes() }
+        return token.outcomes(by: self) {
+            var (token, nothing, outcomes): (CompactToken, Finding?, RuleOutcomes) = (token, nil, RuleOutcomes())
+            ownWalk(&token, RuleOutcomes(), &nothing, &outcomes)
+            return outcomes
+        }
+    }
+
+    private static func part(_ rules: ArraySlice<TokenRule<Facts>>) -> Part {
+        let own = rules.indices.reduce(0 as UInt64) { own, place in
+            let isOwn = rules[place].ownJudgement != nil && rules[place].condition == nil
+            return isOwn ? own | RuleOutcomes.bit(of: place) : own
+        }
+        return Part(
+            own: own,
+            walk: walk(along: rules.indices.compactMap { step(rules[$0], RuleOutcomes.bit(of: $0)) }[...]))
     }
 
     /// Judgements captured in closures: calling them from an array would retain and release each one every time.
-    private static func walk(along rules: ArraySlice<TokenRule<Facts>>) -> RuleWalk<Facts> {
-        guard rules.count > 1 else { return step(rules) }
-        let middle = rules.startIndex + rules.count / 2
-        let (first, second) = (walk(along: rules[..<middle]), walk(along: rules[middle...]))
+    private static func walk<Subject>(along steps: ArraySlice<RuleWalk<Subject>>) -> RuleWalk<Subject> {
+        guard steps.count > 1 else { return steps.first ?? { _, _, _, _ in } }
+        let middle = steps.startIndex + steps.count / 2
+        let (first, second) = (walk(along: steps[..<middle]), walk(along: steps[middle...]))
         return {
             first(&$0, $1, &$2, &$3)
             second(&$0, $1, &$2, &$3)
         }
     }
 
-    private static func step(_ rules: ArraySlice<TokenRule<Facts>>) -> RuleWalk<Facts> {
-        guard let rule = rules.first else { return { _, _, _, _ in } }
-        let (judgement, bit) = (rule.judgement, 1 << UInt64(rules.startIndex) as UInt64)
-        if let judge = rule.ownJudgement {
-            return { _, token, nothing, outcomes in
-                if let token { outcomes.note(judge(token, &nothing), bit) }
-            }
+    /// Judges by a rule in each exchange; `nil` for a rule that is judged once per token.
+    private static func step(_ rule: TokenRule<Facts>, _ bit: UInt64) -> RuleWalk<Facts>? {
+        guard rule.ownJudgement != nil else {
+            let judgement = rule.judgement
+            return { facts, _, nothing, outcomes in outcomes.note(judgement(&facts, &nothing), bit) }
         }
-        return { facts, _, nothing, outcomes in outcomes.note(judgement(&facts, &nothing), bit) }
+        guard let applies = rule.condition else { return nil }
+        return { facts, own, _, outcomes in
+            if applies(&facts) { outcomes.take(own, of: bit) }
+        }
+    }
+
+    private static func ownStep(_ rule: TokenRule<Facts>, _ bit: UInt64) -> RuleWalk<CompactToken>? {
+        guard let judge = rule.ownJudgement else { return nil }
+        return { token, _, nothing, outcomes in outcomes.note(judge(token, &nothing), bit) }
     }
 
     /// The findings of rules with these outcomes.
@@ -115,7 +135,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding]) -> [Finding] {
         var explained = explained[...]
         return rules.indices.compactMap { place in
-            let bit: UInt64 = 1 << UInt64(place)
+            let bit = RuleOutcomes.bit(of: place)
             guard outcomes.told & bit != 0 else { return nil }
             return outcomes.explained & bit != 0
                 ? explained.popFirst() ?? rules[place].finding(on: facts) : rules[place].finding(on: facts)
@@ -138,7 +158,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
 
     /// The refusals of all broken rules, in order.
     public func refusals(on facts: Facts, _ outcomes: RuleOutcomes) -> [Refusal<Facts.Failure>] {
-        rules.indices.filter { outcomes.failed & 1 << UInt64($0) != 0 }.compactMap { rules[$0].refusal(facts) }
+        rules.indices.filter { outcomes.failed & RuleOutcomes.bit(of: $0) != 0 }.compactMap { rules[$0].refusal(facts) }
     }
 
     /// The rules as lists show them.

@@ -10,6 +10,9 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// does not even evaluate its right side.
     public typealias Judgement = @Sendable (inout Facts, inout Finding?) -> Finding.Outcome?
 
+    /// Whether a rule applies to the facts.
+    public typealias Condition = @Sendable (inout Facts) -> Bool
+
     /// The stable name in the vendor's list; the check's name unless two rules share one.
     public let id: String
     /// The name in findings, in kebab-case.
@@ -23,8 +26,10 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// The failures that a broken rule may cause; empty for rules that only make remarks.
     public let failures: [Facts.Failure]
     @usableFromInline let judgement: Judgement
-    /// The same for a rule that reads only the token.
+    /// The same for a rule that reads only the token, apart from its ``condition``.
     @usableFromInline let ownJudgement: TokenCheck.Judgement?
+    /// Whether such a rule applies; `nil` if it always does.
+    @usableFromInline let condition: Condition?
     /// Selects the failure, with its body's parameters.
     @usableFromInline let refusal: @Sendable (Facts) -> Refusal<Facts.Failure>?
 
@@ -55,7 +60,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     init(
         _ check: String, id: String?, expects expected: Fact, source: String?, _ evidence: Evidence,
         orFail failures: [Facts.Failure], by refusal: @escaping @Sendable (Facts) -> Refusal<Facts.Failure>?,
-        _ ownJudgement: TokenCheck.Judgement?, _ judgement: @escaping Judgement
+        _ ownJudgement: TokenCheck.Judgement?, if condition: Condition? = nil, _ judgement: @escaping Judgement
     ) {
         self.id = id ?? check
         self.check = check
@@ -65,6 +70,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         self.failures = failures
         self.refusal = refusal
         self.ownJudgement = ownJudgement
+        self.condition = condition
         self.judgement = judgement
     }
 
@@ -114,10 +120,13 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
 
     /// The rule limited to facts that satisfy a condition; it does not apply to others.
     @inlinable
-    public func when(_ applies: @escaping @Sendable (inout Facts) -> Bool) -> TokenRule {
+    public func when(_ applies: @escaping Condition) -> TokenRule {
         let judgement = judgement
+        var condition = applies
+        if let earlier = self.condition { condition = { earlier(&$0) && applies(&$0) } }
         return TokenRule(
-            check, id: id, expects: expected, source: source, evidence, orFail: failures, by: refusal
+            check, id: id, expects: expected, source: source, evidence, orFail: failures, by: refusal, ownJudgement,
+            if: condition
         ) { applies(&$0) ? judgement(&$0, &$1) : nil }
     }
 
@@ -128,7 +137,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         let isRemark = failures.isEmpty
         return TokenRule(
             check, id: prefix + id, expects: expected, source: source, evidence, orFail: isRemark ? [] : [failure],
-            by: { _ in isRemark ? nil : Refusal(failure) }, ownJudgement, judgement)
+            by: { _ in isRemark ? nil : Refusal(failure) }, ownJudgement, if: condition, judgement)
     }
 
     /// The outcome of the rule, without a finding.

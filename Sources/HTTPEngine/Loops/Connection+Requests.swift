@@ -82,7 +82,7 @@ extension Connection {
     }
 
     private func note(_ event: EngineNote.Event, _ loop: EventLoop) {
-        loop.handler.noted(EngineNote(event, remoteAddress: parser.request.connection.remoteAddress))
+        loop.handler.noted(EngineNote(event, remoteAddress: parser.connection.remoteAddress))
     }
 
     private func acceptContent(_ loop: EventLoop) {
@@ -96,7 +96,7 @@ extension Connection {
     private func contentLimit(_ loop: EventLoop) -> Int {
         if parser.isServerWide { return 0 }
         if let length = parser.announcedLength, length <= loop.smallestBodyLimit { return loop.smallestBodyLimit }
-        let admission = loop.handler.admit(parser.request)
+        let admission = loop.handler.admit(parser.head)
         self.admission = admission
         return admission.bodyLimit
     }

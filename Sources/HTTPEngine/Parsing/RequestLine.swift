@@ -10,6 +10,13 @@ struct RequestLine {
     let authority: String?
     let version: Request.Version
 
+    /// The line of no request.
+    static let blank = RequestLine(method: .get, target: "/", authority: nil, version: .http1_1)
+
+    private init(method: HTTPRequest.Method, target: String, authority: String?, version: Request.Version) {
+        (self.method, self.target, self.authority, self.version) = (method, target, authority, version)
+    }
+
     /// Parses the line, given without its line end.
     init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(RequestRejection) {
         guard let first = line.firstIndex(of: .space), let last = line.lastIndex(of: .space), first < last else {

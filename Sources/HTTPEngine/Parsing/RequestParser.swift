@@ -10,7 +10,7 @@ struct RequestParser {
     enum Step {
         /// All input is used or waits for more bytes.
         case more
-        /// A head is complete and valid; ``request`` holds it, and ``acceptContent(upTo:)`` must be called next.
+        /// A head is complete and valid; ``head`` is it, and ``acceptContent(upTo:)`` must be called next.
         case head
         /// A request is complete; ``persists`` says whether another may follow.
         case request(Request)
@@ -28,8 +28,8 @@ struct RequestParser {
         case ended
     }
 
-    /// The request with the complete head and the content so far; blank once it has been returned.
-    private(set) var request: Request
+    /// The connection whose bytes these are.
+    let connection: Request.Connection
     /// Whether the connection persists after the last request.
     private(set) var persists = true
     /// Whether the last request is `OPTIONS *`, which concerns the server and not a path (RFC 9110 section 9.3.7).
@@ -42,13 +42,16 @@ struct RequestParser {
     private var state = State.requestLine
     private var lines: [FieldLines.Line] = []
     private var message = MessageFields()
-    private var requestAuthority: String?
+    private var requestLine = RequestLine.blank
+    private var fields = FieldLines(bytes: [], lines: [])
+    private var authority: String?
+    private var content: [UInt8] = []
     private var passedEmptyLine = false
 
     /// A parser for the bytes of that connection.
     init(limits: Limits, connection: Request.Connection = .inProcess) {
         self.limits = limits
-        request = Request(method: .get, target: "/", connection: connection)
+        self.connection = connection
     }
 
     /// The number of buffered bytes.
@@ -66,6 +69,13 @@ struct RequestParser {
         case .fixed, .chunked: true
         case .requestLine, .fieldLines, .decision, .exceeded, .ended: false
         }
+    }
+
+    /// The request without its content; blank once the request has been returned.
+    var head: Request {
+        Request(
+            method: requestLine.method, target: requestLine.target, authority: authority, fields: fields,
+            version: requestLine.version, connection: connection)
     }
 
     /// The announced length of the content while ``acceptContent(upTo:)`` is due; `nil` if unknown.
@@ -103,7 +113,7 @@ struct RequestParser {
             state = .exceeded
         case .length(let length):
             // A client that announces much and sends little must not cost much.
-            request.body.reserveCapacity(min(length, 64 * 1024))
+            content.reserveCapacity(min(length, 64 * 1024))
             state = .fixed(remaining: length)
         case .chunked:
             state = .chunked(
@@ -123,7 +133,7 @@ struct RequestParser {
         case .fixed(let remaining):
             return readFixed(remaining)
         case .chunked(var decoder):
-            let progress = try decoder.decode(&input, into: &request.body)
+            let progress = try decoder.decode(&input, into: &content)
             state = .chunked(decoder)
             return step(after: progress)
         case .exceeded:
@@ -153,12 +163,8 @@ extension RequestParser {
             input.useLines()
             return try readRequestLine()
         }
-        let first = try RequestLine(input.bytes[line], isSecure: request.connection.isSecure)
-        request.method = first.method
-        request.target = first.target
-        isServerWide = request.targetBegins(with: "*")
-        request.version = first.version
-        requestAuthority = first.authority
+        requestLine = try RequestLine(input.bytes[line], isSecure: connection.isSecure)
+        isServerWide = requestLine.target.utf8.first == UInt8(ascii: "*")
         lines.reserveCapacity(12)
         state = .fieldLines
         return true
@@ -211,14 +217,15 @@ extension RequestParser {
     }
 
     private mutating func completeHead(end: Int) throws(RequestRejection) {
-        let framing = try message.framing(in: request.version)
-        guard message.host != nil || request.version == .http1_0 else { throw .invalidHost }
-        request.fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
-        request.authority = requestAuthority ?? message.host
-        persists = message.persists(in: request.version)
+        let version = requestLine.version
+        let framing = try message.framing(in: version)
+        guard message.host != nil || version == .http1_0 else { throw .invalidHost }
+        fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
+        authority = requestLine.authority ?? message.host
+        persists = message.persists(in: version)
         // RFC 9110 section 10.1.1: HTTP/1.0 clients do not know the interim answer, and without content there is
         // nothing to wait for; an intermediary that does not expect one would take it for the answer.
-        expectsContinue = message.expectsContinue && request.version == .http1_1 && framing != .length(0)
+        expectsContinue = message.expectsContinue && version == .http1_1 && framing != .length(0)
         input.useLines()
         lines = []
         message = MessageFields()
@@ -233,7 +240,7 @@ extension RequestParser {
     private mutating func readFixed(_ remaining: Int) -> Step {
         guard remaining > 0 else { return complete() }
         let part = input.unused.prefix(remaining)
-        request.body.append(contentsOf: part)
+        content.append(contentsOf: part)
         input.use(part.count)
         guard part.count == remaining else {
             state = .fixed(remaining: remaining - part.count)
@@ -252,21 +259,22 @@ extension RequestParser {
 
     private mutating func complete() -> Step {
         state = .requestLine
-        return .request(takeRequest())
+        return .request(takeRequest(exceedsLimit: false))
     }
 
     /// Moves the request out: a copy would cost, and an idle connection keeps nothing of its last request.
-    private mutating func takeRequest() -> Request {
-        let blank = Request(
-            method: .get, target: "/", fields: FieldLines(bytes: [], lines: []), connection: request.connection)
-        return exchange(&request, with: blank)
+    private mutating func takeRequest(exceedsLimit: Bool) -> Request {
+        let line = exchange(&requestLine, with: .blank)
+        return Request(
+            method: line.method, target: line.target, authority: exchange(&authority, with: nil),
+            fields: exchange(&fields, with: FieldLines(bytes: [], lines: [])), body: exchange(&content, with: []),
+            bodyExceedsLimit: exceedsLimit, version: line.version, connection: connection)
     }
 
     private mutating func exceed() -> Step {
-        request.body = []
-        request.bodyExceedsLimit = true
+        content = []
         persists = false
         state = .ended
-        return .request(takeRequest())
+        return .request(takeRequest(exceedsLimit: true))
     }
 }

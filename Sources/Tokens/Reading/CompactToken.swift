@@ -1,4 +1,5 @@
 public import JSON
+import Synchronization
 
 /// A token in compact form (RFC 7515 section 7.1): what could be read of it, and every fault of its form.
 ///
@@ -6,7 +7,8 @@ public import JSON
 /// base64url, two parts, five), ``header`` and ``claims`` hold its content, so that other checks have something to
 /// judge; ``structure`` reports the fault, and ``signature(by:algorithm:source:)`` never passes.
 ///
-/// An object, since rules hand it about and its parts are many; nothing in it ever changes.
+/// An object, since rules hand it about and its parts are many; nothing in it ever changes but what it remembers of the
+/// last list of rules.
 public final class CompactToken: Sendable {
     /// The limits on what is read.
     public struct Limits: Sendable, Hashable {
@@ -45,6 +47,7 @@ public final class CompactToken: Sendable {
     /// The claims `exp`, `nbf` and `iat`, which several rules use.
     let (expiryDate, notBeforeDate, issuedAtDate): (NumericDate, NumericDate, NumericDate)
     private let signedCount: Int
+    private let judged = Mutex<(list: any AnyObject & Sendable, outcomes: RuleOutcomes)?>(nil)
 
     /// Reads a token; surrounding whitespace is part of it and a fault.
     public convenience init(_ text: String, limits: Limits = Limits(), encoding: Encoding = .strict) {
@@ -95,6 +98,15 @@ public final class CompactToken: Sendable {
         return headerPart.object != nil && headerPart.duplicates.isEmpty
             && headerPart.encoded.isAcceptable(encoding) && payloadPart.encoded.isAcceptable(encoding)
             && signaturePart.isAcceptable(encoding)
+    }
+
+    /// The outcomes of rules that read only the token, judged once for as long as the same list asks.
+    package func outcomes(by list: any AnyObject & Sendable, _ judge: () -> RuleOutcomes) -> RuleOutcomes {
+        let known = judged.withLock { judged in judged?.list === list ? judged?.outcomes : nil }
+        if let known { return known }
+        let outcomes = judge()
+        judged.withLock { $0 = (list, outcomes) }
+        return outcomes
     }
 
     /// The header's algorithm if it is one of these, for rules that allow several; never a reason to trust the token.
