@@ -2,7 +2,7 @@ extension JSON {
     /// The value as compact JSON: no whitespace, members in order, numbers as written, minimal escaping.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(128)
+        bytes.reserveCapacity(256)
         write(to: &bytes)
         return bytes
     }

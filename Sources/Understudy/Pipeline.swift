@@ -202,10 +202,12 @@ package struct Pipeline: RequestHandler {
     // What an exchange leaves behind has a dozen parts, so it is moved, not copied.
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
         switch consume step {
-        case .finished(let response, let record) where emulator.sandboxes.mayAnswer(in: exchange.sandbox):
-            return .ready(finish(exchange, response, record, measurement))
         case .finished(let response, let record):
-            return .deferred { await confirm(exchange, response, record, measurement) }
+            // Not a condition of the case: the parts would be copied to ask it.
+            guard emulator.sandboxes.mayAnswer(in: exchange.sandbox) else {
+                return .deferred { await confirm(exchange, response, record, measurement) }
+            }
+            return .ready(finish(exchange, response, record, measurement))
         case .moved: return .deferred { await again(exchange, measurement) }
         case let unfinished:
             return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, unfinished, measurement) } }

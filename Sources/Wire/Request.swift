@@ -27,27 +27,30 @@ public struct Request: Sendable {
         public static let inProcess = Connection(remoteAddress: "127.0.0.1", isSecure: false)
     }
 
-    private struct Parts: Sendable {
-        var method: HTTPRequest.Method
-        var target: String
-        var authority: String?
-        var fields: FieldLines
-        var body: [UInt8]
-        var bodyExceedsLimit: Bool
-        var version: Version
-        var connection: Connection
+    @usableFromInline
+    struct Parts: Sendable {
+        @usableFromInline var method: HTTPRequest.Method
+        @usableFromInline var target: String
+        @usableFromInline var authority: String?
+        @usableFromInline var fields: FieldLines
+        @usableFromInline var body: [UInt8]
+        @usableFromInline var bodyExceedsLimit: Bool
+        @usableFromInline var version: Version
+        @usableFromInline var connection: Connection
     }
 
     /// An object, since a request passes through many hands, and each copy of its parts would count seven references.
-    private final class SharedParts: Sendable {
-        let parts: Parts
+    @usableFromInline
+    final class SharedParts: Sendable {
+        @usableFromInline let parts: Parts
 
         init(_ parts: consuming Parts) {
             self.parts = parts
         }
     }
 
-    private var shared: SharedParts
+    // Inlinable, so that reading one part copies neither it nor the others.
+    @usableFromInline var shared: SharedParts
 
     /// A request with these parts.
     public init(
@@ -61,47 +64,48 @@ public struct Request: Sendable {
                 bodyExceedsLimit: bodyExceedsLimit, version: version, connection: connection))
     }
 
-    private mutating func change(_ change: (inout Parts) -> Void) {
+    @usableFromInline
+    mutating func change(_ change: (inout Parts) -> Void) {
         var parts = shared.parts
         change(&parts)
         shared = SharedParts(parts)
     }
 
     /// The method.
-    public var method: HTTPRequest.Method { shared.parts.method }
+    @inlinable public var method: HTTPRequest.Method { shared.parts.method }
 
     /// The request target as sent, in origin form: path and query, nothing decoded.
-    public var target: String {
+    @inlinable public var target: String {
         get { shared.parts.target }
         set { change { $0.target = newValue } }
     }
 
     /// The host from `Host` or from an absolute-form target, with the port if given.
-    public var authority: String? { shared.parts.authority }
+    @inlinable public var authority: String? { shared.parts.authority }
 
     /// The field lines of the head.
-    public var fields: FieldLines {
+    @inlinable public var fields: FieldLines {
         get { shared.parts.fields }
         set { change { $0.fields = newValue } }
     }
 
     /// The content, with the transfer coding removed.
-    public var body: [UInt8] {
+    @inlinable public var body: [UInt8] {
         get { shared.parts.body }
         set { change { $0.body = newValue } }
     }
 
     /// Whether the content exceeded the route's limit; ``body`` is then empty.
-    public var bodyExceedsLimit: Bool {
+    @inlinable public var bodyExceedsLimit: Bool {
         get { shared.parts.bodyExceedsLimit }
         set { change { $0.bodyExceedsLimit = newValue } }
     }
 
     /// The version.
-    public var version: Version { shared.parts.version }
+    @inlinable public var version: Version { shared.parts.version }
 
     /// The connection that the request arrived on.
-    public var connection: Connection { shared.parts.connection }
+    @inlinable public var connection: Connection { shared.parts.connection }
 
     /// The target before the first `?`, not decoded.
     public var path: Substring { target[..<(questionMark ?? target.endIndex)] }

@@ -31,12 +31,13 @@ struct RuleExampleTests {
         let judge = IMSTokenJudge(
             vendor, IMSAuthenticationContext(issuers: vendor.initialState.issuers, devKeys: [:]), switches, at: moment,
             asking: .done, in: SandboxIdentity(name: SandboxName.standard, start: "00000000"))
-        var facts = IMSFacts(vendor, switches, at: moment, judge: judge)
+        var presented = IMSFacts.Presented(vendor, switches, at: moment)
         let text = try text ?? token.text()
-        facts.token = IMSToken(text)
-        facts.bearer = BearerToken(["authorization": "Bearer \(text)"])
-        facts.issuer = try issuer(members)
-        facts.keys = .some([0], valid: [0])
+        presented.token = IMSToken(text)
+        presented.bearer = BearerToken(["authorization": "Bearer \(text)"])
+        presented.issuer = try issuer(members)
+        var facts = IMSFacts(presented, judge: judge)
+        facts.keys = .some(IMSKeyRing.Candidates([0]))
         facts.isGenuine = true
         change(&facts)
         return facts
@@ -49,22 +50,24 @@ struct RuleExampleTests {
     @Test("of form and issuer hold and are broken")
     func form() throws {
         let forms = try brokenForms(of: Forged().text()).mapValues { try Self.facts(text: $0) }
-        let symmetric = try Self.facts(Forged().header("alg", "HS256")) { $0.isSignedBySecret = true }
+        let symmetric = try Self.facts(Forged().header("alg", "HS256")) { $0.presented.isSignedBySecret = true }
         expectExamples(
             of: IMS.formRules, holding: [try Self.facts()],
             breaking: forms.merging([
-                "token-present": try Self.facts { ($0.token, $0.bearer) = (nil, BearerToken([:])) },
+                "token-present": try Self.facts { ($0.presented.token, $0.presented.bearer) = (nil, BearerToken([:])) },
                 "authorization-lines": try Self.facts {
-                    $0.bearer = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer b"])
+                    $0.presented.bearer = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer b"])
                 },
-                "bearer-once": try Self.facts { $0.bearer = BearerToken(["authorization": "Bearer Bearer a"]) },
+                "bearer-once": try Self.facts {
+                    $0.presented.bearer = BearerToken(["authorization": "Bearer Bearer a"])
+                },
                 "token-is-jwt": try Self.facts(text: "ims-operator-test-key"),
                 "critical": try Self.facts(Forged().header("crit", [])), "algorithm": symmetric,
                 "public-key-as-secret": symmetric, "type": try Self.facts(Forged().header("typ", "JWS")),
                 "key-references": try Self.facts(Forged().header("jku", "https://a.test")),
                 "claim-iss-present": try Self.claim("iss", nil),
                 "header-kid-present": try Self.facts(Forged().header("kid", 7)),
-                "issuer-registered": try Self.facts { $0.issuer = nil },
+                "issuer-registered": try Self.facts { $0.presented.issuer = nil },
             ]) { $1 })
     }
 
@@ -76,8 +79,8 @@ struct RuleExampleTests {
             (
                 "certificate-\(number + 1)",
                 try Self.facts {
-                    $0.issuer = dated
-                    $0.keys = .some([Int](repeating: 0, count: number + 1), valid: [0])
+                    $0.presented.issuer = dated
+                    $0.keys = .some(IMSKeyRing.Candidates([Int](repeating: 0, count: number + 1), valid: [0]))
                 }
             )
         }
@@ -93,8 +96,8 @@ struct RuleExampleTests {
             breaking: Dictionary(uniqueKeysWithValues: certificates).merging([
                 "keys": try Self.facts { $0.keys = .unavailable("gone", note: "") },
                 "key": try Self.facts { $0.keys = .unknown },
-                "certificate-dates": try Self.facts { $0.keys = .some([0], valid: []) },
-                "signature": try Self.facts { $0.keys = .some([1], valid: [1]) },
+                "certificate-dates": try Self.facts { $0.keys = .some(IMSKeyRing.Candidates([0], valid: [])) },
+                "signature": try Self.facts { $0.keys = .some(IMSKeyRing.Candidates([1])) },
                 "signature-of-another": try Self.facts {
                     $0.otherSigner = IMSTokenJudge.Signer(issuer: dated, keyID: nil)
                 },
@@ -138,7 +141,7 @@ struct RuleExampleTests {
     @Test("of operators hold and are broken")
     func operators() throws {
         func facts(_ sent: String?) throws -> IMSFacts {
-            try Self.facts { $0.operator = IMSFacts.Operator(sent: sent, authorization: nil) }
+            try Self.facts { $0.presented.operator = IMSFacts.Operator(sent: sent, authorization: nil) }
         }
         expectExamples(
             of: IMS.operatorRules, holding: [try facts("ims-operator-test-key")],

@@ -80,9 +80,10 @@ struct TokenRuleTests {
         let examples = try [
             changed.text(), try changed.header("kid", value).text(), try changed.header("crit", value).text(),
         ].map { text in
-            var facts = IMSFacts(vendor, .documented, at: Moment(unixSeconds: Double(World.exampleMoment)))
-            facts.token = IMSToken(text + (value == nil ? "=" : ""))
-            return facts
+            var presented = IMSFacts.Presented(
+                vendor, .documented, at: Moment(unixSeconds: Double(World.exampleMoment)))
+            presented.token = IMSToken(text + (value == nil ? "=" : ""))
+            return IMSFacts(presented)
         }
         expectAgreement(of: IMS.formRules, on: examples)
         expectAgreement(of: IMS.claimRules, on: examples)

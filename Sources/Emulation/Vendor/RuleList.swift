@@ -95,32 +95,52 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
             walk: walk(along: rules.indices.compactMap { step(rules[$0], RuleOutcomes.bit(of: $0)) }[...]))
     }
 
+    /// A judgement in a list. Closures themselves would be wrapped there, to fit any type.
+    private struct Step<Subject> {
+        let judge: RuleWalk<Subject>
+    }
+
     /// Judgements captured in closures: calling them from an array would retain and release each one every time.
-    private static func walk<Subject>(along steps: ArraySlice<RuleWalk<Subject>>) -> RuleWalk<Subject> {
-        guard steps.count > 1 else { return steps.first ?? { _, _, _, _ in } }
-        let middle = steps.startIndex + steps.count / 2
-        let (first, second) = (walk(along: steps[..<middle]), walk(along: steps[middle...]))
-        return {
-            first(&$0, $1, &$2, &$3)
-            second(&$0, $1, &$2, &$3)
+    private static func walk<Subject>(along steps: ArraySlice<Step<Subject>>) -> RuleWalk<Subject> {
+        func part(_ number: Int, of count: Int) -> RuleWalk<Subject> {
+            let (start, total) = (steps.startIndex, steps.count)
+            return walk(along: steps[(start + number * total / count)..<(start + (number + 1) * total / count)])
+        }
+        switch steps.count {
+        case 0: return { _, _, _, _ in }
+        case 1: return steps[steps.startIndex].judge
+        case 2, 3:
+            let (first, second) = (part(0, of: 2), part(1, of: 2))
+            return {
+                first(&$0, $1, &$2, &$3)
+                second(&$0, $1, &$2, &$3)
+            }
+        default:
+            let (first, second, third, fourth) = (part(0, of: 4), part(1, of: 4), part(2, of: 4), part(3, of: 4))
+            return {
+                first(&$0, $1, &$2, &$3)
+                second(&$0, $1, &$2, &$3)
+                third(&$0, $1, &$2, &$3)
+                fourth(&$0, $1, &$2, &$3)
+            }
         }
     }
 
     /// Judges by a rule in each exchange; `nil` for a rule that is judged once per token.
-    private static func step(_ rule: TokenRule<Facts>, _ bit: UInt64) -> RuleWalk<Facts>? {
+    private static func step(_ rule: TokenRule<Facts>, _ bit: UInt64) -> Step<Facts>? {
         guard rule.ownJudgement != nil else {
             let judgement = rule.judgement
-            return { facts, _, nothing, outcomes in outcomes.note(judgement(&facts, &nothing), bit) }
+            return Step { facts, _, nothing, outcomes in outcomes.note(judgement(&facts, &nothing), bit) }
         }
         guard let applies = rule.condition else { return nil }
-        return { facts, own, _, outcomes in
+        return Step { facts, own, _, outcomes in
             if applies(&facts) { outcomes.take(own, of: bit) }
         }
     }
 
-    private static func ownStep(_ rule: TokenRule<Facts>, _ bit: UInt64) -> RuleWalk<CompactToken>? {
+    private static func ownStep(_ rule: TokenRule<Facts>, _ bit: UInt64) -> Step<CompactToken>? {
         guard let judge = rule.ownJudgement else { return nil }
-        return { token, _, nothing, outcomes in outcomes.note(judge(token, &nothing), bit) }
+        return Step { token, _, nothing, outcomes in outcomes.note(judge(token, &nothing), bit) }
     }
 
     /// The findings of rules with these outcomes.

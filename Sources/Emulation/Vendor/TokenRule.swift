@@ -82,13 +82,35 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         _ check: TokenCheck, named name: String? = nil, id: String? = nil, _ evidence: Evidence = .documented,
         orFail failure: Facts.Failure? = nil
     ) {
+        self.init(
+            check, named: name, id: id, evidence, orFail: failure.map { [$0] } ?? [],
+            by: { _ in failure.map { Refusal($0) } })
+    }
+
+    /// Creates a rule that reads only the token, and whose facts determine the failure, or the parameters of its body.
+    ///
+    /// - Parameters:
+    ///   - name: the name in findings, when a request has several tokens; the check's by default.
+    ///   - explain: adds to the finding what the facts tell about it.
+    @inlinable
+    public init(
+        _ check: TokenCheck, named name: String? = nil, id: String? = nil, _ evidence: Evidence = .documented,
+        orFail failures: [Facts.Failure], by refusal: @escaping @Sendable (Facts) -> Refusal<Facts.Failure>?,
+        explain: @escaping @Sendable (Facts, inout Finding) -> Void = { _, _ in }
+    ) {
         let judge = check.judge
         self.init(
             name ?? check.name, id: id, expects: check.expected ?? .absent, source: check.source, evidence,
-            orFail: failure.map { [$0] } ?? [], by: { _ in failure.map { Refusal($0) } }, judge
+            orFail: failures, by: refusal, judge
         ) { facts, finding in
             guard let token = facts.compact else { return nil }
-            return judge(token, &finding)
+            let outcome = judge(token, &finding)
+            if var told = finding, let outcome {
+                told.outcome = outcome
+                explain(facts, &told)
+                finding = told
+            }
+            return outcome
         }
     }
 
@@ -103,17 +125,11 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
     ) -> [TokenRule] {
         TokenCheck.structure.map { check in
-            let judge = check.judge
-            return TokenRule(
-                prefix + check.name, id: nil, expects: check.expected ?? .absent, source: check.source, .documented,
-                orFail: [failure], by: { _ in Refusal(failure) }, judge
-            ) { facts, finding in
-                guard let token = facts.compact else { return nil }
-                let outcome = judge(token, &finding)
-                if outcome == .failed, finding != nil, check.name == token.firstFault, let note = stranger(facts) {
-                    finding?.note = note
+            TokenRule(check, named: prefix + check.name, orFail: [failure], by: { _ in Refusal(failure) }) {
+                facts, finding in
+                if finding.outcome == .failed, check.name == facts.compact?.firstFault, let note = stranger(facts) {
+                    finding.note = note
                 }
-                return outcome
             }
         }
     }

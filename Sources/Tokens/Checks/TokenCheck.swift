@@ -18,7 +18,8 @@ public struct TokenCheck: Sendable {
         (self.subject, self.expected, self.source, self.judge) = (subject, expected, source, judge)
     }
 
-    init(_ name: String, expected: Fact?, source: String?, _ judge: @escaping Judgement) {
+    /// A check by that name, with its judgement.
+    package init(_ name: String, expected: Fact?, source: String?, _ judge: @escaping Judgement) {
         self.init(.named(name), expected: expected, source: source, judge)
     }
 

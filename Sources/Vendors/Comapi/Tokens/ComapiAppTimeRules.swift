@@ -42,19 +42,17 @@ enum ComapiAppTimeRules {
     /// Whether a time is a finite number. The general rule ends at 2⁵³; no such limit is known for this vendor. A token
     /// must expire eventually, so only `exp` keeps that upper limit (ours).
     private static func form(of name: String) -> Rule {
-        let check = TokenCheck.claim(name, is: .number, source: "ours, after RFC 7519")
-        return Rule(
-            check.name, id: "\(name)-number", expects: .types(.number), source: check.source, .ours,
-            orFail: .malformedTime
-        ) { facts, finding in
-            guard let token = facts.compact, token.claims?[name] != nil else { return nil }
-            let outcome = check.judge(token, &finding)
+        let number = TokenCheck.claim(name, is: .number, source: "ours, after RFC 7519")
+        let check = TokenCheck(number.name, expected: .types(.number), source: number.source) { token, finding in
+            guard token.claims?[name] != nil else { return nil }
+            let outcome = number.judge(token, &finding)
             guard outcome == .failed, let seconds = token.date(name).finiteSeconds, name != "exp" || seconds < 0 else {
                 return outcome
             }
             finding?.note = nil
             return .passed
         }
+        return Rule(check, id: "\(name)-number", .ours, orFail: .malformedTime)
     }
 
     private static func milliseconds(_ name: String, _ failure: ComapiFailure) -> Rule {

@@ -29,11 +29,12 @@ extension IMS {
     func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         let fields = arrival.request.fields
         switch arrival.route.access {
-        case .open: return IMSFacts(self, arrival.switches, at: arrival.moment)
+        case .open: return IMSFacts(IMSFacts.Presented(self, arrival.switches, at: arrival.moment))
         case .operator:
-            var facts = IMSFacts(self, arrival.switches, at: arrival.moment)
-            facts.operator = IMSFacts.Operator(
+            var presented = IMSFacts.Presented(self, arrival.switches, at: arrival.moment)
+            presented.operator = IMSFacts.Operator(
                 sent: fields[.operatorKey], authorization: fields.bytes(of: .authorization))
+            let facts = IMSFacts(presented)
             findings.judge(facts, by: Self.operatorRules)
             return facts
         case .token, .user:

@@ -16,29 +16,27 @@ enum IMSClaimRules {
     private static func time(_ name: String) -> IMSRule {
         let isOptional = name != "exp"
         let source = isOptional ? "security page, JWT Claims: nbf, iat" : "security page, JWT Claims: exp"
-        let check = TokenCheck.claim(name, is: .number, source: source)
-        return IMSRule(
-            check.name, expects: .types(.number), source: source,
-            orFail: isOptional ? [.claimInvalid] : [.claimMissing, .claimInvalid],
-            by: { facts in
-                let isAbsent = !isOptional && facts.compact?.claims?[name]?.isNull ?? true
-                return Refusal(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
-            }
-        ) { facts, finding in
-            guard let token = facts.token else { return nil }
-            let date = token.compact.date(name)
-            if isOptional, token.beginning == nil || date.form == .absent { return nil }
+        let number = TokenCheck.claim(name, is: .number, source: source)
+        let check = TokenCheck(number.name, expected: .types(.number), source: source) { token, finding in
+            let date = token.date(name)
+            if isOptional, IMSToken.beginning(of: token) == nil || date.form == .absent { return nil }
             if date.size == .negative, date.isNumber {
-                finding?.found = token.compact.claims?[name].map(Fact.json)
+                finding?.found = token.claims?[name].map(Fact.json)
                 finding?.note = "A moment in Unix seconds is not negative."
                 return .failed
             }
-            let outcome = check.judge(token.compact, &finding)
+            let outcome = number.judge(token, &finding)
             if outcome == .failed, date.form == .numericString {
                 finding?.note = "\(name) is a text that holds a number; write it without quotes."
             }
             return outcome
         }
+        return IMSRule(
+            check, orFail: isOptional ? [.claimInvalid] : [.claimMissing, .claimInvalid],
+            by: { facts in
+                let isAbsent = !isOptional && facts.compact?.claims?[name]?.isNull ?? true
+                return Refusal(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
+            })
     }
 
     private static let beginningPresent = IMSRule(

@@ -18,8 +18,8 @@ struct IMSFacts: RuleFacts {
         case unnamed(String)
         /// The issuer has no key with that name.
         case unknown
-        /// One of the keys at these places may have signed; some may be excluded because of their certificates.
-        case some([Int], valid: [Int])
+        /// One of these may have signed.
+        case some(IMSKeyRing.Candidates)
     }
 
     /// Whether the token's id was used before.
@@ -48,19 +48,39 @@ struct IMSFacts: RuleFacts {
         let authorization: ArraySlice<UInt8>?
     }
 
-    let switches: IMSSwitches
-    let moment: Moment
-    /// The key of the people who onboard and enroll.
-    let operatorKey: String
+    /// What is known before the first rule judges.
+    struct Presented {
+        let switches: IMSSwitches
+        let moment: Moment
+        /// The key of the people who onboard and enroll.
+        let operatorKey: String
+        var bearer: BearerToken?
+        var token: IMSToken?
+        /// The issuer that `iss` names.
+        var issuer: IMSIssuer?
+        /// Whether an HMAC was made with the issuer's public key as its secret.
+        var isSignedBySecret = false
+        var `operator`: Operator?
+
+        init(_ vendor: IMS, _ switches: IMSSwitches, at moment: Moment) {
+            operatorKey = vendor.accounts.operatorKey
+            (self.switches, self.moment) = (switches, moment)
+        }
+    }
+
+    /// An object, since a call copies its facts several times, and each copy would count every reference in them.
+    private final class SharedPart: Sendable {
+        let presented: Presented
+
+        init(_ presented: consuming Presented) {
+            self.presented = presented
+        }
+    }
+
+    private var shared: SharedPart
     /// Needed only to explain failures; released if there are none.
     private(set) var judge: IMSTokenJudge?
 
-    var bearer: BearerToken?
-    var token: IMSToken?
-    /// The issuer that `iss` names.
-    var issuer: IMSIssuer?
-    /// Whether an HMAC was made with the issuer's public key as its secret.
-    var isSignedBySecret = false
     /// Whether a rule failed before the key search, so that nothing looks for the signer.
     var isRefused = false
     var keys = Keys.none
@@ -72,13 +92,24 @@ struct IMSFacts: RuleFacts {
     var otherSigner: IMSTokenJudge.Signer?
     var tokenUse: TokenUse?
     var subject: Subject?
-    var `operator`: Operator?
 
+    var presented: Presented {
+        get { shared.presented }
+        set { shared = SharedPart(newValue) }
+    }
+    var switches: IMSSwitches { shared.presented.switches }
+    var moment: Moment { shared.presented.moment }
+    var operatorKey: String { shared.presented.operatorKey }
+    var bearer: BearerToken? { shared.presented.bearer }
+    var token: IMSToken? { shared.presented.token }
+    var issuer: IMSIssuer? { shared.presented.issuer }
+    var isSignedBySecret: Bool { shared.presented.isSignedBySecret }
+    var `operator`: Operator? { shared.presented.operator }
     var compact: CompactToken? { token?.compact }
 
-    init(_ vendor: IMS, _ switches: IMSSwitches, at moment: Moment, judge: IMSTokenJudge? = nil) {
-        operatorKey = vendor.accounts.operatorKey
-        (self.switches, self.moment, self.judge) = (switches, moment, judge)
+    init(_ presented: consuming Presented, judge: IMSTokenJudge? = nil) {
+        shared = SharedPart(presented)
+        self.judge = judge
     }
 
     mutating func dropExplanations() { judge = nil }

@@ -7,12 +7,31 @@ final class IMSKeyRing: Sendable {
     let keys: [VerificationKey]
     /// Whether any key has an id.
     let hasIDs: Bool
+    /// Whether any key came in a certificate.
+    let hasCertificates: Bool
+    /// Each key alone, and all that are tried for tokens that name none: made once, since every token needs some.
+    private let (each, tried): ([Candidates], Candidates)
     /// ours: the maximum number of keys without ids that are tried.
     static let mostTried = 4
 
     init(_ keys: [VerificationKey]) {
         self.keys = keys
         hasIDs = keys.contains { $0.id != nil }
+        hasCertificates = keys.contains { $0.validity != nil }
+        each = keys.indices.map { Candidates([$0]) }
+        tried = Candidates(Array(keys.indices.prefix(Self.mostTried)))
+    }
+
+    /// The places of keys of which one may have made a token's signature.
+    final class Candidates: Sendable {
+        let places: [Int]
+        /// Those that are not excluded by the dates of their certificates.
+        let valid: [Int]
+
+        init(_ places: [Int], valid: [Int]? = nil) {
+            self.places = places
+            self.valid = valid ?? places
+        }
     }
 
     /// The name of a token's key. A kid is ignored when no key has one, so it is no reason to fetch again.
@@ -20,8 +39,7 @@ final class IMSKeyRing: Sendable {
 
     /// Which keys may have made a token's signature.
     enum Choice: Sendable {
-        /// One of the keys at these places.
-        case keys([Int])
+        case keys(Candidates)
         /// The token must name its key.
         case idRequired
         /// None has the id that the token names.
@@ -33,11 +51,11 @@ final class IMSKeyRing: Sendable {
     /// Source: selection by kid when present is documented (security page); trying keys without ids in turn, ignoring a
     /// kid, is ours.
     func choice(naming id: String?) -> Choice {
-        guard hasIDs else { return .keys(Array(keys.indices.prefix(Self.mostTried))) }
+        guard hasIDs else { return .keys(tried) }
         if let id {
             let index = keys.firstIndex { $0.id?.hasSameBytes(as: id) == true }
-            return index.map { .keys([$0]) } ?? .idUnknown
+            return index.map { .keys(each[$0]) } ?? .idUnknown
         }
-        return keys.count == 1 ? .keys([0]) : .idRequired
+        return keys.count == 1 ? .keys(each[0]) : .idRequired
     }
 }

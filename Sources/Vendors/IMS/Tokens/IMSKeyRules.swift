@@ -60,10 +60,11 @@ enum IMSKeyRules {
             "certificate-expired", id: "certificate-\(number + 1)", expects: .text("a moment within its dates"),
             source: "RFC 5280 section 4.1.2.5"
         ) { facts, finding in
-            guard case .some(let places, _) = facts.keys, number < places.count, let issuer = facts.issuer,
-                issuer.record.certificateDates != .ignore
+            guard let issuer = facts.issuer, issuer.ring.hasCertificates, issuer.record.certificateDates != .ignore,
+                case .some(let keys) = facts.keys, number < keys.places.count
             else { return nil }
-            return finding.take(issuer.ring.keys[places[number]].validity?.finding(at: facts.moment.unixSeconds).noted)
+            let validity = issuer.ring.keys[keys.places[number]].validity
+            return finding.take(validity?.finding(at: facts.moment.unixSeconds).noted)
         }
     }
 
@@ -72,12 +73,10 @@ enum IMSKeyRules {
         "certificate-dates", expects: .text("a certificate that is valid now"), source: "ours", .ours,
         orFail: .certificateExpired
     ) { facts, finding in
-        guard case .some(let places, let valid) = facts.keys, valid.isEmpty, let issuer = facts.issuer else {
-            return nil
-        }
+        guard case .some(let keys) = facts.keys, keys.valid.isEmpty, let issuer = facts.issuer else { return nil }
         finding?.expected = .text("a certificate that is valid at \(facts.moment.rfc3339)")
         finding?.found = .text(
-            places.compactMap { issuer.ring.keys[$0].validity?.dates }.joined(separator: "; "))
+            keys.places.compactMap { issuer.ring.keys[$0].validity?.dates }.joined(separator: "; "))
         finding?.note = "certificate_dates of issuer \(issuer.record.name) is reject; warn and ignore accept it."
         return .failed
     }
@@ -87,14 +86,15 @@ enum IMSKeyRules {
         orFail: .signatureInvalid
     ) { facts, finding in
         guard let token = facts.token else { return nil }
-        guard case .some(_, let valid) = facts.keys, !valid.isEmpty, let issuer = facts.issuer else {
+        guard case .some(let keys) = facts.keys, !keys.valid.isEmpty, let issuer = facts.issuer else {
             finding?.expected = nil
             finding?.source = nil
             finding?.note = "No key is known to judge it by."
             return .notJudged
         }
-        let outcome = token.signature(by: issuer.ring, at: valid, &finding)
-        if outcome == .failed, !facts.isRefused, finding != nil, let reason = facts.judge?.mistake(in: facts, at: valid)
+        let outcome = token.signature(by: issuer.ring, at: keys.valid, &finding)
+        if outcome == .failed, !facts.isRefused, finding != nil,
+            let reason = facts.judge?.mistake(in: facts, at: keys.valid)
         {
             finding?.note = reason
         }

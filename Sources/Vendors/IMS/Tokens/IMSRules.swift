@@ -47,16 +47,12 @@ extension IMS {
 
     // MARK: Header
 
-    private static let algorithm: IMSRule = {
-        let check = TokenCheck.algorithm(is: .rs256, source: "security page, JWT Claims: alg")
-        return IMSRule(check.name, expects: .algorithm(.rs256), source: check.source, orFail: .algNotAllowed) {
-            facts, finding in
-            guard let token = facts.compact else { return nil }
-            let outcome = check.judge(token, &finding)
-            if facts.isSignedBySecret { finding?.note = IMSTokenJudge.publicSecret }
-            return outcome
-        }
-    }()
+    private static let algorithm = IMSRule(
+        .algorithm(is: .rs256, source: "security page, JWT Claims: alg"), orFail: [.algNotAllowed],
+        by: { _ in Refusal(.algNotAllowed) }
+    ) { facts, finding in
+        if facts.isSignedBySecret { finding.note = IMSTokenJudge.publicSecret }
+    }
 
     private static let publicKeyAsSecret = IMSRule(
         "public-key-as-secret", expects: .absent, source: "RFC 8725 section 2.1"
@@ -93,13 +89,11 @@ extension IMS {
         _ check: TokenCheck, _ name: String, _ missing: IMSFailure?, _ invalid: IMSFailure
     ) -> IMSRule {
         IMSRule(
-            check.name, expects: check.expected ?? .absent, source: check.source,
-            orFail: [missing, invalid].compactMap(\.self),
+            check, orFail: [missing, invalid].compactMap(\.self),
             by: { facts in
                 let isAbsent = facts.compact?.claims?[name]?.isNull ?? true
                 return Refusal(isAbsent ? missing ?? invalid : invalid, ["field": .string(name)])
-            }
-        ) { facts, finding in facts.compact.flatMap { check.judge($0, &finding) } }
+            })
     }
 
     private static let registration = IMSRule(

@@ -16,6 +16,8 @@ final class IMSToken: Sendable {
     let tokenID: String?
     /// The claim that serves as the start of the token's life; `nil` without `nbf` and `iat`.
     let beginning: String?
+    /// The header's `alg` if it names an algorithm with a shared secret.
+    let secretAlgorithm: Algorithm?
     // One slot, since nearly every token meets one issuer with one ring only.
     private let verification = Mutex<(ring: IMSKeyRing, places: [Int], outcome: Finding.Outcome)?>(nil)
 
@@ -31,7 +33,15 @@ final class IMSToken: Sendable {
         subject = Self.text(claims?["sub"])
         keyID = header?["kid"]?.string
         tokenID = Self.text(claims?["jti"])
-        beginning = Self.isPresent("nbf", claims) ? "nbf" : Self.isPresent("iat", claims) ? "iat" : nil
+        beginning = Self.beginning(of: compact)
+        secretAlgorithm = compact.namedAlgorithm(among: Self.symmetric)
+    }
+
+    private static let symmetric = Algorithm.allCases.filter { $0.family == .hmac }
+
+    /// The claim that serves as the start of a token's life.
+    static func beginning(of token: CompactToken) -> String? {
+        isPresent("nbf", token.claims) ? "nbf" : isPresent("iat", token.claims) ? "iat" : nil
     }
 
     private static func text(_ value: JSON?) -> String? {

@@ -109,17 +109,13 @@ extension IMSTokenJudge {
         return String(text.drop(while: \.isWhitespace))
     }
 
-    private static let symmetric = Algorithm.allCases.filter { $0.family == .hmac }
-
     /// The explanation for a signature that ``isSignedBySecret(_:_:)`` finds.
     static let publicSecret =
         "The token is signed by HMAC with the issuer's public key as secret: anybody could do that."
 
     /// Whether an HMAC was made with the public key as its secret, which a careless server would accept.
     func isSignedBySecret(_ token: IMSToken, _ issuer: IMSIssuer?) -> Bool {
-        guard let issuer, let algorithm = token.compact.namedAlgorithm(among: Self.symmetric) else {
-            return false
-        }
+        guard let issuer, let algorithm = token.secretAlgorithm else { return false }
         return issuer.ring.keys.prefix(IMSKeyRing.mostTried).contains { key in
             guard let text = key.publicPEM else { return false }
             return [text, String(text.dropLast())].contains { secret in

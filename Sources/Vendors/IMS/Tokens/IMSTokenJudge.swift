@@ -39,10 +39,12 @@ final class IMSTokenJudge: Sendable {
     func judge(
         _ token: IMSToken?, in bearer: BearerToken? = nil, _ findings: inout Findings<IMSFailure>
     ) -> IMSFacts {
-        var facts = IMSFacts(vendor, switches, at: moment, judge: self)
-        (facts.token, facts.bearer) = (token, bearer)
-        facts.issuer = token?.issuer.flatMap { issuers.issuer($0, in: sandbox) }
-        facts.isSignedBySecret = token.map { isSignedBySecret($0, facts.issuer) } ?? false
+        var presented = IMSFacts.Presented(vendor, switches, at: moment)
+        (presented.token, presented.bearer) = (token, bearer)
+        let issuer = token?.issuer.flatMap { issuers.issuer($0, in: sandbox) }
+        presented.issuer = issuer
+        presented.isSignedBySecret = token.map { isSignedBySecret($0, issuer) } ?? false
+        var facts = IMSFacts(presented, judge: self)
         var outcomes = RuleOutcomes()
         IMS.tokenRules.judgeFirst(&facts, &outcomes)
         guard let token else {
@@ -50,20 +52,20 @@ final class IMSTokenJudge: Sendable {
             return facts
         }
         facts.isRefused = findings.failure != nil || outcomes.firstFailure != nil
-        switch keys(of: facts.issuer, for: token, isRefused: facts.isRefused) {
+        switch keys(of: issuer, for: token, isRefused: facts.isRefused) {
         case .order(let order):
             facts.order = order
             findings.record(facts, outcomes, by: IMS.tokenRules)
             return facts
         case .known(let keys): facts.keys = keys
         }
-        if case .some(_, let valid) = facts.keys, let ring = facts.issuer?.ring {
+        if case .some(let keys) = facts.keys, let ring = issuer?.ring {
             var nothing: Finding?
-            let outcome = token.signature(by: ring, at: valid, &nothing)
+            let outcome = token.signature(by: ring, at: keys.valid, &nothing)
             facts.isGenuine = outcome == .passed
             // The actual signer is searched only when it is the reason for the refusal: forged tokens should not
             // trigger the search.
-            if outcome == .failed, !facts.isRefused { facts.otherSigner = signer(of: token, besides: facts.issuer) }
+            if outcome == .failed, !facts.isRefused { facts.otherSigner = signer(of: token, besides: issuer) }
         }
         IMS.tokenRules.judgeLater(&facts, &outcomes)
         findings.record(facts, outcomes, by: IMS.tokenRules)
@@ -85,26 +87,26 @@ final class IMSTokenJudge: Sendable {
     private func keys(of issuer: IMSIssuer?, for token: IMSToken, isRefused: Bool) -> Search {
         guard let issuer else { return .known(.none) }
         if token.keyID == nil, issuer.record.requiresKeyID { return .known(.unnamed("a kid")) }
-        if let remote = issuer.remote, let obstacle = published(remote, of: issuer, for: token, isRefused) {
-            return obstacle
-        }
+        if let obstacle = published(by: issuer, for: token, isRefused) { return obstacle }
         if issuer.ring.keys.isEmpty { return .unavailable("none at all") }
         switch issuer.ring.choice(naming: token.keyID) {
         case .idRequired: return .known(.unnamed("a kid, since there are several keys"))
         case .idUnknown: return .known(.unknown)
-        case .keys(let places): return .known(.some(places, valid: valid(places, of: issuer)))
+        case .keys(let keys): return .known(.some(valid(keys, of: issuer)))
         }
     }
 
     /// Why the ring lacks the published keys, or that they must be fetched first; `nil` when it has them.
-    private func published(
-        _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ isRefused: Bool
-    ) -> Search? {
+    private func published(by issuer: IMSIssuer, for token: IMSToken, _ isRefused: Bool) -> Search? {
+        let keyID = issuer.ring.name(ofKeyFor: token)
+        // Asked in place: unwrapped first, all of the keys' parts would be copied for each token.
+        guard let need = issuer.remote?.need(naming: keyID, at: moment, policy) else { return nil }
         if let obstacle = issuer.keyURL?.obstacle(switches, named: vendor.accounts.namedHosts) {
             return .unavailable(obstacle, note: "This URL is never fetched, however long you wait.")
         }
-        let keyID = issuer.ring.name(ofKeyFor: token)
-        switch remote.need(naming: keyID, at: moment, policy) {
+        if case .use = need { return nil }
+        guard let remote = issuer.remote else { return nil }
+        switch need {
         case .use: return nil
         case .unavailable: break
         case .fetch:
@@ -124,9 +126,10 @@ final class IMSTokenJudge: Sendable {
             ? .unavailable("the issuer became another one while its keys were fetched") : .known(.unfetched)
     }
 
-    /// The keys that are not excluded by the dates of their certificates.
-    private func valid(_ places: [Int], of issuer: IMSIssuer) -> [Int] {
-        guard issuer.record.certificateDates == .reject else { return places }
-        return places.filter { issuer.ring.keys[$0].validity?.contains(moment.unixSeconds) ?? true }
+    /// The keys, of which some may be excluded by the dates of their certificates.
+    private func valid(_ keys: IMSKeyRing.Candidates, of issuer: IMSIssuer) -> IMSKeyRing.Candidates {
+        guard issuer.ring.hasCertificates, issuer.record.certificateDates == .reject else { return keys }
+        let valid = keys.places.filter { issuer.ring.keys[$0].validity?.contains(moment.unixSeconds) ?? true }
+        return IMSKeyRing.Candidates(keys.places, valid: valid)
     }
 }
