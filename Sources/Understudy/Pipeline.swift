@@ -203,7 +203,7 @@ package struct Pipeline: RequestHandler {
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
         switch consume step {
         case .finished(let response, let record):
-            // Not a condition of the case: the parts would be copied to ask it.
+            // Not in a `where` clause, which would copy the parts first.
             guard emulator.sandboxes.mayAnswer(in: exchange.sandbox) else {
                 return .deferred { await confirm(exchange, response, record, measurement) }
             }

@@ -99,7 +99,7 @@ final class IMSTokenJudge: Sendable {
     /// Why the ring lacks the published keys, or that they must be fetched first; `nil` when it has them.
     private func published(by issuer: IMSIssuer, for token: IMSToken, _ isRefused: Bool) -> Search? {
         let keyID = issuer.ring.name(ofKeyFor: token)
-        // Asked in place: unwrapped first, all of the keys' parts would be copied for each token.
+        // Asked in place, since unwrapping the remote keys first would copy all their parts for each token.
         guard let need = issuer.remote?.need(naming: keyID, at: moment, policy) else { return nil }
         if let obstacle = issuer.keyURL?.obstacle(switches, named: vendor.accounts.namedHosts) {
             return .unavailable(obstacle, note: "This URL is never fetched, however long you wait.")
