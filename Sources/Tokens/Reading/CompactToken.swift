@@ -7,8 +7,8 @@ import Synchronization
 /// base64url, two parts, five), ``header`` and ``claims`` hold its content, so that other checks have something to
 /// judge; ``structure`` reports the fault, and ``signature(by:algorithm:source:)`` never passes.
 ///
-/// An object, since rules hand it about and its parts are many; nothing in it ever changes but what it remembers of the
-/// last list of rules.
+/// An object, since rules hand it about and its parts are many; nothing in it ever changes except what it remembers of
+/// the last list of rules.
 public final class CompactToken: Sendable {
     /// The limits on what is read.
     public struct Limits: Sendable, Hashable {
