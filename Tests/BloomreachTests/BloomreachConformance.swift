@@ -19,6 +19,7 @@ extension VendorConformance {
         vendor.refusal = VendorConformance.refusal(of:)
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.plays = ScenarioPlay.all
         vendor.actions = [
             "identify-customer customer! project properties",
             "track-event customer! project event_type! properties timestamp",

@@ -2,6 +2,7 @@ import HTTPTypes
 import JSON
 import Support
 import Testing
+import Tokens
 
 /// The shipped scenarios, each played as an app would experience it.
 @Suite("Bloomreach's scenarios")
@@ -16,31 +17,31 @@ struct ScenarioTests {
     }
 
     /// An app with advanced authorization that requests a new token from its backend when its own is refused.
-    private struct App {
+    struct App {
         let world: World
-        var lifetime = 600
         var token: String
         var renewals = 0
 
         init(_ world: World) async throws {
             self.world = world
-            token = try await Self.mint(world, lifetime: 600)
+            token = try await Self.signIn(world)
         }
 
-        private static func mint(_ world: World, lifetime: Int) async throws -> String {
-            try await world.call(
+        static func signIn(_ world: World) async throws -> String {
+            let answer = try await world.call(
                 .post, "/webxp/exampleapp/customertokens", [],
                 #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"},"#
-                    + #""exp":\#(World.exampleMoment + lifetime)}"#
-            ).json["customer_token"]?.string ?? ""
+                    + #""exp":\#(World.exampleMoment + 600)}"#)
+            let token = try #require(answer.json["customer_token"]?.string)
+            #expect(answer.json["expire_time"] == CompactToken(token).claims?["exp"])
+            return token
         }
 
         mutating func fetch() async throws -> ReceivedAnswer {
             let first = try await send()
             guard first.status == 401, first.json["token_expired"] == true else { return first }
-            lifetime += 600
             renewals += 1
-            token = try await Self.mint(world, lifetime: lifetime)
+            token = try await Self.signIn(world)
             return try await send()
         }
 
@@ -62,7 +63,8 @@ struct ScenarioTests {
         #expect(fetches[1].record.failure == "customer-token-expired")
         #expect(
             fetches[1].explanation
-                == "scenario bloomreach-customer-token-expires in fresh, to expired: fail customer-token-expired")
+                == "scenario bloomreach-customer-token-expires in fresh at call 2, to expired: "
+                + "fail customer-token-expired; waits for a call of appinbox.* with a newer token")
     }
 
     @Test("an app that repeats with the same token is refused again", arguments: Depth.allCases)
@@ -106,7 +108,7 @@ struct ScenarioTests {
         stale.expect(410, Content.staleToken, "sync-token-stale")
         #expect(
             stale.entry?.record.intervention
-                == "scenario bloomreach-sync-token-stale in complete, to incomplete: do delete-inbox-message")
+                == "scenario bloomreach-sync-token-stale in complete at call 2, to incomplete: do delete-inbox-message")
         let fresh = try await world.fetchInbox()
         #expect(fresh.messageIDs == ["msg-push-1"])
         #expect(fresh.json["sync_token"] == "v1.1.2.2")
@@ -137,4 +139,22 @@ struct ScenarioTests {
         #expect(stored.json["data"]?.array?.map { $0["type"] } == ["view", "purchase"])
         #expect(try await world.fetchInbox().status == 200, "only tracking is down")
     }
+}
+
+extension ScenarioPlay {
+    private static func fetch(_ world: World, _ token: String) async throws -> ReceivedAnswer {
+        let fields = token.isEmpty ? World.Fields.token : .bearer(token)
+        return try await world.call(.post, Example.inbox, fields, ContentExample.ofAna())
+    }
+
+    static let all = [
+        ScenarioPlay("bloomreach-customer-token-expires", calls: 6, signIn: ScenarioTests.App.signIn, call: fetch),
+        ScenarioPlay("bloomreach-inbox-message-arrives", call: fetch),
+        ScenarioPlay("bloomreach-sync-token-stale", call: fetch),
+        ScenarioPlay("bloomreach-tracking-recovers") { world, _ in
+            try await world.call(
+                .post, "/track/v2/projects/demo-project-1/customers/events", .token,
+                ContentExample.ofAna(#""event_type":"view""#))
+        },
+    ]
 }

@@ -23,6 +23,7 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.plays = ScenarioPlay.all
         vendor.actions = [
             "end-session session! space",
             "expire-session session! space",

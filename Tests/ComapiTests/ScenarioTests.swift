@@ -158,3 +158,32 @@ struct ScenarioTests {
         #expect(try await world.control(.get, "state/comapi").text == before)
     }
 }
+
+extension ScenarioPlay {
+    private static func fields(_ token: String) -> World.Fields { [("authorization", "Bearer " + token)] }
+
+    /// A session of mira, who takes part in the conversation trip-42.
+    private static func signIn(_ world: World) async throws -> String {
+        let session = try await world.session()
+        _ = try await world.call(.post, Example.path("/conversations"), session.fields, Example.trip)
+        return session.token
+    }
+
+    private static func send(_ world: World, _ token: String) async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, Example.path("/conversations/trip-42/messages"), fields(token), Example.message)
+    }
+
+    static let all = [
+        ScenarioPlay("comapi-nonce-reused") { world, _ in
+            let challenge = try await world.challenge()
+            return try await world.answer(
+                challenge, try Forged.token(claims: Forged.claims(nonce: challenge.json)))
+        },
+        ScenarioPlay("comapi-session-expires", calls: 5, signIn: signIn, call: send),
+        ScenarioPlay("comapi-socket-drops", signIn: signIn, call: send),
+        ScenarioPlay("comapi-upload-fails-once", signIn: signIn) {
+            try await $0.call(.post, Example.path("/content"), fields($1), "x")
+        },
+    ]
+}

@@ -55,6 +55,14 @@ struct ConformanceTests {
     @Test("has a case for each value of each switch, and each changes something", arguments: VendorConformance.vendors)
     func switchCoverage(_ vendor: VendorConformance) async throws { try await vendor.checkSwitchCoverage() }
 
+    // MARK: Scenarios
+
+    @Test("lets an app that does everything at once through each scenario, or ends it", arguments: each(\.plays))
+    func play(_ play: Conforming<ScenarioPlay>) async throws { try await play.vendor.check(play.value) }
+
+    @Test("has a play for each scenario", arguments: VendorConformance.vendors)
+    func playCoverage(_ vendor: VendorConformance) throws { try vendor.checkPlayCoverage() }
+
     // MARK: Actions
 
     @Test("has these actions, and each is refused without a member it needs", arguments: VendorConformance.vendors)

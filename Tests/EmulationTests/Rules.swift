@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSON
+import Tokens
 import Wire
 
 @testable import Emulation
@@ -28,13 +29,14 @@ enum Rules {
         try ExchangeCondition(node(yaml).mapping(ExchangeCondition.members))
     }
 
-    /// An exchange whose token has the given expiry time.
+    /// An exchange with a token of that expiry time.
     static func matchContext(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:])
         -> MatchContext
     {
         MatchContext(
             request: Request(method: method, target: "/", fields: fields),
-            claims: exp.map { ["exp": JSON($0), "sub": "ada"] }, moment: Moment(unixSeconds: 1_800_000_000))
+            claims: exp.map { ["exp": JSON($0), "sub": "ada"] }, token: exp.map { CompactToken("token-\($0)") },
+            moment: Moment(unixSeconds: 1_800_000_000))
     }
 }
 

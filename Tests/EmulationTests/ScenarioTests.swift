@@ -37,6 +37,41 @@ struct ScenarioTests {
         #expect(interventions.outcomes(list(3), exp: 101) == [nil, nil, nil])
         #expect(interventions.runs[0].stateName == "fresh")
         #expect(interventions.outcomes(list(1), exp: 101) == ["expired"])
+        #expect(interventions.outcomes(list(1), exp: 100) == ["expired"], "what was refused once stays refused")
+        #expect(interventions.outcomes(list(1), exp: 99) == [nil], "an earlier exp says nothing about its issue")
+    }
+
+    @Test("a token that was sent or minted before the refusal is not newer; the intervention says what it waits for")
+    func older() throws {
+        var interventions = try run(Self.expiry)
+        interventions.note(Array("token-300".utf8))
+        for exp in [200, 100, 100] { _ = interventions.outcomes(["book.list"], exp: exp) }
+        let summaries = [100, 200, 300].map {
+            interventions.decide(Rules.matchContext(exp: $0), vendor: "v", route: "book.list")?.summary
+        }
+        let waiting = "scenario s0 in expired: fail expired; waits for a call of book.list with a newer token, and this"
+        #expect(summaries == ["refused", "there", "there"].map { "\(waiting) one was \($0) before" })
+        interventions.note(Array("token-50".utf8))
+        let passed = interventions.decide(Rules.matchContext(exp: 50), vendor: "v", route: "book.list")
+        #expect(passed?.summary == "scenario s0 in expired, to fresh; waits for call 3 of book.list")
+    }
+
+    @Test("an answer that a rule gives with a status from 400 is a refusal, too")
+    func respondedRefusal() throws {
+        var interventions = try run(
+            "  a: [{ on: r, respond: { status: 401 }, go: b }]\n"
+                + "  b: [{ on: r, when: { token: newer }, respond: { status: 200 } }, { on: r, respond: { status: 401 } }]"
+        )
+        #expect(interventions.outcomes(["r", "r"], exp: 1) == ["401", "401"])
+        #expect(interventions.outcomes(["r"], exp: 2) == ["200"])
+    }
+
+    @Test("of many tokens the latest thousand are known")
+    func memory() {
+        var tokens = TokenDigests()
+        let all = (0...1000).map { Array("token-\($0)".utf8) }
+        for token in all { tokens.insert(token) }
+        #expect(all.map { tokens.contains($0) } == [false] + Array(repeating: true, count: 1000))
     }
 
     @Test("the first rule that fits decides, and each counts every call that it fits")
@@ -67,15 +102,6 @@ struct ScenarioTests {
         interventions.arm([try Rules.fault("{ route: book.list, call: 3, fail: busy }")])
         let outcomes = interventions.outcomes(Array(repeating: "book.list", count: 5), exp: 100)
         #expect(outcomes == [nil, nil, "busy", "expired", "expired"])
-    }
-
-    @Test("a refused token that ends when no clock can show it does not make all others old")
-    func endless() throws {
-        var interventions = try run(Self.expiry)
-        let list = Array(repeating: "book.list", count: 3)
-        #expect(interventions.outcomes(list, exp: 1_800_000_000_000) == [nil, nil, "expired"])
-        #expect(interventions.outcomes(["book.list"], exp: 1_800_000_900) == ["expired"])
-        #expect(interventions.outcomes(["book.list"], exp: 1_800_000_901) == [nil])
     }
 
     @Test("rules that change places count anew")

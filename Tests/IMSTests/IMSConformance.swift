@@ -29,6 +29,7 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.plays = ScenarioPlay.all
         vendor.actions = [
             "enroll-user email! tenant enterprise_id activation_id activate",
             "activate-user user! tenant issuer",

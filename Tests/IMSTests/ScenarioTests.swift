@@ -26,7 +26,7 @@ struct ScenarioTests {
         #expect(try await world.fetches() == 2)
         let third = world.sandbox.journal.entries().filter { $0.record.route == "me.get" }[2]
         #expect(
-            third.record.intervention == "scenario ims-keys-rotate-mid-session in old, to new: do drill-keys")
+            third.record.intervention == "scenario ims-keys-rotate-mid-session in old at call 3, to new: do drill-keys")
     }
 
     @Test("keys that nobody can fetch: each failure has its reason, and old keys serve on", arguments: Depth.allCases)
@@ -55,7 +55,6 @@ struct ScenarioTests {
         try await world.call(.get, Example.me, fields).expect(200)
         try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expect(201)
         try await world.call(.get, "/ims/v1/trips", fields).expectRefusal(403, "user-deactivated")
-        try await world.advance("1s")
         let renewed = try await world.mint("ims/user", ["sub": "EMP-0001"])
         try await world.me(renewed).expectRefusal(403, "user-deactivated")
     }
@@ -172,4 +171,24 @@ struct ScenarioTests {
         refresh.expect(200)
         #expect(try await world.fetches() == 3, "a refresh ignores the cool-down")
     }
+}
+
+extension ScenarioPlay {
+    private static func me(_ world: World, _ token: String) async throws -> ReceivedAnswer { try await world.me(token) }
+
+    static let all = [
+        ScenarioPlay(
+            "ims-keys-rotate-mid-session", calls: 5, signIn: { try await $0.mint("ims/user", ["issuer": "rotating"]) },
+            call: me),
+        ScenarioPlay(
+            "ims-keys-unreachable", ending: "keys-unavailable",
+            signIn: { try await $0.mint("ims/user", ["issuer": "rotating"]) }, call: me),
+        ScenarioPlay("ims-trips-arrive-late", signIn: { try await $0.mint("ims/user") }) {
+            try await $0.call(.post, "/ims/v1/trips", .bearer($1), Example.trip)
+        },
+        ScenarioPlay(
+            "ims-user-deactivated-mid-session", calls: 4, ending: "user-deactivated",
+            signIn: { try await $0.mint("ims/user") }, call: me),
+        ScenarioPlay("ims-user-of-another-issuer", signIn: { try await $0.mint("okta/access") }, call: me),
+    ]
 }

@@ -32,6 +32,7 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.plays = ScenarioPlay.all
         vendor.actions = [
             "approve-device user_code! user",
             "deny-device user_code! user",

@@ -30,8 +30,9 @@ struct ScenarioTests {
         let rotating = world.sandbox.journal.entries().filter { $0.record.intervention != nil }
         #expect(
             rotating.map(\.record.intervention) == [
-                "scenario okta-keys-rotate-mid-session in old, to both: do drill-keys",
-                "scenario okta-keys-rotate-mid-session in both, to new: do drill-keys",
+                "scenario okta-keys-rotate-mid-session in old at call 2, to both: do drill-keys; waits for call 2 of "
+                    + "token.create whose form grant_type fits",
+                "scenario okta-keys-rotate-mid-session in both at call 2, to new: do drill-keys",
             ])
     }
 
@@ -102,7 +103,7 @@ struct ScenarioTests {
         }
     }
 
-    private func signIn(_ app: AppClient) async throws -> ReceivedAnswer {
+    static func signIn(_ app: AppClient) async throws -> ReceivedAnswer {
         try await app.post(
             "token",
             [
@@ -116,20 +117,50 @@ struct ScenarioTests {
         let world = try await world("password-expired", depth)
         let app = AppClient.web(world)
         for _ in 1...2 {
-            try await signIn(app).expect(
+            try await Self.signIn(app).expect(
                 400, #"{"error":"invalid_grant","error_description":"Password has expired."}"#, "password-expired")
         }
         let order = #"{"user":"ada@example.test","password":"not-a-secret-1"}"#
         try await world.control(.post, "state/okta/set-password", order).expect(200)
-        try await signIn(app).expect(200)
+        try await Self.signIn(app).expect(200)
     }
 
     @Test("a policy that demands a second factor: the app learns it from the refusal", arguments: Depth.allCases)
     func factorRequired(_ depth: Depth) async throws {
         let world = try await world("mfa-required", depth)
-        try await signIn(AppClient.web(world)).expect(
+        try await Self.signIn(AppClient.web(world)).expect(
             403,
             #"{"error":"mfa_required","error_description":"Verify with an additional authenticator to complete the "#
                 + #"sign-in process.","mfa_token":"understudy-mfa-token"}"#, "mfa-required")
     }
+}
+
+extension ScenarioPlay {
+    private static func signIn(_ world: World, _: String) async throws -> ReceivedAnswer {
+        try await ScenarioTests.signIn(.web(world))
+    }
+
+    static let all = [
+        ScenarioPlay("okta-clock-skew") { world, _ in try await AppClient.native(world).tokens() },
+        ScenarioPlay("okta-consent-refused") { world, _ in
+            try await world.call(
+                .get,
+                "\(Example.custom)/authorize?client_id=\(Example.native)&redirect_uri=com.example.app:/callback"
+                    + "&response_type=code&scope=openid&state=s1&code_challenge=\(Example.challenge)"
+                    + "&code_challenge_method=S256")
+        },
+        ScenarioPlay("okta-keys-endpoint-down", calls: 4) { world, _ in
+            try await world.call(.get, Example.custom + "/keys")
+        },
+        ScenarioPlay(
+            "okta-keys-rotate-mid-session", calls: 5,
+            signIn: { try await AppClient.native($0).tokens().member("refresh_token") },
+            call: { try await AppClient.native($0).refresh($1) }),
+        ScenarioPlay("okta-mfa-required", ending: "mfa-required", call: signIn),
+        ScenarioPlay("okta-password-expired", ending: "password-expired", call: signIn),
+        ScenarioPlay(
+            "okta-refresh-answer-lost", calls: 1,
+            signIn: { try await AppClient.spa($0).browserTokens().member("refresh_token") },
+            call: { try await AppClient.spa($0).refresh($1) }),
+    ]
 }

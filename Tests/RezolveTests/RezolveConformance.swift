@@ -26,6 +26,7 @@ extension VendorConformance {
         }
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
+        vendor.plays = ScenarioPlay.all
         vendor.actions = [
             "register-customer partner_entity_id! partner entity email",
             "remove-customer entity!",

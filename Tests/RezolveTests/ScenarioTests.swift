@@ -33,9 +33,8 @@ struct ScenarioTests {
             token = answer["authorization"] ?? ""
         }
 
-        /// Reads the address book as the app does; one second passes before each read.
+        /// Reads the address book as the app does.
         mutating func readAddresses() async throws -> Int {
-            try await world.advance("1s")
             let first = try await send()
             guard first == 401 else { return first }
             let renewed = try await world.call(.get, "/v2/credentials/ping", .keyN.authorization(token))
@@ -66,8 +65,11 @@ struct ScenarioTests {
         #expect(entries[3].record.failure == "token-expired")
         #expect(
             entries[3].explanation
-                == "scenario rezolve-token-expires-mid-session in fresh, to expired: fail token-expired")
+                == "scenario rezolve-token-expires-mid-session in fresh at call 3, to expired: fail token-expired; "
+                + "waits for a call of \(Self.routes) with a newer token")
     }
+
+    private static let routes = "publickey.get, profile.*, phonebook.*, addressbook.*, wallet.*"
 
     private func books(_ count: Int) -> [String?] { Array(repeating: "addressbook.list", count: count) }
 
@@ -81,6 +83,28 @@ struct ScenarioTests {
             statuses.append(try await world.call(.get, Example.ada + "/profile", fields(token)).status)
         }
         #expect(statuses == [200, 200, 401, 401, 401, 401])
+        let expected =
+            "scenario rezolve-token-expires-mid-session in expired: fail token-expired; waits for a call of "
+            + "\(Self.routes) with a newer token, and this one was "
+        #expect(
+            world.sandbox.journal.entries().suffix(3).map(\.explanation)
+                == ["refused", "there", "refused"].map { expected + $0 + " before" })
+    }
+
+    @Test("a token minted after the refusal is newer, whatever its lifetime; one minted alike differs from the refused")
+    func mintedAfterwards() async throws {
+        for lifetime in [60, 900] {
+            let world = try await world("token-expires-mid-session")
+            let token = try await world.mint("rezolve/login", ["expires_in": 900])
+            for _ in 1...3 { _ = try await world.call(.get, Example.ada + "/profile", fields(token)) }
+            let renewed = try await world.mint("rezolve/login", ["expires_in": JSON(lifetime)])
+            let expiry = lifetime == 900 ? World.exampleMoment + 901 : World.exampleMoment + lifetime
+            #expect(CompactToken(renewed).claims?["exp"] == JSON(expiry))
+            try await world.call(.get, Example.ada + "/profile", fields(renewed)).expect(200)
+            let again = try await world.call(.get, Example.ada + "/profile", fields(token))
+            again.expect(200)
+            #expect(again.entry?.record.intervention == nil, "the scenario has begun anew")
+        }
     }
 
     @Test("an app whose user is logged out elsewhere renews once, gets a second 401 and stops")
@@ -106,7 +130,8 @@ struct ScenarioTests {
         let entry = world.sandbox.journal.entries()[1]
         #expect(entry.record.failure == "masked-other-user")
         #expect(
-            entry.record.intervention == "scenario rezolve-customer-removed in present, to removed: do remove-customer")
+            entry.record.intervention
+                == "scenario rezolve-customer-removed in present at call 2, to removed: do remove-customer")
     }
 
     @Test("a busy backend refuses every third change, slows reads, and cuts every fifth profile short")
@@ -160,4 +185,31 @@ struct ScenarioTests {
         #expect(ping.status == 200)
         #expect(ping.json["accessToken"] != nil, "a logged-out session gets a token that is over")
     }
+}
+
+extension ScenarioPlay {
+    private static func logIn(_ world: World, _: String) async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, "/v2/credentials/login", .keyN,
+            #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"\#(Example.device)"}"#)
+    }
+
+    /// Signs in at RUA, and gives what the app sends as `Authorization`.
+    private static func signIn(_ world: World) async throws -> String {
+        try await logIn(world, "")["authorization"] ?? ""
+    }
+
+    private static func list(_ world: World, _ token: String) async throws -> ReceivedAnswer {
+        try await world.call(.get, Example.addresses, .keyN.authorization(token).device(Example.device))
+    }
+
+    static let all = [
+        ScenarioPlay("rezolve-busy-backend", calls: 6, signIn: signIn) {
+            try await $0.call(.post, Example.addresses, .keyN.authorization($1).device(Example.device), "{}")
+        },
+        ScenarioPlay("rezolve-customer-removed", ending: "masked-other-user", signIn: signIn, call: list),
+        ScenarioPlay("rezolve-logged-out-elsewhere", ending: "token-expired", signIn: signIn, call: list),
+        ScenarioPlay("rezolve-sign-in-fails-once", call: logIn),
+        ScenarioPlay("rezolve-token-expires-mid-session", calls: 8, signIn: signIn, call: list),
+    ]
 }

@@ -87,7 +87,7 @@ final class Notary: Vendor {
         return Credentials(token: text.map { CompactToken($0) }, motto: motto)
     }
 
-    func claims(of credentials: Credentials) -> JSONObject? { credentials.token?.claims }
+    func token(of credentials: Credentials) -> CompactToken? { credentials.token }
 
     func authorize(_ call: inout Call<Notary>, _ state: inout State) {
         guard case .bearer = call.route.access else { return }

@@ -128,7 +128,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
         return Credentials(token: token)
     }
 
-    func claims(of credentials: Credentials) -> JSONObject? { credentials.token?.claims }
+    func token(of credentials: Credentials) -> CompactToken? { credentials.token }
 
     func authorize(_ call: inout Call<Subscriber>, _ state: inout State) {
         if call.credentials.token != nil { state.usesOfOneToken += 1 }

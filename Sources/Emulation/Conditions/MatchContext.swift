@@ -11,6 +11,8 @@ public struct MatchContext: Sendable {
     let parameters: PathParameters
     /// The claims of the presented token, trusted or not; `nil` without a readable token.
     package let claims: JSONObject?
+    /// The presented token; `nil` without one, and for exchanges of the past.
+    let token: CompactToken?
     /// The moment of the exchange by the sandbox's clock.
     package let moment: Moment
     /// Why the exchange was refused, in one line; `nil` when it was not refused or is unfinished.
@@ -18,13 +20,14 @@ public struct MatchContext: Sendable {
 
     /// Creates a context from its parts.
     public init(
-        request: Request, parameters: PathParameters = PathParameters(), claims: JSONObject?, moment: Moment,
-        reason: String? = nil, budget: WorkBudget = WorkBudget()
+        request: Request, parameters: PathParameters = PathParameters(), claims: JSONObject?,
+        token: CompactToken? = nil, moment: Moment, reason: String? = nil, budget: WorkBudget = WorkBudget()
     ) {
         content = Content(budget)
         self.request = request
         self.parameters = parameters
         self.claims = claims
+        self.token = token
         self.moment = moment
         self.reason = reason
     }

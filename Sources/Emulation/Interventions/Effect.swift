@@ -36,6 +36,15 @@ struct Effect: Sendable {
         wireFault = try mapping["fault"].map(WireFault.init)
     }
 
+    /// Whether the answer is a refusal.
+    var refuses: Bool {
+        switch replacement {
+        case .failure?: true
+        case .response(let response)?: response.status.code >= 400
+        case nil: false
+        }
+    }
+
     /// Whether the exchange continues as if there were no rule.
     var isNone: Bool { replacement == nil && action == nil && wireFault == nil }
 
@@ -62,9 +71,10 @@ struct Intervention: Sendable {
     /// How the answer is sent.
     let transmission: Transmission
 
-    init(_ effect: Effect, by author: String, _ dice: inout SplitMix64) {
+    init(_ effect: Effect, by author: String, then expectation: String? = nil, _ dice: inout SplitMix64) {
         self.effect = effect
-        summary = effect.isNone ? author : "\(author): \(effect.summary)"
+        let decision = effect.isNone ? author : "\(author): \(effect.summary)"
+        summary = expectation.map { "\(decision); \($0)" } ?? decision
         transmission = effect.wireFault?.transmission(&dice) ?? .plain
     }
 }

@@ -6,6 +6,8 @@ import Wire
 struct Interventions: Sendable {
     private(set) var faults: [ArmedFault] = []
     private(set) var runs: [ScenarioRun] = []
+    /// Which tokens are not newer.
+    private var tokens = TokenMemory()
     /// The random source for faults and scenarios without a seed of their own.
     private var dice: SplitMix64
 
@@ -53,18 +55,27 @@ struct Interventions: Sendable {
     mutating func decide(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         // Preflights come from the browser; only the app's own calls count.
         if matchContext.request.isPreflight { return nil }
+        if let token = matchContext.token, runs.contains(where: \.scenario.asksForNewerToken) { note(token.bytes) }
         var decision = strike(matchContext, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
-            guard let hit = runs[index].count(matchContext, route: route) else { continue }
+            guard let hit = runs[index].count(matchContext, route: route, tokens) else { continue }
             if hit.rule.effect.isNone {
-                let passed = runs[index].follow(hit, matchContext)
+                let passed = runs[index].follow(hit, matchContext, &tokens)
                 if decision == nil, hit.rule.next != nil { decision = passed }
             } else if decision?.effect.isNone ?? true {
-                decision = runs[index].follow(hit, matchContext)
+                decision = runs[index].follow(hit, matchContext, &tokens)
             }
         }
         return decision
     }
+
+    /// Notes a token that was sent or minted; while a scenario waits for a newer one, that is the newer one.
+    mutating func note(_ token: [UInt8]) {
+        if !runs.contains(where: \.waitsForNewerToken) { tokens.note(token) }
+    }
+
+    /// The tokens that scenarios refused, which nobody should be handed again.
+    var refusedTokens: TokenDigests { tokens.refused }
 
     private mutating func strike(_ matchContext: MatchContext, _ vendor: String, _ route: String) -> Intervention? {
         var due: Int?
@@ -84,14 +95,16 @@ struct Interventions: Sendable {
 extension Interventions {
     /// The armed faults and active scenarios with all that decides their next calls.
     var kept: JSON {
-        [
+        var kept: JSONObject = [
             "dice": dice.written, "faults": .array(faults.map(\.kept)), "scenarios": .array(runs.map(\.kept)),
         ]
+        if runs.contains(where: \.scenario.asksForNewerToken) { kept["tokens"] = tokens.kept }
+        return .object(kept)
     }
 
     /// Reads what ``kept`` gives, among the vendors of that load.
     init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
-        let mapping = try node.mapping("dice", "faults", "scenarios")
+        let mapping = try node.mapping("dice", "faults", "scenarios", "tokens")
         dice = try SplitMix64.read(try mapping.required("dice"))
         try mapping.required("faults").forEachRecord { (node) throws(FixtureProblem) in
             faults.append(try ArmedFault(node, among: loaded))
@@ -99,6 +112,7 @@ extension Interventions {
         try mapping.required("scenarios").forEachRecord { (node) throws(FixtureProblem) in
             runs.append(try ScenarioRun(node, among: loaded))
         }
+        if let node = mapping["tokens"] { tokens = try TokenMemory(node) }
     }
 }
 

@@ -30,6 +30,16 @@ enum Occurrence: Sendable, Hashable {
         }
     }
 
+    /// Which calls are hit, in words.
+    var summary: String {
+        switch self {
+        case .always: "every call"
+        case .call(let number): "call \(number)"
+        case .every(let number): "one call in \(number)"
+        case .probability: "a call that is drawn"
+        }
+    }
+
     private static func count(_ node: FixtureNode, _ name: String) throws(FixtureProblem) -> Int {
         let value = try node.json()
         guard let count = value.int, count > 0 else {

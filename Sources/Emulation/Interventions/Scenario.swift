@@ -1,9 +1,22 @@
+import JSON
+
 /// A state machine over the exchanges of one vendor, read from `scenarios/NAME.yaml`.
 public final class Scenario: Sendable {
     /// A state and its rules, in order.
     struct State: Sendable {
         let name: String
         let rules: [ScenarioRule]
+        /// Whether a rule waits for a newer token.
+        let waitsForNewerToken: Bool
+        /// What leads to another state, in words; `nil` when nothing does.
+        let exits: String?
+
+        init(name: String, rules: [ScenarioRule]) {
+            (self.name, self.rules) = (name, rules)
+            waitsForNewerToken = rules.contains { $0.token == .newer }
+            let exits = rules.filter { $0.next != nil }.map(\.summary)
+            self.exits = exits.isEmpty ? nil : exits.joined(separator: ", or for ")
+        }
     }
 
     /// The name that activates it.
@@ -54,6 +67,9 @@ public final class Scenario: Sendable {
         return scenarios
     }
 
+    /// Whether a rule of it waits for a newer token.
+    var asksForNewerToken: Bool { states.contains(where: \.waitsForNewerToken) }
+
     /// The names of the states; it starts in the first.
     package var stateNames: [String] { states.map(\.name) }
 
@@ -69,11 +85,13 @@ struct ScenarioRule: Sendable {
         case present
         /// There is no readable token.
         case absent
-        /// Its `exp` is later than that of every token the scenario refused.
+        /// It came after the refusal: it was neither refused, nor sent or minted before.
         case newer
     }
 
     let routes: Set<String>
+    /// The calls that it applies to, in words.
+    let summary: String
     let occurrence: Occurrence
     let token: TokenCondition?
     let condition: ExchangeCondition
@@ -85,7 +103,8 @@ struct ScenarioRule: Sendable {
         _ node: FixtureNode, states: [String], _ scope: InterventionScope
     ) throws(FixtureProblem) {
         let mapping = try node.mapping(["on", "when", "go"] + Occurrence.members + Effect.members)
-        routes = try scope.routes(mapping.required("on"))
+        let on = try mapping.required("on")
+        routes = try scope.routes(on)
         occurrence = try Occurrence(mapping)
         let conditions = try mapping["when"]?.mapping(["token"] + ExchangeCondition.members)
         token = try conditions?["token"]?.choice(of: TokenCondition.self)
@@ -98,9 +117,25 @@ struct ScenarioRule: Sendable {
             }
             return index
         }
+        summary = Self.summary(on: try on.json(), occurrence, token, condition)
         if effect.isNone, next == nil, occurrence != .always {
             throw node.problem(
                 "a rule that only passes calls on has nothing to count; give it go, fail, respond, do or fault")
         }
+    }
+
+    private static func summary(
+        on routes: JSON, _ occurrence: Occurrence, _ token: TokenCondition?, _ condition: ExchangeCondition
+    ) -> String {
+        var words = occurrence == .always ? "a call" : occurrence.summary
+        words += " of " + (routes.array ?? [routes]).map { $0.string ?? $0.text }.joined(separator: ", ")
+        switch token {
+        case .newer?: words += " with a newer token"
+        case .present?: words += " with a token"
+        case .absent?: words += " without a token"
+        case nil: break
+        }
+        if !condition.names.isEmpty { words += " whose \(condition.names.joined(separator: ", ")) fits" }
+        return words
     }
 }

@@ -5,7 +5,8 @@ struct ScenarioRun: Sendable {
     let scenario: Scenario
     private(set) var state: Int
     private var counters: [CallCounter] = []
-    private var latestRefusedExpiry: Double?
+    /// Whether it has refused a token: before that, none is newer.
+    private var hasRefused = false
     private var dice: SplitMix64
 
     /// Creates a run that starts in that state.
@@ -31,46 +32,52 @@ struct ScenarioRun: Sendable {
         fileprivate let index: Int
     }
 
+    /// Whether a rule of the current state waits for a newer token.
+    var waitsForNewerToken: Bool { scenario.states[state].waitsForNewerToken }
+
     /// Counts a call in every rule that it matches; a rule that is hit but not followed hits the next call instead.
     ///
     /// - Returns: the first rule that is hit.
-    mutating func count(_ matchContext: MatchContext, route: String) -> Hit? {
+    mutating func count(_ matchContext: MatchContext, route: String, _ tokens: TokenMemory) -> Hit? {
         var hit: Hit?
-        for (index, rule) in scenario.states[state].rules.enumerated() {
-            guard rule.routes.contains(route), fits(rule.token, matchContext), rule.condition.holds(for: matchContext)
-            else {
-                continue
-            }
+        for (index, rule) in scenario.states[state].rules.enumerated() where rule.routes.contains(route) {
+            guard fits(rule.token, matchContext, tokens), rule.condition.holds(for: matchContext) else { continue }
             if counters[index].count(), hit == nil { hit = Hit(rule: rule, index: index) }
         }
         return hit
     }
 
-    private func fits(_ condition: ScenarioRule.TokenCondition?, _ matchContext: MatchContext) -> Bool {
+    private func fits(
+        _ condition: ScenarioRule.TokenCondition?, _ matchContext: MatchContext, _ tokens: TokenMemory
+    ) -> Bool {
         switch condition {
         case nil: true
         case .present?: matchContext.claims != nil
         case .absent?: matchContext.claims == nil
-        case .newer?:
-            if let last = latestRefusedExpiry, let expiry = matchContext.time("exp") { expiry > last } else { false }
+        case .newer?: hasRefused && matchContext.claims != nil && matchContext.token.map(tokens.isNewer) ?? false
         }
     }
 
     /// Follows a rule that decided: remembers a refused token, and moves to the rule's next state.
-    mutating func follow(_ hit: Hit, _ matchContext: MatchContext) -> Intervention {
+    mutating func follow(_ hit: Hit, _ matchContext: MatchContext, _ tokens: inout TokenMemory) -> Intervention {
         let rule = hit.rule
         counters[hit.index].strike()
-        let origin = "scenario \(scenario.name) in \(stateName)"
-        if case .failure = rule.effect.replacement, let expiry = matchContext.time("exp"),
-            // Nothing could be newer than the end of the clock's range.
-            Moment.representable.contains(Moment(unixSeconds: expiry))
-        {
-            // The newest refused token counts: an older one must not make it look new.
-            latestRefusedExpiry = max(expiry, latestRefusedExpiry ?? expiry)
+        var author = "scenario \(scenario.name) in \(stateName)"
+        if rule.occurrence != .always { author += " at \(rule.occurrence.summary)" }
+        var remark = ""
+        if rule.effect.refuses, let token = matchContext.token {
+            if waitsForNewerToken, hasRefused, !tokens.isNewer(token) {
+                remark = ", and this one was \(tokens.wasRefused(token) ? "refused" : "there") before"
+            }
+            tokens.refuse(token)
+            hasRefused = true
         }
-        if let next = rule.next { enter(next) }
-        let author = rule.next == nil ? origin : "\(origin), to \(stateName)"
-        return Intervention(rule.effect, by: author, &dice)
+        if let next = rule.next {
+            enter(next)
+            author += ", to \(stateName)"
+        }
+        let exits = scenario.states[state].exits
+        return Intervention(rule.effect, by: author, then: exits.map { "waits for \($0)\(remark)" }, &dice)
     }
 
     /// The run on another version of its scenario; `nil` when that no longer has the current state.
@@ -80,7 +87,7 @@ struct ScenarioRun: Sendable {
         guard let index = scenario.states.firstIndex(where: { $0.name == stateName }) else { return nil }
         var run = ScenarioRun(scenario, state: index, seed: 0)
         run.dice = dice
-        run.latestRefusedExpiry = latestRefusedExpiry
+        run.hasRefused = hasRefused
         // A rule that moved to another position counts other calls than the one it displaced.
         let (old, new) = (self.scenario.states[state].rules, scenario.states[index].rules)
         let isSame =
@@ -96,13 +103,13 @@ struct ScenarioRun: Sendable {
             "scenario": .string(scenario.name), "state": .string(stateName), "dice": dice.written,
             "counters": .array(counters.map { $0.json(.changes) }),
         ]
-        if let latestRefusedExpiry { kept["latest_refused_expiry"] = latestRefusedExpiry.written }
+        if hasRefused { kept["has_refused"] = true }
         return .object(kept)
     }
 
     /// Reads what ``kept`` gives. Counters start anew when the state has other rules by now.
     init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
-        let mapping = try node.mapping("scenario", "state", "dice", "counters", "latest_refused_expiry")
+        let mapping = try node.mapping("scenario", "state", "dice", "counters", "has_refused")
         let (name, state) = (try mapping.required("scenario"), try mapping.required("state"))
         guard let scenario = loaded.scenario(try name.string()) else {
             throw name.problem("no scenario is called \(try name.string())")
@@ -113,7 +120,7 @@ struct ScenarioRun: Sendable {
         }
         self.init(scenario, state: index, seed: 0)
         dice = try SplitMix64.read(try mapping.required("dice"))
-        latestRefusedExpiry = try mapping["latest_refused_expiry"]?.number()
+        hasRefused = try mapping["has_refused"]?.bool() ?? false
         let kept = try mapping.required("counters").elements()
         guard kept.count == counters.count else { return }
         for (index, node) in kept.enumerated() { try counters[index].read(node, .export(.changes)) }

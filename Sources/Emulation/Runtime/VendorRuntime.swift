@@ -1,5 +1,5 @@
 public import HTTPTypes
-import Tokens
+public import Tokens
 public import Wire
 
 /// A vendor that is ready to answer, from one load of its fixtures.
@@ -86,7 +86,8 @@ extension VendorRuntime {
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,
             moment: exchange.moment, isClockFrozen: exchange.isClockFrozen, switches: store.switches,
             authenticationContext: store.authenticationContext(at: self),
-            sandbox: exchange.sandbox.identity, selector: exchange.selector, keyFetch: keyFetch)
+            sandbox: exchange.sandbox.identity, selector: exchange.selector, keyFetch: keyFetch,
+            refusedTokens: exchange.isWatched ? exchange.sandbox.refusedTokens : TokenDigests())
         var findings = Findings<V.Failure>()
         var call = Call(
             arrival: arrival, credentials: vendor.authenticate(arrival, &findings),
@@ -101,8 +102,9 @@ extension VendorRuntime {
     @inlinable
     func intervene(_ exchange: Exchange, _ call: inout Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
         guard exchange.isWatched else { return handle(exchange, &call, in: store) }
+        let token = vendor.token(of: call.credentials)
         let matchContext = MatchContext(
-            request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
+            request: exchange.request, parameters: call.parameters, claims: token?.claims, token: token,
             moment: exchange.moment)
         // Decided here, so that a call without an intervention continues in the vendor's own code.
         let decision = exchange.sandbox.intervene(matchContext, vendor: V.identity.id, route: call.route.id)
@@ -199,7 +201,7 @@ extension VendorRuntime {
         record.ownInterventions = call.interventions
         record.cause = call.outbox.cause
         record.secrets = secrets
-        record.claims = vendor.claims(of: call.credentials)
+        record.claims = vendor.token(of: call.credentials)?.claims
         return record
     }
 }

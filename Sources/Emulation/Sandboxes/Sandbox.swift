@@ -307,6 +307,28 @@ extension Sandbox {
         alter { $0.interventions.replace(find) }
     }
 
+    /// The tokens that scenarios refused, which nobody should be handed again.
+    @usableFromInline var refusedTokens: TokenDigests { control.withLock { $0.interventions.refusedTokens } }
+
+    /// Mints a token of the vendor with that index: one that no scenario refused, if need be with a later `exp`, unless
+    /// the order sets that.
+    package func mint(
+        _ order: MintRequest, of vendor: Int, by selector: SandboxSelector
+    ) throws(MintRefusal) -> MintedToken {
+        let (refused, moment) = (refusedTokens, now)
+        let mint = { (claims: JSONObject) throws(MintRefusal) in
+            try self.vendors[vendor].mint(order.setting(claims), at: moment, by: selector, self.identifiers)
+        }
+        var minted = try mint([:])
+        while refused.contains(minted.bytes), let expiry = minted.json["claims"]?["exp"]?.int {
+            let later = try mint(["exp": JSON(expiry + 1)])
+            if later.token == minted.token { break }
+            minted = later
+        }
+        control.withLock { [minted] in $0.interventions.note(minted.bytes) }
+        return minted
+    }
+
     /// Counts an exchange in every fault and scenario of its vendor, and decides its outcome.
     @usableFromInline
     func intervene(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {

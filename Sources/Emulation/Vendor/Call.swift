@@ -26,6 +26,8 @@ public final class Arrival<V: Vendor>: Sendable {
     public let selector: SandboxSelector
     /// The result of fetching published keys that this request waited for; `nil` when it did not wait.
     public let keyFetch: KeyFetchReport?
+    /// The tokens that scenarios refused in this sandbox: a renewal must not hand them out again.
+    public let refusedTokens: TokenDigests
 
     /// Creates an arrival from its parts.
     @inlinable
@@ -33,8 +35,9 @@ public final class Arrival<V: Vendor>: Sendable {
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
         isClockFrozen: Bool = false, switches: V.Switches, authenticationContext: V.AuthenticationContext,
         sandbox: SandboxIdentity,
-        selector: SandboxSelector = .none, keyFetch: KeyFetchReport? = nil
+        selector: SandboxSelector = .none, keyFetch: KeyFetchReport? = nil, refusedTokens: TokenDigests = TokenDigests()
     ) {
+        self.refusedTokens = refusedTokens
         self.selector = selector
         self.authenticationContext = authenticationContext
         self.sandbox = sandbox

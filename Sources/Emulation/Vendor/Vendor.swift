@@ -1,4 +1,5 @@
 public import JSON
+public import Tokens
 
 /// A backend that Understudy stands in for: what every vendor needs.
 ///
@@ -76,8 +77,8 @@ public protocol Vendor: Sendable {
     /// It does not answer the request, and runs outside any lock.
     func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) -> Credentials
 
-    /// The claims of the presented token, trusted or not; `nil` without a readable token.
-    func claims(of credentials: Credentials) -> JSONObject?
+    /// The presented token, trusted or not; `nil` without one.
+    func token(of credentials: Credentials) -> CompactToken?
 
     /// Judges what authentication could not, since it needs the state: who exists, who owns what.
     ///
@@ -155,7 +156,7 @@ extension Vendor {
 
     /// By default, there are no readable tokens.
     @inlinable
-    public func claims(of credentials: Credentials) -> JSONObject? { nil }
+    public func token(of credentials: Credentials) -> CompactToken? { nil }
 
     /// By default, the credentials alone decide.
     @inlinable

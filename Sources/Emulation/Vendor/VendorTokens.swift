@@ -33,6 +33,15 @@ public struct MintRequest: Sendable {
         self.kind = kind
         self.members = members
     }
+
+    /// The request with these claims, unless it sets them itself.
+    func setting(_ claims: JSONObject) -> MintRequest {
+        guard !claims.isEmpty, var own = (members["claims"] ?? [:]).object else { return self }
+        for claim in claims where own[claim.name] == nil { own[claim.name] = claim.value }
+        var members = members
+        members["claims"] = .object(own)
+        return MintRequest(kind: kind, members: members)
+    }
 }
 
 /// A minted token.
@@ -44,6 +53,8 @@ public struct MintedToken: Sendable {
     package init(token: String) {
         self.token = token
     }
+
+    var bytes: [UInt8] { Array(token.utf8) }
 
     /// The token for programs, with the header and claims read back from its text: a defect may have changed either.
     package var json: JSON {

@@ -46,9 +46,8 @@ extension ControlAPI {
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
-            let minted = try call.sandbox.vendor(index).mint(
-                MintRequest(kind: kind, members: members), at: call.sandbox.now, by: call.selector,
-                call.sandbox.identifiers)
+            let minted = try call.sandbox.mint(
+                MintRequest(kind: kind, members: members), of: index, by: call.selector)
             return .ready(.json(minted.json))
         } catch {
             throw call.invalid(error.description)

@@ -25,6 +25,8 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var switches: [SwitchCase] = []
     /// Name, documented and observed value of each switch.
     package var profiles: [String] = []
+    /// Each shipped scenario, as an app meets it.
+    package var plays: [ScenarioPlay] = []
     /// Each action with its members; an exclamation mark follows those that it needs.
     package var actions: [String] = []
     /// How each kind of token is used, and the effects of its defects.

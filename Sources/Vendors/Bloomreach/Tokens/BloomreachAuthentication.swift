@@ -6,7 +6,7 @@ import Wire
 
 /// Authentication that needs neither body nor state.
 extension Bloomreach {
-    func claims(of credentials: BloomreachFacts) -> JSONObject? { credentials.compact?.claims }
+    func token(of credentials: BloomreachFacts) -> CompactToken? { credentials.compact }
 
     func authenticate(
         _ arrival: BloomreachArrival, _ findings: inout Findings<BloomreachFailure>

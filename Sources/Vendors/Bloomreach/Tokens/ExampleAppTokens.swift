@@ -34,10 +34,13 @@ extension Bloomreach {
             body.value("exp", expecting: "a number") { $0.number.flatMap { $0.double.isFinite ? $0 : nil } }
         }
         let expiry = JSON.number(named ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
-        let draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
+        var draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
         let token: String
         do {
-            token = try draft.mint(key: key.signing, algorithm: .hs256, at: call.moment.unixSeconds)
+            let moment = call.moment.unixSeconds
+            token = try call.arrival.refusedTokens.sign(&draft) { draft in
+                try draft.mint(key: key.signing, algorithm: .hs256, at: moment)
+            }
         } catch {
             throw Refusal(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
         }
@@ -45,7 +48,7 @@ extension Bloomreach {
             throw Refusal(
                 .mintBadSubject, because: "the token would be longer than any that is read; expected a shorter sub")
         }
-        return .json(["customer_token": .string(token), "expire_time": expiry])
+        return .json(["customer_token": .string(token), "expire_time": draft.claims["exp"] ?? expiry])
     }
 
     private static func orderedProject(

@@ -27,8 +27,8 @@ struct ComapiChallengeAnswer: Sendable {
 // MARK: - Checks without state
 
 extension Comapi {
-    func claims(of credentials: ComapiCredentials) -> JSONObject? {
-        credentials.session?.compact.claims ?? credentials.answer?.token?.compact.claims
+    func token(of credentials: ComapiCredentials) -> CompactToken? {
+        credentials.session?.compact ?? credentials.answer?.token?.compact
     }
 
     func authenticate(_ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>) -> ComapiCredentials {

@@ -22,7 +22,7 @@ extension IMS {
         IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
     }
 
-    func claims(of credentials: IMSFacts) -> JSONObject? { credentials.token?.compact.claims }
+    func token(of credentials: IMSFacts) -> CompactToken? { credentials.token?.compact }
 
     func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? { credentials.order }
 

@@ -19,7 +19,7 @@ extension Okta {
         findings.judge(OktaScopeFacts(scopes: token.scopes, required: scope), by: Self.apiScopeRules)
         facts.dropExplanations()
         // A proof that goes with the token is judged like anywhere else.
-        (credentials.token, credentials.claims) = (facts, token.compact.claims)
+        (credentials.token, credentials.compact) = (facts, token.compact)
     }
 
     func authorizeAPI(_ call: inout OktaCall, _ state: inout OktaState) {

@@ -15,7 +15,7 @@ extension Okta {
         facts.bearer = bearer
         findings.judge(facts, by: OktaTokenRules.access)
         facts.dropExplanations()
-        (credentials.token, credentials.claims) = (facts, token?.compact.claims)
+        (credentials.token, credentials.compact) = (facts, token?.compact)
     }
 
     func authorizeBearer(_ call: inout OktaCall, _ state: inout OktaState) {

@@ -18,7 +18,7 @@ extension Okta {
         let content = Self.content(of: arrival.request, &credentials.parameters, takesJSON: takesJSON)
         var facts = OktaClientFacts(self, arrival, credentials.parameters, takesJSON: takesJSON)
         facts.content = content
-        credentials.claims = facts.assertion?.claims
+        credentials.compact = facts.assertion
         findings.judge(facts, by: Self.clientRules)
         guard findings.failure == nil else { return }
         (credentials.client, credentials.method) = (facts.client, facts.method)

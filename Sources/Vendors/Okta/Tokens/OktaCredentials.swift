@@ -14,12 +14,15 @@ struct OktaCredentials: Sendable {
     var clientFacts: OktaClientFacts?
     /// The presented token of a server, or the one that the request is about.
     var token: OktaTokenFacts?
-    /// The claims of the presented token or assertion, trusted or not.
-    var claims: JSONObject?
+    /// The presented token or assertion, trusted or not.
+    var compact: CompactToken?
     /// The proof of possession, where one is read.
     var proof: OktaProofCheck?
     /// What a device presents.
     var device: OktaDeviceFacts?
+
+    /// The claims of ``compact``.
+    var claims: JSONObject? { compact?.claims }
 }
 
 /// The part of the state that authentication sees.
@@ -33,7 +36,7 @@ extension Okta: AuthenticatesWithState {
         OktaAuthenticationContext(changedKeys: state.changedKeys)
     }
 
-    func claims(of credentials: OktaCredentials) -> JSONObject? { credentials.claims }
+    func token(of credentials: OktaCredentials) -> CompactToken? { credentials.compact }
 
     /// Judges what needs no more of the state than the servers' keys; each kind of caller has a file of its own.
     func authenticate(_ arrival: OktaArrival, _ findings: inout Findings<OktaFailure>) -> OktaCredentials {

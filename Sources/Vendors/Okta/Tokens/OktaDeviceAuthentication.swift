@@ -8,7 +8,7 @@ extension Okta {
         let facts = OktaDeviceFacts(
             OktaSSWS(arrival.request.fields), accounts, arrival.switches, at: arrival.moment)
         credentials.device = facts
-        credentials.claims = facts.compact?.claims
+        credentials.compact = facts.compact
         findings.judge(facts, by: Self.deviceFormRules)
     }
 

@@ -49,7 +49,7 @@ extension Rezolve {
                 because: "no api key, and the body names no known customer; expected x-rezolve-partner-apikey")
         }
         guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
-        let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
+        let token = try sessionToken(for: customer, of: partner, device: device, call.arrival)
         return .json(["access_token": .string(token), "public_key": JSON(key.publicPEM)])
     }
 }

@@ -78,7 +78,7 @@ extension Rezolve {
         // A customer registered at core has no user, and so no session that RUA could have ended.
         let isOver = session.user?.isLoggedOut(on: session.device) ?? false
         let token = try sessionToken(
-            for: session.customer, of: session.partner, device: session.device, at: call.moment,
+            for: session.customer, of: session.partner, device: session.device, call.arrival,
             lifetime: isOver ? logoutLifetime : sessionLifetime)
         let value = call.switches.tokenPrefix == .bearer ? "Bearer \(token)" : token
         return .respond(withToken(value, ["accessToken": .string(value)]))
@@ -161,7 +161,7 @@ extension Rezolve {
             throw Refusal(
                 .ruaWrongCredentials, because: "the customer of user \(user.id) is gone; expected a user who has one")
         }
-        let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
+        let token = try sessionToken(for: customer, of: partner, device: device, call.arrival)
         var user = user
         user.logIn(on: device)
         state.users.store(user)
@@ -170,7 +170,7 @@ extension Rezolve {
 
     /// A login JWT as RUA signs it on behalf of the partner.
     static func sessionToken(
-        for customer: RezolveCustomer, of partner: RezolvePartner, device: String, at moment: Moment,
+        for customer: RezolveCustomer, of partner: RezolvePartner, device: String, _ arrival: RezolveArrival,
         lifetime: Duration = sessionLifetime
     ) throws(Refused) -> String {
         guard let key = partner.authKey?.signing else {
@@ -178,11 +178,13 @@ extension Rezolve {
                 .ruaNoAuthKey,
                 because: "partner \(partner.id) has no auth key to sign a token with; expected a partner that has one")
         }
-        let draft = TokenDraft.login(
+        var draft = TokenDraft.login(
             entityID: customer.entityID, partnerEntityID: customer.partnerEntityID, deviceID: device,
-            expiry: moment + lifetime)
+            expiry: arrival.moment + lifetime)
         do {
-            return try draft.mint(key: key, algorithm: .hs512, at: moment.unixSeconds)
+            return try arrival.refusedTokens.sign(&draft) { draft in
+                try draft.mint(key: key, algorithm: .hs512, at: arrival.moment.unixSeconds)
+            }
         } catch {
             throw Refusal(
                 .serviceUnavailable,

@@ -13,7 +13,7 @@ extension HTTPField.Name {
 // MARK: - What needs no state
 
 extension Rezolve {
-    func claims(of credentials: RezolveFacts) -> JSONObject? { credentials.compact?.claims }
+    func token(of credentials: RezolveFacts) -> CompactToken? { credentials.compact }
 
     func authenticate(_ arrival: RezolveArrival, _ findings: inout Findings<RezolveFailure>) -> RezolveFacts {
         var facts = RezolveFacts(self, arrival.switches, at: arrival.moment)
