@@ -30,10 +30,12 @@ package enum Nearest {
         return names.prefix(5).map(\.shown).joined(separator: ", ") + more
     }
 
-    /// The number of insertions, deletions and replacements that turn one string into the other.
+    /// The number of insertions, deletions and replacements that turn one string, or one list of bytes, into the other.
     ///
-    /// Names are short; of longer strings only the beginnings are compared, since the time grows with both lengths.
-    package static func distance(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
+    /// Names are short; of longer ones only the beginnings are compared, since the time grows with both lengths.
+    package static func distance<Element: Equatable>(
+        _ left: some Collection<Element>, _ right: some Collection<Element>
+    ) -> Int {
         let left = left.prefix(longest)
         let right = Array(right.prefix(longest))
         var row = Array(0...right.count)

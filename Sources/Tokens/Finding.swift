@@ -92,6 +92,11 @@ public struct Finding: Sendable, Hashable {
         return finding
     }
 
+    /// What a remark says, in one line: its note, or what was found.
+    package var remark: String {
+        "\(check): \(note ?? found.map { "found \($0)" } ?? outcome.rawValue)"
+    }
+
     /// The same finding with a note that explains it.
     ///
     /// People read a failure's note as its reason; a separate remark is seen only by those who open the list of

@@ -42,7 +42,7 @@ package struct Pipeline: RequestHandler {
     package init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
         self.role = role
-        guide = RouteGuide(emulator.routes)
+        guide = emulator.routes.guide
         if case .control(let port) = role {
             control = ControlAPI(emulator, vendorPort: port)
         } else {
@@ -290,6 +290,7 @@ package struct Pipeline: RequestHandler {
         metadata["route"] = entry.record.route.map { "\($0)" }
         metadata["failure"] = entry.record.failure.map { "\($0)" }
         metadata["reason"] = masked.reason.map { "\($0)" }
+        metadata["note"] = masked.note.map { "\($0)" }
         logger.info("exchange", metadata: metadata)
     }
 }

@@ -23,7 +23,7 @@ struct KeptEntriesTests {
 
     private func read(_ text: [UInt8]) throws -> JournalEntry {
         let node = FixtureNode(try JSON.parse(text), from: "file")
-        return try JournalEntry(kept: node, guide: RouteGuide(RouteTable()))
+        return try JournalEntry(kept: node, guide: RouteTable().guide)
     }
 
     private func entry(_ body: String, token: String? = nil) -> JournalEntry {
@@ -152,7 +152,7 @@ struct KeptEntriesTests {
         ),
         ("secrets", { $0.secrets = ["pin"] }),
         ("no route", { ($0.route, $0.vendor) = (nil, nil) }),
-        ("no vendor", { $0.guide = RouteGuide(RouteTable()) }),
+        ("no vendor", { $0.guide = RouteTable().guide }),
     ]
 
     @Test("are shown and found as they were, whatever they are", arguments: records.indices)

@@ -49,6 +49,33 @@ struct JournalControlTests {
         #expect(entries[0]["response"]?["body"]?["guest"] == true)
     }
 
+    @Test("shows what an accepted call was remarked on, and finds such calls", arguments: Depth.allCases)
+    func notes(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let path = "/api/v1/partner/317/customer/entity123/addressbook"
+        for claims: JSON in [["exp": JSON(World.exampleMoment * 1000)], [:], ["exp": JSON(World.exampleMoment - 1)]] {
+            let token = try await world.mint("rezolve/login", ["claims": claims])
+            _ = try await world.call(
+                .get, path,
+                key + [
+                    ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"),
+                    ("authorization", "Bearer " + token),
+                ])
+        }
+        let note = "milliseconds-exp: exp is 1800000000000. A JWT counts seconds"
+        for query in ["?noted=true&format=brief", "?noted=true"] {
+            let entries = try await world.control(.get, "journal" + query).json["entries"]?.array ?? []
+            #expect(entries.map { $0["id"] } == [1])
+            #expect(entries.first?["note"]?.string?.hasPrefix(note) == true, "\(entries)")
+        }
+        #expect(try await ids(world, "?noted=false") == [2, 3])
+        let verified = try await world.control(.post, "journal/verify", #"{"exactly":1,"where":{"noted":true}}"#)
+        verified.expect(200)
+        let missed = try await world.control(.post, "journal/verify", #"{"exactly":2,"where":{"noted":true}}"#)
+        #expect(missed.status == 409)
+        #expect(missed.text.contains(#"{"condition":"noted","expected":"true","found":"false"}"#), "\(missed.text)")
+    }
+
     @Test(
         "filters by each part and all together",
         arguments: [

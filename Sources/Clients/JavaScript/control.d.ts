@@ -155,6 +155,8 @@ export interface JournalEntry {
   failure: string | null;
   /** What led to the failure, in one line. */
   reason: string | null;
+  /** What the accepted call was remarked on, in one line. */
+  note?: string;
   /** What influenced the answer. */
   intervention?: string | (string | Record<string, unknown>)[];
   /** Says of an entry that the server itself sent the request. */
@@ -205,6 +207,8 @@ export interface BriefEntry {
   method: string;
   /** Path and query, tokens masked, without the sandbox's prefix. */
   target: string;
+  /** What the accepted call was remarked on, in one line. */
+  note?: string;
   /** What influenced the answer. */
   intervention?: string | (string | Record<string, unknown>)[];
   /** Says of an entry that the server itself sent the request. */
@@ -1098,7 +1102,7 @@ export class Control {
   metrics(): Promise<string>;
 
   /** The exchanges that a filter admits, the oldest first. */
-  journalList(query?: { vendor?: string; route?: string; status?: string; failure?: string; since?: Moment | Duration; after?: number; unmatched?: boolean; refused?: boolean; kind?: "incoming" | "outgoing"; last?: number; format?: "json" | "brief" | "har" | "hurl"; wait?: Wait; count?: number }): Promise<JournalForms | string>;
+  journalList(query?: { vendor?: string; route?: string; status?: string; failure?: string; since?: Moment | Duration; after?: number; unmatched?: boolean; refused?: boolean; noted?: boolean; kind?: "incoming" | "outgoing"; last?: number; format?: "json" | "brief" | "har" | "hurl"; wait?: Wait; count?: number }): Promise<JournalForms | string>;
 
   /** Forgets all exchanges. */
   journalClear(): Promise<void>;

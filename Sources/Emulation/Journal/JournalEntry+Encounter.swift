@@ -19,6 +19,6 @@ extension JournalEntry {
 
     /// The closest routes; `nil` when the request matched one.
     func nearestRoutes(in routes: RouteTable) -> [String]? {
-        record.route == nil ? routes.nearest(to: request.method, request.path) : nil
+        record.route == nil ? routes.guide.nearest(to: request.method, request.path) : nil
     }
 }

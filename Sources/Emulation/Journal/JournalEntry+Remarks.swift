@@ -5,7 +5,17 @@ extension JournalEntry {
     /// Every check made, in the vendor's order, and remarks on how the call arrived.
     ///
     /// The remarks follow from the entry, so they are computed when it is read.
-    package var findings: [Finding] { record.findings + [slashes, clock].compactMap(\.self) }
+    package var findings: [Finding] { record.findings + remarks }
+
+    private var remarks: [Finding] { [slashes, clock].compactMap(\.self) }
+
+    /// What an accepted call was remarked on, in one line; `nil` for nothing, and for a refused call, which has its
+    /// reason.
+    var note: String? {
+        guard record.failure == nil else { return nil }
+        let noted = record.checks.noted + remarks
+        return noted.isEmpty ? nil : noted.map(\.remark).joined(separator: "; ")
+    }
 
     /// What was found by the checks of that name that only noted it.
     func notes(named check: String) -> [String] {

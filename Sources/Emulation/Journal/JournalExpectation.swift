@@ -14,11 +14,11 @@ package struct JournalExpectation: Sendable {
     package let bounds: String
 
     private static let filters = [
-        "vendor", "route", "status", "failure", "refused", "since", "after", "unmatched", "kind",
+        "vendor", "route", "status", "failure", "refused", "noted", "since", "after", "unmatched", "kind",
     ]
 
     /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without the two; and `where`, which takes
-    /// `vendor`, `route`, `status`, `failure`, `refused`, `since`, `after`, `unmatched`, `kind` (by default `incoming`) and
+    /// `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `since`, `after`, `unmatched`, `kind` (by default `incoming`) and
     /// the parts of an ``ExchangeCondition``.
     ///
     /// - Parameter noteNames: checks whose notes `where` takes as well, each with a ``ValueMatcher``.

@@ -11,6 +11,8 @@ package struct JournalFilter: Sendable {
     package var status: Status?
     /// Whether the exchange has a failure (`true`) or none (`false`).
     package var isRefused: Bool?
+    /// Whether the exchange was accepted with a remark (`true`) or not (`false`).
+    package var isNoted: Bool?
     /// The failure's name.
     package var failure: String?
     /// The earliest moment, by the sandbox's clock.
@@ -65,6 +67,7 @@ package struct JournalFilter: Sendable {
             && (route == nil || isRoute(entry.record.route))
             && status.map { $0.admits(entry.response.status.code) } != false
             && (isRefused == nil || (entry.record.failure != nil) == isRefused)
+            && (isNoted == nil || (entry.note != nil) == isNoted)
             && (failure == nil || entry.record.failure == failure)
             && since.map { entry.moment >= $0 } != false
             && after.map { entry.id > $0 } != false
@@ -91,6 +94,9 @@ package struct JournalFilter: Sendable {
             (
                 "refused", isRefused.map { "\($0)" }, "\(record.failure != nil)",
                 (record.failure != nil) == isRefused
+            ),
+            (
+                "noted", isNoted.map { "\($0)" }, "\(entry.note != nil)", (entry.note != nil) == isNoted
             ),
             ("since", since?.rfc3339, entry.moment.rfc3339, since.map { entry.moment >= $0 } ?? true),
             ("after", after.map(String.init), "\(entry.id)", after.map { entry.id > $0 } ?? true),

@@ -35,6 +35,9 @@ package struct MaskedExchange {
     /// Why the exchange was refused, in one line; `nil` when it was not.
     package var reason: String? { entry.explanation.map(redactor.text) }
 
+    /// What an accepted call was remarked on, in one line; `nil` for nothing.
+    package var note: String? { entry.note.map(redactor.text) }
+
     /// What influenced the answer, in words: a fault or scenario, and what the vendor itself did; `nil` for nothing.
     package var intervention: String? { InterventionText.line(interventions) }
 
@@ -116,6 +119,7 @@ extension MaskedExchange {
             json["kind"] = .string(ExchangeKind.outgoing.rawValue)
             json["url"] = .string(redactor.text(base) + target)
         }
+        json["note"] = note.map(JSON.string)
         json["intervention"] = interventions
         json["nearest_routes"] = (entry.isOutgoing ? nil : entry.nearestRoutes(in: routes)).map {
             .array($0.map(JSON.string))

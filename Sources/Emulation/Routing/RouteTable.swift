@@ -36,7 +36,10 @@ public struct RouteTable: Sendable {
         }
     }
 
-    let members: [Member]
+    private let members: [Member]
+    /// Finds the routes that wrong paths were meant for.
+    package let guide: RouteGuide
+
     private struct Ending {
         let vendor: Int
         let method: HTTPRequest.Method
@@ -57,7 +60,7 @@ public struct RouteTable: Sendable {
     private let recentMatches = RecentReadings<(method: HTTPRequest.Method, match: Match)>()
 
     /// Creates a table without routes.
-    package init() { members = [] }
+    package init() { (members, guide) = ([], RouteGuide([])) }
 
     /// Creates a table of these vendors.
     ///
@@ -65,6 +68,7 @@ public struct RouteTable: Sendable {
     ///   outside its vendor's prefixes.
     package init(_ members: [Member]) throws(RouteClash) {
         self.members = members
+        guide = RouteGuide(members)
         try Self.checkPrefixes(members)
         for (index, member) in members.enumerated() {
             prefixes += member.identity.prefixes.map { ($0.split(separator: "/"), index) }

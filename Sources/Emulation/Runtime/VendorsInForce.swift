@@ -7,8 +7,6 @@ package final class VendorsInForce: Sendable {
     let vendors: [any AnyVendorInForce]
     /// Their routes, which reloads do not change.
     let routes: RouteTable
-    /// Finds the routes that were meant.
-    let guide: RouteGuide
     /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
 
@@ -17,7 +15,6 @@ package final class VendorsInForce: Sendable {
     /// - Parameter secrets: the server's own secrets, such as the control API's token.
     package init(_ loaded: LoadedVendors, at routes: RouteTable = RouteTable(), hiding secrets: [String] = []) {
         self.routes = routes
-        guide = RouteGuide(routes)
         current = Mutex(loaded)
         vendors = loaded.vendors.map { $0.putInForce() }
         ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]

@@ -100,7 +100,7 @@ extension Sandbox {
     private func restoreEntries(_ node: FixtureNode) throws(FixtureProblem) {
         var entries: [JournalEntry] = []
         try node.forEachRecord { (node) throws(FixtureProblem) in
-            let entry = try JournalEntry(kept: node, guide: inForce.guide)
+            let entry = try JournalEntry(kept: node, guide: inForce.routes.guide)
             guard entry.id > entries.last?.id ?? 0 else { throw node.problem("entries must be in order") }
             entries.append(entry)
         }

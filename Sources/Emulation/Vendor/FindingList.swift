@@ -45,6 +45,19 @@ public struct FindingList: Sendable {
         return nil
     }
 
+    /// Those that only remark on something; findings of rules without a remark are not even created.
+    var noted: [Finding] {
+        entries.flatMap { entry -> [Finding] in
+            let candidates =
+                switch entry {
+                case .one(let finding): [finding]
+                case .several(let findings): findings
+                case .unread(let unread): unread.hasRemarks ? unread.findings : []
+                }
+            return candidates.filter { $0.outcome == .noted }
+        }
+    }
+
     /// Adds a finding.
     @inlinable
     public mutating func append(_ finding: consuming Finding) {

@@ -7,6 +7,8 @@ public import Tokens
 protocol UnreadFindings: AnyObject, Sendable {
     /// The findings of all rules; always the same.
     var findings: [Finding] { get }
+    /// Whether one of them is a remark.
+    var hasRemarks: Bool { get }
     /// The findings that were created at once, including all failed ones.
     var explained: [Finding] { get }
     /// An estimate of the memory that they hold, in bytes.
@@ -30,6 +32,8 @@ final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
     }
 
     @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes, explained: explained) }
+
+    @usableFromInline var hasRemarks: Bool { outcomes.noted != 0 }
 
     /// The token is kept as it came and in decoded form.
     @usableFromInline var byteCount: Int {

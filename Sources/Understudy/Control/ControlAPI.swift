@@ -89,7 +89,7 @@ struct ControlAPI: Sendable {
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:
-            let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
+            let nearest = table?.guide.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
             return counted(ExchangeLabel.none, .ready(problem.response), in: sandbox)

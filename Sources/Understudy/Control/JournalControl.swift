@@ -35,6 +35,9 @@ extension ControlAPI {
             "refused", "Only entries with a failure; or only the others.",
             Schema.word("True or false.", ["true", "false"])),
         .init(
+            "noted", "Only entries that were accepted with a remark; or only the others.",
+            Schema.word("True or false.", ["true", "false"])),
+        .init(
             "kind", "Only requests that the server received, or only those that it sent for an action.",
             Schema.word("A kind.", ExchangeKind.allCases.map(\.rawValue))),
         .init("last", "Only so many of the newest entries.", Schema.integer("A number.", from: 0, to: .max)),
@@ -151,10 +154,11 @@ extension JournalEntry {
             "status": JSON(response.status.code), "failure": JSON(record.failure), "reason": JSON(masked.reason),
             "method": .string(request.method.rawValue), "target": .string(masked.target),
         ]
+        json["note"] = masked.note.map(JSON.string)
         json["intervention"] = masked.interventions
         if isOutgoing { json["kind"] = .string(ExchangeKind.outgoing.rawValue) }
         if record.route == nil, !isOutgoing, response.status.code >= 400 {
-            json["nearest_routes"] = .array(routes.nearest(to: request.method, request.path).map(JSON.string))
+            json["nearest_routes"] = .array(routes.guide.nearest(to: request.method, request.path).map(JSON.string))
         }
         return .object(json)
     }

@@ -40,6 +40,7 @@ struct JournalQuery {
         filter.isUnmatched = query.flag("unmatched")
         filter.isOutgoing = query.choice("kind", of: ExchangeKind.self).map { $0 == .outgoing }
         filter.isRefused = query.flag("refused")
+        filter.isNoted = query.flag("noted")
         filter.status = query.value("status", expecting: "a whole number, or a class such as 4xx") {
             JournalFilter.Status($0.string ?? "")
         }

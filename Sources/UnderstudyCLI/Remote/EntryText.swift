@@ -24,10 +24,10 @@ struct EntryText {
         return parts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    /// The interventions, else the reason for a refusal, with the likely intended route.
+    /// The interventions, else the reason for a refusal, with the likely intended route, else the remark.
     private var why: String {
         if let intervention = InterventionText.line(entry["intervention"]) { return intervention }
-        let reason = entry["reason"]?.string ?? ""
+        let reason = entry["reason"]?.string ?? entry["note"]?.string ?? ""
         guard let near = entry["nearest_routes"]?[0]?.string, reason.firstRange(of: near) == nil else { return reason }
         return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"
     }
@@ -67,10 +67,13 @@ struct EntryText {
     /// Colour is never the only distinction.
     private var sign: String {
         if entry["intervention"] != nil { return "!" }
-        return isRefused ? "x" : entry["route"]?.string == nil ? "?" : " "
+        return isRefused ? "x" : entry["route"]?.string == nil ? "?" : entry["note"] != nil ? "*" : " "
     }
 
-    private var colour: Int { Self.colours[entry["intervention"] != nil ? "noted" : isRefused ? "failed" : ""] ?? 0 }
+    private var colour: Int {
+        let isNoted = entry["intervention"] != nil || entry["note"] != nil
+        return Self.colours[isNoted ? "noted" : isRefused ? "failed" : ""] ?? 0
+    }
 
     private func painted(_ text: String, _ colour: Int) -> String {
         isColoured && colour != 0 && !text.isEmpty ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text

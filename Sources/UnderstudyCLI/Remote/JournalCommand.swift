@@ -18,7 +18,8 @@ struct JournalCommand: ParsableCommand {
             Example: understudy journal 12
 
             It prints one line per entry: number, time by the sandbox's clock, status, vendor, route, and the reason.
-            On a terminal, refusals are red and interventions amber, unless NO_COLOR is set.
+            After the status, x is a refusal, ! an intervention, * an accepted call with a remark, ? a call that
+            found no route. On a terminal, refusals are red, interventions and remarks amber, unless NO_COLOR is set.
             Exit codes: 0 done, 1 no answer, or the server refuses (such as for an unknown route), 2 misuse.
             """)
 
@@ -30,6 +31,9 @@ struct JournalCommand: ParsableCommand {
 
     @Flag(help: "Only refused calls.")
     var refused = false
+
+    @Flag(help: "Only calls that were accepted with a remark.")
+    var noted = false
 
     @Option(help: "Only calls of this vendor.", completion: .vendors)
     var vendor: String?
@@ -58,8 +62,8 @@ struct JournalCommand: ParsableCommand {
     func validate() throws {
         guard id != nil else { return }
         let others = [
-            ("--follow", follow), ("--refused", refused), ("--vendor", vendor != nil), ("--route", route != nil),
-            ("--status", status != nil), ("--since", since != nil), ("--last", last != nil),
+            ("--follow", follow), ("--refused", refused), ("--noted", noted), ("--vendor", vendor != nil),
+            ("--route", route != nil), ("--status", status != nil), ("--since", since != nil), ("--last", last != nil),
         ].filter(\.1).map(\.0)
         guard others.isEmpty else {
             throw ValidationError(
@@ -88,7 +92,7 @@ struct JournalCommand: ParsableCommand {
     private func query(last: Int? = nil) -> [String] {
         let values = [
             ("vendor", vendor), ("route", route), ("status", status), ("since", since),
-            ("refused", refused ? "true" : nil), ("last", last.map(String.init)),
+            ("refused", refused ? "true" : nil), ("noted", noted ? "true" : nil), ("last", last.map(String.init)),
         ]
         return values.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
     }

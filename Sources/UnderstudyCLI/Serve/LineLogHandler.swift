@@ -38,8 +38,8 @@ struct LineLogHandler: LogHandler {
     }
 
     private static let order = [
-        "sandbox", "vendor", "route", "method", "path", "status", "failure", "reason", "intervention", "entry",
-        "duration_ms",
+        "sandbox", "vendor", "route", "method", "path", "status", "failure", "reason", "note", "intervention",
+        "entry", "duration_ms",
     ]
 
     private static func json(
@@ -66,7 +66,7 @@ struct LineLogHandler: LogHandler {
         if let intervention { words.append(intervention) }
         if let failure = fields["failure"] {
             words.append("\(failure): \(fields["reason"] ?? "")")
-        } else if let reason = fields["reason"] {
+        } else if let reason = fields["reason"] ?? fields["note"].map({ "* \($0)" }) {
             words.append(reason)
         }
         return Output.printable(words.joined(separator: " "))

@@ -83,7 +83,7 @@ extension NamedSchema {
         "JournalEntry",
         Schema.answer(
             "One exchange, and why it came out as it did.",
-            optional: ["intervention", "kind", "nearest_routes", "parts", "replica", "socket", "url"],
+            optional: ["intervention", "kind", "nearest_routes", "note", "parts", "replica", "socket", "url"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "sandbox": Schema.string("The sandbox."),
@@ -93,7 +93,7 @@ extension NamedSchema {
                 "status": status,
                 "failure": Schema.nullable(Schema.string("The failure's name; null when the call succeeded.")),
                 "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
-                "intervention": interventions,
+                "note": note, "intervention": interventions,
                 "kind": kind, "url": Schema.string("The address that the server asked, tokens masked."),
                 "nearest_routes": nearestRoutes,
                 "findings": Schema.list("Every check, in the vendor's order.", of: finding.reference),
@@ -123,6 +123,8 @@ extension NamedSchema {
             "findings": Schema.list("Every check that was made for it.", of: finding.reference),
         ])
 
+    private static let note = Schema.string("What the accepted call was remarked on, in one line.")
+
     private static let interventions = Schema.either(
         "What influenced the answer.", Schema.string("The fault or scenario that did."),
         Schema.list(
@@ -147,7 +149,7 @@ extension NamedSchema {
         "BriefEntry",
         Schema.answer(
             "What a list shows of an exchange; the members mean what they mean in the whole entry.",
-            optional: ["intervention", "kind", "nearest_routes"],
+            optional: ["intervention", "kind", "nearest_routes", "note"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
@@ -158,7 +160,7 @@ extension NamedSchema {
                 "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
                 "method": Schema.string("The method."),
                 "target": Schema.string("Path and query, tokens masked, without the sandbox's prefix."),
-                "intervention": interventions,
+                "note": note, "intervention": interventions,
                 "kind": kind, "nearest_routes": nearestRoutes,
             ]))
 

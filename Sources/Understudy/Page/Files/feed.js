@@ -4,7 +4,7 @@ import { get, query, place } from './api.js';
 
 const MOST = 10000;
 /** The parameters that the API knows; `text` is the page's own. */
-export const FILTERS = ['vendor', 'route', 'status', 'failure', 'refused', 'unmatched', 'since', 'last'];
+export const FILTERS = ['vendor', 'route', 'status', 'failure', 'refused', 'noted', 'unmatched', 'since', 'last'];
 
 /** Entries that a filter admits, followed for as long as somebody listens. */
 export class Feed {

@@ -48,6 +48,7 @@ export function view(app) {
       status: select([...any('any status'), '2xx', '3xx', '4xx', '5xx', '400', '401', '403', '404', '409', '429', '500', '503'], '', set('status'), { 'aria-label': 'Status' }),
       since: select([...any('any time'), ['1m', 'last minute'], ['5m', 'last 5 min'], ['1h', 'last hour']], '', set('since'), { 'aria-label': 'Since' }),
       refused: toggle('Refused', 'refused'),
+      noted: toggle('Noted', 'noted'),
       unmatched: toggle('Unmatched', 'unmatched'),
     };
     const pause = button('Pause', () => {
@@ -74,7 +75,7 @@ export function view(app) {
   function onChange() {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const found = words.length ? feed.rows.filter(entry => {
-      const all = `${entry.id} ${entry.status} ${entry.vendor} ${entry.route} ${entry.method} ${entry.target} ${entry.failure} ${entry.reason} ${intervened(entry) ?? ''}`.toLowerCase();
+      const all = `${entry.id} ${entry.status} ${entry.vendor} ${entry.route} ${entry.method} ${entry.target} ${entry.failure} ${entry.reason} ${entry.note} ${intervened(entry) ?? ''}`.toLowerCase();
       return words.every(word => all.includes(word));
     }) : feed.rows;
     rows.set(found);

@@ -75,7 +75,7 @@ export function sentence(entry, about) {
   const said = parts(entry.reason);
   if (said) return judged(said, entry, about);
   if (entry.reason) return entry.reason;
-  return about && entry.failure ? about : '';
+  return about && entry.failure ? about : entry.note ?? '';
 }
 
 function judged(said, entry, about) {
@@ -96,6 +96,7 @@ export function kind(entry) {
   if (entry.intervention) return { name: 'intervened', sign: '!', word: 'intervention' };
   if (entry.route === null && entry.status >= 400) return { name: 'unmatched', sign: '?', word: 'unmatched' };
   if (entry.failure || entry.status >= 400) return { name: 'refused', sign: '✕', word: 'refused' };
+  if (entry.note) return { name: 'noted', sign: '•', word: 'accepted with a remark' };
   return { name: 'fine', sign: '✓', word: 'answered' };
 }
 

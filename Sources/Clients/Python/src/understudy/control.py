@@ -185,6 +185,8 @@ class JournalEntry(TypedDict):
     failure: Union[str, None]
     # What led to the failure, in one line.
     reason: Union[str, None]
+    # What the accepted call was remarked on, in one line.
+    note: NotRequired[str]
     # What influenced the answer.
     intervention: NotRequired[Union[str, List[Union[str, Dict[str, Any]]]]]
     # Says of an entry that the server itself sent the request.
@@ -237,6 +239,8 @@ class BriefEntry(TypedDict):
     method: str
     # Path and query, tokens masked, without the sandbox's prefix.
     target: str
+    # What the accepted call was remarked on, in one line.
+    note: NotRequired[str]
     # What influenced the answer.
     intervention: NotRequired[Union[str, List[Union[str, Dict[str, Any]]]]]
     # Says of an entry that the server itself sent the request.
@@ -1246,6 +1250,7 @@ class Control:
         after: Optional[int] = None,
         unmatched: Optional[bool] = None,
         refused: Optional[bool] = None,
+        noted: Optional[bool] = None,
         kind: Optional[Literal["incoming", "outgoing"]] = None,
         last: Optional[int] = None,
         format: Optional[Literal["json", "brief", "har", "hurl"]] = None,
@@ -1256,7 +1261,7 @@ class Control:
 
         `GET journal`
         """
-        answer: Union[JournalForms, str] = self._send("GET", "journal", query={"vendor": vendor, "route": route, "status": status, "failure": failure, "since": since, "after": after, "unmatched": unmatched, "refused": refused, "kind": kind, "last": last, "format": format, "wait": wait, "count": count}, expected=(200,))
+        answer: Union[JournalForms, str] = self._send("GET", "journal", query={"vendor": vendor, "route": route, "status": status, "failure": failure, "since": since, "after": after, "unmatched": unmatched, "refused": refused, "noted": noted, "kind": kind, "last": last, "format": format, "wait": wait, "count": count}, expected=(200,))
         return answer
 
     def journal_clear(self) -> None:

@@ -58,15 +58,15 @@ extension Control {
     /// The answer can be decoded as one of `Journal`, `BriefJournal`, `HTTPArchive`, `String`.
     public func journalList(
         vendor: String? = nil, route: String? = nil, status: String? = nil, failure: String? = nil,
-        since: String? = nil, after: Int? = nil, unmatched: Bool? = nil, refused: Bool? = nil,
+        since: String? = nil, after: Int? = nil, unmatched: Bool? = nil, refused: Bool? = nil, noted: Bool? = nil,
         kind: JournalListKind? = nil, last: Int? = nil, format: Format? = nil, wait: String? = nil, count: Int? = nil
     ) async throws -> JSONValue {
         try await send(
             "GET", "journal",
             query: [
                 "vendor": vendor, "route": route, "status": status, "failure": failure, "since": since,
-                "after": after, "unmatched": unmatched, "refused": refused, "kind": kind?.rawValue, "last": last,
-                "format": format?.rawValue, "wait": wait, "count": count,
+                "after": after, "unmatched": unmatched, "refused": refused, "noted": noted, "kind": kind?.rawValue,
+                "last": last, "format": format?.rawValue, "wait": wait, "count": count,
             ],
             expected: [200])
     }

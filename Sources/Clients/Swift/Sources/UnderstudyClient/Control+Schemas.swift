@@ -185,6 +185,8 @@ extension Control {
         public let failure: String?
         /// What led to the failure, in one line.
         public let reason: String?
+        /// What the accepted call was remarked on, in one line.
+        public let note: String?
         /// What influenced the answer.
         public let intervention: JSONValue?
         /// Says of an entry that the server itself sent the request.
@@ -215,6 +217,7 @@ extension Control {
             case status
             case failure
             case reason
+            case note
             case intervention
             case kind
             case url
@@ -258,6 +261,8 @@ extension Control {
         public let method: String
         /// Path and query, tokens masked, without the sandbox's prefix.
         public let target: String
+        /// What the accepted call was remarked on, in one line.
+        public let note: String?
         /// What influenced the answer.
         public let intervention: JSONValue?
         /// Says of an entry that the server itself sent the request.
@@ -275,6 +280,7 @@ extension Control {
             case reason
             case method
             case target
+            case note
             case intervention
             case kind
             case nearestRoutes = "nearest_routes"
