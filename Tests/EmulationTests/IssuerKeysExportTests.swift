@@ -96,6 +96,19 @@ struct IssuerKeysExportTests {
         #expect(after.published.map(\.key.id) == ["third"])
     }
 
+    @Test("from releases that kept sixteen old keys bring back the latest of them")
+    func manyOld() throws {
+        let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"))
+        var many = fresh.export(.changes).object ?? [:]
+        let old = try (1...16).map { count -> JSON in
+            let key = try SigningKey.generateEC(.p256, id: "old-\(count)")
+            return ["kid": JSON(key.id), "role": "old", "private_key": JSON(key.privatePEM)]
+        }
+        many["keys"] = .array((many["keys"]?.array ?? []) + old)
+        let after = try fresh.imported(from: node(.object(many)), .changes)
+        #expect(after.published.map(\.key.id) == ["first", "old-1"])
+    }
+
     @Test("without a key that somebody knows are refused")
     func unknownKey() throws {
         let whole = try keys().export(.whole)

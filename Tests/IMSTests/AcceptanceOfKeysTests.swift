@@ -36,13 +36,15 @@ struct AcceptanceOfKeysTests {
         try await world.me(Forged(.rotating)).expect(200)
     }
 
-    @Test("20: a key that is published no more is unknown when the lifetime has ended", arguments: Depth.allCases)
-    func retired(_ depth: Depth) async throws {
+    @Test(
+        "20: a key that is published no more is unknown when the lifetime has ended", arguments: Depth.allCases,
+        ["retire", "overlap"])
+    func retired(_ depth: Depth, _ drill: String) async throws {
         let world = try await used(depth)
         try await world.drill("rotating", "overlap")
         try await world.advance("30s")
         try await world.me(rotated()).expect(200)
-        try await world.drill("rotating", "retire")
+        try await world.drill("rotating", drill)
         try await world.advance("600s")
         try await world.me(Forged(.rotating, [("exp", 1_800_003_600)])).expectRefusal(401, "kid-unknown")
     }

@@ -1,6 +1,7 @@
 """The flows of apps, each run by client libraries as their documentation shows it."""
 
 import asyncio
+import base64
 import logging
 import time
 
@@ -181,6 +182,17 @@ def test_authlib_introspects_and_revokes(org):
     assert session.revoke_token(org.discovery["revocation_endpoint"], tokens.access).status_code == 200
     assert session.introspect_token(org.discovery["introspection_endpoint"], tokens.access).json() == {"active": False}
     assert session.introspect_token(org.discovery["introspection_endpoint"], tokens.refresh).json()["active"] is True
+
+
+@pytest.mark.parametrize("ending", ["", ":"])
+def test_a_public_client_revokes_with_its_id_alone_in_basic(org, ending):
+    """As okta-auth-js signs out: its page puts the id there without a colon."""
+    token = signed_in(org, NATIVE).access
+    answer = requests.post(org.endpoint("revoke"), f"token_type_hint=access_token&token={token}", headers={
+        "content-type": "application/x-www-form-urlencoded",
+        "authorization": "Basic " + base64.b64encode((NATIVE.id + ending).encode()).decode()})
+    assert (answer.status_code, answer.text) == (200, "")
+    assert not is_active(org, token)
 
 
 def test_a_code_that_is_used_twice_takes_its_tokens_along(org):

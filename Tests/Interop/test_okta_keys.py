@@ -74,6 +74,15 @@ def test_an_overlap_costs_no_client_anything(org, cache):
     assert len(org.keys["keys"]) == 3
 
 
+def test_after_many_overlaps_three_keys_are_published(org):
+    published = []
+    for _ in range(5):
+        org.drill("overlap")
+        published.append([key["kid"] for key in org.keys["keys"]])
+    assert {len(kids) for kids in published} == {3}
+    assert published[-1][2] == published[-2][0], "the old key is the last one that signed"
+
+
 @pytest.mark.parametrize("cache", CACHES)
 def test_a_stale_cache_trusts_a_retired_key_and_a_fresh_one_does_not(org, cache):
     verify = cache(org)

@@ -34,8 +34,10 @@ struct AppClient: Sendable {
 
     static let serviceSecret = "svc-secret-not-real-0123456789abcdef"
 
-    static func basic(_ id: String, _ secret: String) -> World.Fields {
-        [("authorization", "Basic " + Data("\(id):\(secret)".utf8).base64EncodedString())]
+    static func basic(_ id: String, _ secret: String) -> World.Fields { basic("\(id):\(secret)") }
+
+    static func basic(_ text: String) -> World.Fields {
+        [("authorization", "Basic " + Data(text.utf8).base64EncodedString())]
     }
 
     /// A form with these parameters, as clients encode them.

@@ -34,6 +34,16 @@ struct CORSTests {
 
     // MARK: - Preflights
 
+    private func preflight(
+        _ world: World, _ path: String, _ origin: String, _ wanted: String? = nil
+    ) async throws -> [String: String] {
+        let fields = [("Origin", origin), ("Access-Control-Request-Method", "POST")]
+        let answer = try await world.call(
+            .options, path, fields + (wanted.map { [("Access-Control-Request-Headers", $0)] } ?? []))
+        answer.expect(204, "")
+        return permission(answer)
+    }
+
     @Test("6.2: any page may ask for the token endpoint and par", arguments: Depth.allCases, ["token", "par"])
     func preflight(_ depth: Depth, _ name: String) async throws {
         let world = try await World(depth)
@@ -61,12 +71,7 @@ struct CORSTests {
             ("introspect", "POST"), ("revoke", "POST"), ("userinfo", "GET, POST"), ("device/authorize", "POST"),
         ] {
             func ask(_ origin: String, _ wanted: String? = nil) async throws -> [String: String] {
-                let fields = [("Origin", origin), ("Access-Control-Request-Method", "POST")]
-                let answer = try await world.call(
-                    .options, "\(Example.custom)/\(name)",
-                    fields + (wanted.map { [("Access-Control-Request-Headers", $0)] } ?? []))
-                answer.expect(204, "")
-                return permission(answer)
+                try await preflight(world, "\(Example.custom)/\(name)", origin, wanted)
             }
             #expect(try await ask(Self.evil) == ["vary": "Origin"])
             #expect(try await ask(Self.evil, "dpop, Authorization")["access-control-allow-origin"] == Self.evil)
@@ -80,6 +85,36 @@ struct CORSTests {
         let answer = try await world.call(
             .options, Example.custom + "/revoke", [("Origin", Self.evil), ("Access-Control-Request-Method", "POST")])
         #expect(answer["access-control-allow-origin"] == Self.evil)
+    }
+
+    @Test("authn and users are for trusted pages, cookies included", arguments: Depth.allCases)
+    func managementPreflight(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let ada = "/api/v1/users/" + Example.ada
+        let routes = [
+            ("/api/v1/authn", "POST"), ("/api/v1/users", "GET, POST"), (ada, "GET"), (ada + "/sessions", "DELETE"),
+            (ada + "/lifecycle/suspend", "POST"),
+        ]
+        for (path, methods) in routes {
+            var allowed = [
+                "vary": "Origin", "access-control-allow-origin": Self.trusted, "access-control-max-age": "3600",
+                "access-control-allow-methods": methods, "access-control-allow-credentials": "true",
+            ]
+            #expect(try await preflight(world, path, Self.trusted) == allowed)
+            #expect(try await preflight(world, path, Self.evil, "content-type") == ["vary": "Origin"])
+            allowed["access-control-allow-headers"] = "authorization"
+            allowed["access-control-allow-origin"] = Self.evil
+            allowed["access-control-allow-credentials"] = nil
+            // No access token takes anybody to authn.
+            let withToken = try await preflight(world, path, Self.evil, "authorization")
+            #expect(withToken == (path == "/api/v1/authn" ? ["vary": "Origin"] : allowed))
+        }
+        try await world.set("okta.cors", "any")
+        for (path, _) in routes {
+            let any = try await preflight(world, path, Self.evil)
+            #expect(any["access-control-allow-origin"] == Self.evil)
+            #expect(any["access-control-allow-credentials"] == "true")
+        }
     }
 
     @Test("OPTIONS is for preflights alone, at servers that exist", arguments: Depth.allCases)
@@ -190,13 +225,45 @@ struct CORSTests {
                 == Self.readable(by: Self.trusted))
     }
 
-    @Test("pages, authorize and the management API have no CORS")
+    @Test("answers of authn and users are readable by trusted pages, cookies included", arguments: Depth.allCases)
+    func management(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let cookies = Self.readable(by: Self.trusted).merging(["access-control-allow-credentials": "true"]) { $1 }
+        func signIn(_ origin: String, _ password: String, _ more: World.Fields = []) async throws -> ReceivedAnswer {
+            try await world.call(
+                .post, "/api/v1/authn", [("Origin", origin)] + .jsonContent + more,
+                #"{"username":"ada@example.test","password":"\#(password)"}"#)
+        }
+        for (password, failure) in [("not-a-secret-1", nil), ("wrong", "authn-failed")] {
+            let own = try await signIn(Self.trusted, password)
+            #expect(own.failure == failure)
+            #expect(permission(own) == cookies)
+            let foreign = try await signIn(Self.evil, password, .bearer("x"))
+            #expect(foreign.failure == failure)
+            #expect(permission(foreign) == ["vary": "Origin"])
+        }
+        for path in ["/api/v1/users", "/api/v1/users/" + Example.ada] {
+            func list(_ origin: String, _ fields: World.Fields) async throws -> [String: String] {
+                permission(try await world.call(.get, path, [("Origin", origin)] + fields))
+            }
+            #expect(try await list(Self.trusted, .apiToken) == cookies)
+            #expect(try await list(Self.evil, .apiToken) == ["vary": "Origin"])
+            #expect(try await list(Self.evil, .bearer("x")) == Self.readable(by: Self.evil))
+        }
+        try await world.arm("internal-error", at: "authn")
+        #expect(permission(try await signIn(Self.trusted, "wrong")) == cookies)
+    }
+
+    @Test("pages, authorize and factors have no CORS")
     func others() async throws {
         let world = try await World()
-        for path in [Example.custom + "/authorize", "/activate", "/api/v1/users"] {
+        let factors = "/api/v1/users/\(Example.ada)/factors"
+        for path in [Example.custom + "/authorize", "/activate", factors] {
             let answer = try await world.call(.get, path, [("Origin", Self.trusted)])
             #expect(answer["access-control-allow-origin"] == nil, "\(path)")
         }
+        let fields = [("Origin", Self.trusted), ("Access-Control-Request-Method", "GET")]
+        #expect(try await world.call(.options, factors, fields).failure == "method-not-allowed")
     }
 
     @Test("an armed failure is readable by the page that tests it", arguments: Depth.allCases)

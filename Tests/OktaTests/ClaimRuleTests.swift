@@ -115,7 +115,7 @@ struct ClaimRuleTests {
         ("wrong-issuer", "id_token", "iss", "https://understudy-wrong-issuer.example.test"),
         ("wrong-audience", "id_token", "aud", "understudy-wrong-audience"),
         ("audience-array", "id_token", "aud", [.string(Example.native), "understudy-wrong-audience"]),
-        ("old-auth-time", "id_token", "auth_time", JSON(World.exampleMoment - 86_400)),
+        ("old-auth-time", "id_token", "auth_time", JSON(World.exampleMoment - 86_401)),
         ("other-acr", "id_token", "acr", "urn:okta:loa:1fa:any"), ("no-subject", "id_token", "sub", nil),
         ("other-subject", "id_token", "sub", "understudy-other-subject"),
         ("expired-at-birth", "id_token", "exp", JSON(World.exampleMoment - 3600)),

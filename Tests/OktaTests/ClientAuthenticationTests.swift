@@ -52,6 +52,40 @@ struct ClientAuthenticationTests {
         #expect(magic["cache-control"] == "no-cache, no-store")
     }
 
+    @Test("a public one by its id alone in Basic, as okta-auth-js signs out", arguments: Depth.allCases, ["", ":"])
+    func idAlone(_ depth: Depth, _ ending: String) async throws {
+        let world = try await World(depth)
+        let app = AppClient(world: world, credentials: [], fields: AppClient.basic(Example.native + ending))
+        let tokens = try await AppClient.native(world).tokens()
+        let access = tokens.member("access_token")
+        #expect(try await app.post("introspect", [("token", access)]).json["active"] == true)
+        let out = try await app.post("revoke", [("token_type_hint", "access_token"), ("token", access)])
+        out.expect(200, "")
+        #expect(out.outcome(of: "client-method") == .passed)
+        try await app.userinfo(access).expect(401, "", "access-token-revoked")
+        try await app.post(
+            "token", [("grant_type", "refresh_token"), ("refresh_token", tokens.member("refresh_token"))]
+        ).expect(200)
+        let tv = AppClient(world: world, credentials: [], fields: AppClient.basic(Example.tv + ending))
+        try await tv.post("device/authorize", [("scope", "openid")]).expect(200)
+    }
+
+    @Test("one with a secret not by its id alone", arguments: Depth.allCases, ["", ":"])
+    func secretLeftOut(_ depth: Depth, _ ending: String) async throws {
+        let world = try await World(depth)
+        for path in ["token", "introspect", "revoke", "par"] {
+            let app = AppClient(world: world, credentials: [], fields: AppClient.basic(Example.web + ending))
+            let answer = try await app.post(path, [("token", "x")])
+            answer.expect(
+                401, Self.invalidClient("The client secret supplied for a confidential client is invalid."),
+                "client-secret-wrong")
+            let reason =
+                "found no secret; expected the client's secret. Only a client with the method none has none; Basic is "
+                + "base64 of ID:SECRET."
+            #expect(answer.why.contains(reason), "\(answer.why)")
+        }
+    }
+
     @Test("12: by an assertion, once", arguments: Depth.allCases)
     func assertions(_ depth: Depth) async throws {
         let world = try await World(depth)
@@ -183,6 +217,17 @@ struct ClientAuthenticationTests {
         Case("client-credentials-multiple", several, by: "credentials-once") {
             try await ask($0, [("client_id", Example.web)], AppClient.basic(Example.service, AppClient.serviceSecret))
         },
+        Case("client-credentials-multiple", several, by: "credentials-once") {
+            try await ask($0, [("client_secret", "x")], AppClient.basic(Example.native))
+        },
+        Case("client-unknown", invalidClient("Invalid value for 'client_id' parameter."), by: "client-known") {
+            try await ask($0, [], AppClient.basic("nope"))
+        },
+        Case(
+            "client-method-wrong",
+            invalidClient("Client authentication failed. Either the client or the client credentials are invalid."),
+            by: "client-method"
+        ) { try await ask($0, [], AppClient.basic(Example.native, "x")) },
         Case("client-credentials-multiple", several, by: "credentials-once") {
             try await ask($0, try Assertion().items, AppClient.basic(Example.service, AppClient.serviceSecret))
         },

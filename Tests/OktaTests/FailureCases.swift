@@ -463,7 +463,7 @@ extension FailureCase {
             "scope-insufficient", 403, "Bearer", "insufficient_scope",
             "The access token must provide access to at least one of these scopes - profile, email, address or phone"
         ) {
-            let token = try await $0.issue("access_token", .authorize.with("scope", "openid"))
+            let token = try await $0.mint("okta/access", ["scopes": ["trips.read"]])
             return try await $0.call(.get, Example.custom + "/userinfo", .bearer(token))
         },
         .oauth("id-token-hint-missing", 400, "invalid_request", "The required parameter 'id_token_hint' is missing.") {

@@ -52,6 +52,22 @@ struct KeyDrillTests {
         #expect(try await Self.published(in: world, at: Example.org).count == 2)
     }
 
+    @Test("overlap again: the key before the last leaves, and what it signed is refused", arguments: Depth.allCases)
+    func overlapAgain(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let app = AppClient.native(world)
+        let before = try await Self.kids(in: world)
+        let token = try await app.tokens().member("access_token")
+        for _ in 1...3 {
+            try await Self.drill("overlap", in: world)
+            #expect(try await Self.published(in: world).count == 3)
+        }
+        #expect(try await !Self.kids(in: world).contains(before[0]))
+        let refused = try await app.userinfo(token)
+        refused.expect(401, "", "access-token-invalid")
+        #expect(refused.why.contains("or it has left since"), "\(refused.why)")
+    }
+
     @Test("replace: the next key signs, and the old one leaves at once")
     func replace() async throws {
         let world = try await World()

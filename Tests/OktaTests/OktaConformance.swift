@@ -58,8 +58,8 @@ extension VendorConformance {
         vendor.profiles = [
             "validator-profile documented observed", "ssws-profile okta-verify devices", "access-token-sub login login",
             "keys-cache-control long long", "modulus-leading-zero off off", "keys-extra-members off off",
-            "auth-time-lag 0 0", "refresh-rotation per-client per-client", "login-mode auto auto",
-            "pkce per-client per-client", "par-status 200 201", "par-lifetime 3600 3600",
+            "auth-time-lag 1 1", "userinfo-openid-alone on on", "refresh-rotation per-client per-client",
+            "login-mode auto auto", "pkce per-client per-client", "par-status 200 201", "par-lifetime 3600 3600",
             "par-required per-client per-client", "device-interval 5 5", "dpop-nonce require require",
             "dpop-resource-nonce off off", "dpop-optional ignore ignore", "dpop-iat enforce enforce",
             "oob-interval push always", "mfa-challenge-types off on", "rate-limit count count",

@@ -167,7 +167,9 @@ extension RouteCase {
     private static let preflights: [RouteCase] =
         (both.flatMap { server in
             ["token", "par", "keys", "introspect", "revoke", "userinfo", "device/authorize"].map { "\(server)/\($0)" }
-        } + discovery.prefix(5).map(\.target)).map { target in
+        } + discovery.prefix(5).map(\.target) + [
+            "/api/v1/authn", "/api/v1/users", ada, ada + "/lifecycle/suspend", ada + "/sessions",
+        ]).map { target in
             RouteCase(
                 "preflight", .options, target,
                 fields: [("origin", "http://localhost:3000"), ("access-control-request-method", "POST")], status: 204,

@@ -56,9 +56,17 @@ extension SwitchCase {
         return .heard([answer.json["refresh_token"]?.string == first ? "the same token" : "another token"])
     }
 
+    private static let openIDAlone: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let token = try await world.issue("access_token", .authorize.with("scope", "openid"))
+        return try await world.call(.get, Example.custom + "/userinfo", .bearer(token))
+    }
+
     private static let tokenCases: [SwitchCase] = [
+        SwitchCase("userinfo-openid-alone", "on", shows: #"{"sub":"\#(Example.ada)"}"#, openIDAlone),
+        SwitchCase("userinfo-openid-alone", "off", failure: "scope-insufficient", openIDAlone),
         SwitchCase("access-token-sub", "login", shows: #""sub":"ada@example.test""#, claims(of: "access_token")),
         SwitchCase("access-token-sub", "user-id", shows: #""sub":"\#(Example.ada)""#, claims(of: "access_token")),
+        SwitchCase("auth-time-lag", "1", shows: #""auth_time":1799999999"#, claims(of: "id_token")),
         SwitchCase("auth-time-lag", "0", shows: #""auth_time":1800000000"#, claims(of: "id_token")),
         SwitchCase("auth-time-lag", "60", shows: #""auth_time":1799999940"#, claims(of: "id_token")),
         SwitchCase("refresh-rotation", "per-client", note: "of an app", shows: "the same token", refreshTwice),

@@ -53,7 +53,7 @@ struct TokenExchangeTests {
         #expect(claims["cid"] == .string(Example.api))
         #expect(claims["sub"] == "ada@example.test")
         #expect(claims["uid"] == .string(Example.ada))
-        #expect(claims["auth_time"] == 1_800_000_000)
+        #expect(claims["auth_time"] == 1_799_999_999)
         let audience = try await onBehalf(world, token, audience: "x")
         audience.expect(
             400,

@@ -35,15 +35,24 @@ struct UserinfoTests {
         #expect(post["content-type"] == "application/json;charset=UTF-8")
         let missing = try await world.call(.get, Example.custom + "/userinfo")
         expect(missing, 401, "access-token-missing", Self.challenge("invalid_request", "The access token is missing"))
-        let narrow = try await app.userinfo(try await app.tokens("openid").member("access_token"))
-        expect(
-            narrow, 403, "scope-insufficient",
-            Self.challenge(
-                "insufficient_scope",
-                "The access token must provide access to at least one of these scopes - profile, email, address or phone"
-            ))
-        #expect(narrow["expires"] == "0")
-        #expect(narrow.why.contains("found openid; expected profile or email or address or phone"), "\(narrow.why)")
+        let narrow = try await app.tokens("openid").member("access_token")
+        try await app.userinfo(narrow).expect(200, #"{"sub":"00uunderstudyada0001"}"#)
+        for isAnswered in [true, false] {
+            if !isAnswered { try await world.set("okta.userinfo-openid-alone", "off") }
+            let scope = isAnswered ? "trips.read" : "openid"
+            let poor = isAnswered ? try await world.mint("okta/access", ["scopes": ["trips.read"]]) : narrow
+            let refused = try await app.userinfo(poor)
+            expect(
+                refused, 403, "scope-insufficient",
+                Self.challenge(
+                    "insufficient_scope",
+                    "The access token must provide access to at least one of these scopes - profile, email, address or "
+                        + "phone"
+                ))
+            #expect(refused["expires"] == "0")
+            let expected = "profile or email or address or phone" + (isAnswered ? " or openid" : "")
+            #expect(refused.why.contains("found \(scope); expected \(expected)"), "\(refused.why)")
+        }
         try await world.advance("3600s")
         let late = try await app.userinfo(token)
         expect(late, 401, "access-token-expired", Self.invalid)

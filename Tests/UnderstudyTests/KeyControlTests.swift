@@ -101,6 +101,17 @@ struct KeyControlTests {
         #expect(kids.count == 2 && kids[0] == "spare")
     }
 
+    @Test("overlap keeps one old key, however often it is done")
+    func overlaps() async throws {
+        let world = try await world()
+        for (issuer, roles) in [("plain", ["signing", "old"]), ("announcing", ["signing", "next", "old"])] {
+            for _ in 1...3 {
+                let keys = try await drill("overlap", world, issuer)["keys"]?.array ?? []
+                #expect(keys.compactMap { $0["role"]?.string } == roles)
+            }
+        }
+    }
+
     @Test("the list shows public parts only, of every sandbox its own; a reset brings the first keys back")
     func list() async throws {
         let world = try await world()

@@ -1067,7 +1067,7 @@ export type Pause = string;
 export type WireFault = "reset" | "empty" | "garbage" | WireFaultMembers;
 
 /**
- * overlap: Another key signs; the old one stays published. retire: The old keys leave the published set. replace:
+ * overlap: Another key signs; the old one stays published. retire: The old key leaves the published set. replace:
  * Another key signs, and the old ones leave at once. same-kid: Another key signs under the name of the old one.
  * break: Requests for the published keys get an error. repair: Requests for the published keys get the keys again.
  */

@@ -27,19 +27,22 @@ extension IssuerKeys {
     /// - Throws: the first problem with the export, such as a key whose private part is unknown.
     package func imported(from node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> IssuerKeys {
         let record = try node.mapping(Self.members)
-        var (signing, next, old): (SigningKey?, SigningKey?, [SigningKey]) = (nil, nil, [])
+        var (signing, next, old): (SigningKey?, SigningKey?, SigningKey?) = (nil, nil, nil)
         let entries = try record.required("keys")
-        for element in try entries.elements(atMost: Self.mostOld + 2) {
+        for element in try entries.elements(atMost: 18) {
             let entry = try element.mapping("kid", "role", "jwk", "private_key")
+            let role = try entry.required("role").choice(of: Published.Role.self)
+            // Earlier releases kept sixteen old keys, latest first.
+            if role == .old, old != nil { continue }
             let key = try key(entry)
-            switch try entry.required("role").choice(of: Published.Role.self) {
+            switch role {
             case .signing:
                 if signing != nil { throw element.problem("a second key that signs; expected one") }
                 signing = key
             case .next:
                 if next != nil { throw element.problem("a second key that signs next; expected one at most") }
                 next = key
-            case .old: old.append(key)
+            case .old: old = key
             }
         }
         guard let signing else { throw entries.problem("no key has the role signing") }

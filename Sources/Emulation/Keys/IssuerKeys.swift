@@ -41,8 +41,9 @@ public struct IssuerKeys: Sendable {
     public private(set) var signing: SigningKey
     /// The key that is already published and will sign next; `nil` for issuers that announce none.
     package private(set) var next: SigningKey?
-    /// The keys that signed before and are still published, latest first.
-    package private(set) var old: [SigningKey] = []
+    /// The key that signed before and is still published. One, as issuers show that have an active, a next and an
+    /// expired key.
+    package private(set) var old: SigningKey?
     /// Whether fetching the published keys returns an error.
     package private(set) var isBroken = false
     /// How often the published keys were fetched.
@@ -52,8 +53,6 @@ public struct IssuerKeys: Sendable {
     private let spares: [SigningKey]
     /// How many of the spare pairs drills have used; fixtures may have fewer by now.
     private(set) var usedSpares = 0
-    /// ours: a limit, so that drills in a loop cannot exhaust the memory.
-    static let mostOld = 16
 
     /// Creates an issuer's initial keys.
     ///
@@ -78,8 +77,9 @@ public struct IssuerKeys: Sendable {
 
     /// The published keys with their roles, the signing one first.
     package var published: [Published] {
-        [Published(key: signing, role: .signing)] + [next].compactMap { $0.map { Published(key: $0, role: .next) } }
-            + old.map { Published(key: $0, role: .old) }
+        [(signing, .signing), (next, .next), (old, .old)].compactMap { key, role in
+            key.map { Published(key: $0, role: role) }
+        }
     }
 
     /// The published keys as a JWKS (RFC 7517 section 5), public parts only.
@@ -126,7 +126,7 @@ extension IssuerKeys {
     /// - Returns: `false`, without changes, when a pair is needed and none is available.
     package mutating func perform(_ drill: KeyDrill, with pair: SigningKey?, _ identifiers: IdentifierSource) -> Bool {
         switch drill {
-        case .retire: old = []
+        case .retire: old = nil
         case .break: isBroken = true
         case .repair: isBroken = false
         case .overlap, .replace, .sameKID:
@@ -150,10 +150,10 @@ extension IssuerKeys {
 
     /// Replaces everything but the spare pairs themselves.
     mutating func replace(
-        signing: SigningKey, next: SigningKey?, old: [SigningKey], isBroken: Bool, fetchCount: Int, usedSpares: Int
+        signing: SigningKey, next: SigningKey?, old: SigningKey?, isBroken: Bool, fetchCount: Int, usedSpares: Int
     ) {
-        (self.signing, self.next, self.isBroken, self.fetchCount) = (signing, next, isBroken, fetchCount)
-        self.old = Array(old.prefix(Self.mostOld))
+        (self.signing, self.next, self.old) = (signing, next, old)
+        (self.isBroken, self.fetchCount) = (isBroken, fetchCount)
         // Files of earlier releases do not count them, and no published pair is a spare one.
         let published = Set(published.map(\.key.thumbprint))
         let last = spares.lastIndex { published.contains($0.thumbprint) }
@@ -164,7 +164,7 @@ extension IssuerKeys {
         switch drill {
         case .sameKID: signing = fresh
         case .replace, .overlap, .retire, .break, .repair:
-            old = drill == .overlap ? Array(([signing] + old).prefix(Self.mostOld)) : []
+            old = drill == .overlap ? signing : nil
             // A next key that was announced signs now, and the new one is announced.
             (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
         }

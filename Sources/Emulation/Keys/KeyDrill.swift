@@ -19,7 +19,7 @@ public enum KeyDrill: String, Sendable, CaseIterable {
     package var about: String {
         switch self {
         case .overlap: "Another key signs; the old one stays published."
-        case .retire: "The old keys leave the published set."
+        case .retire: "The old key leaves the published set."
         case .replace: "Another key signs, and the old ones leave at once."
         case .sameKID: "Another key signs under the name of the old one."
         case .break: "Requests for the published keys get an error."

@@ -75,8 +75,8 @@ extension Okta {
 
     private static let browserRoutes: [Route<Okta>] = [
         Route(
-            "preflight", preflightEndpoints, access: .open, evidence: .documented, source: "api",
-            handler: answerPreflight)
+            "preflight", preflightEndpoints, access: .open, evidence: .documented,
+            source: "api; authn inferred, authjs", handler: answerPreflight)
     ]
 
     /// Names of parameters, members and fields that let their reader act as somebody else.

@@ -43,7 +43,8 @@ struct OktaSwitches: VendorSwitches {
     /// Requests of a client to a route within a minute.
     var rateLimitQuota = 600
     var cors = CORS.enforce
-    var authTimeLagSeconds = 0
+    var authTimeLagSeconds = 1
+    var answersOpenIDAlone = true
     var logoutSubject = LogoutSubject.email
     /// Hosts that may be told of a logout besides this machine, in lower case.
     var logoutHosts: [String] = []
@@ -75,6 +76,10 @@ struct OktaSwitches: VendorSwitches {
         coder.count(
             "auth-time-lag", &authTimeLagSeconds, in: 0...86_400, about: "how many seconds auth_time lies before iat",
             source: "ours; swift refuses 0 with max_age")
+        coder.flag(
+            "userinfo-openid-alone", &answersOpenIDAlone,
+            about: "whether userinfo answers a token that has openid but none of profile, email, address and phone",
+            source: "okta/okta-oidc-js#691; off api")
         coder.choice(
             "refresh-rotation", &refreshRotation, about: "whether a refresh gives a new refresh token",
             source: "guide, refresh tokens; on and off ours")

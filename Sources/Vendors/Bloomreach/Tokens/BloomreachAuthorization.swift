@@ -50,8 +50,10 @@ enum BloomreachAuthorization: Sendable {
     }
 
     private static func pair(_ text: ArraySlice<UInt8>) -> BloomreachAuthorization {
-        guard let pair = BasicCredentials(text) else { return .malformed("Basic that is not base64 of ID:SECRET") }
-        return .privateKey(id: pair.id, secret: pair.secret)
+        guard let pair = BasicCredentials(text), let secret = pair.secret else {
+            return .malformed("Basic that is not base64 of ID:SECRET")
+        }
+        return .privateKey(id: pair.id, secret: secret)
     }
 
     private static func trim(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

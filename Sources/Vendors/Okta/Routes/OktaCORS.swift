@@ -12,24 +12,22 @@ extension Okta {
             let origins = OktaOrigins.at(call.request.path)?.origins
         else { return }
         call.answerFields[.vary] = "Origin"
+        let isTrusted = call.isTrusted(origin, in: &state)
+        let sendsToken = BearerToken(call.request.fields, orOf: "dpop").bytes != nil
         let isAllowed =
-            switch origins {
-            case .any: true
-            case .ofClient: judgeClientOrigin(origin, &call, &state)
-            case .trusted:
-                call.isTrusted(origin, in: &state) || BearerToken(call.request.fields, orOf: "dpop").bytes != nil
-            }
-        if isAllowed || call.switches.cors == .any { call.answerFields.allow(origin) }
+            origins == .ofClient
+            ? judgeClientOrigin(origin, isTrusted, &call)
+            : origins.admits(isTrusted: isTrusted, sendsToken: sendsToken)
+        if isAllowed { call.answerFields.show(to: origin, at: call.request.path, isTrusted: isTrusted) }
     }
 
     /// Whether the origin is one for pages of the client. Without it, the token endpoint refuses the call.
-    private func judgeClientOrigin(_ origin: String, _ call: inout OktaCall, _ state: inout OktaState) -> Bool {
+    private func judgeClientOrigin(_ origin: String, _ isTrusted: Bool, _ call: inout OktaCall) -> Bool {
         let client =
             call.credentials.client ?? call.credentials.parameters["client_id"].flatMap { accounts.clients[$0] }
         let redirects = client?.redirectURIs ?? []
         let own = redirects.compactMap { OktaAddress($0)?.origin }
-        let isAllowed =
-            call.isTrusted(origin, in: &state) || own.contains(ExactText(OktaTrustedOrigin.normalized(origin)))
+        let isAllowed = isTrusted || own.contains(ExactText(OktaTrustedOrigin.normalized(origin)))
         guard call.switches.cors == .enforce else { return isAllowed }
         call.findings.add(
             Finding(
@@ -61,13 +59,15 @@ extension Okta {
             OktaOrigins.at(request.path) != nil
         else { return }
         response.fields[.vary] = "Origin"
-        response.fields.allow(origin)
+        response.fields.show(to: origin, at: request.path, isTrusted: true)
     }
 }
 
 extension OktaCall {
-    /// Whether an origin is trusted, or that of this server itself, whose own pages need no permission.
+    /// Whether an origin is trusted, as all are by the switch, or that of this server itself, whose own pages need no
+    /// permission.
     func isTrusted(_ origin: String, in state: inout OktaState) -> Bool {
+        if switches.cors == .any { return true }
         let origin = OktaTrustedOrigin.normalized(origin)
         if let known = state.trustedOrigins[origin] { return known.allowsCORS }
         return OktaAddress(arrival.base)?.origin.text.hasSameBytes(as: origin) == true
@@ -75,9 +75,16 @@ extension OktaCall {
 }
 
 extension HTTPFields {
-    /// What browsers must see to show an answer. Source: inferred from authjs, which reads the first two.
-    fileprivate mutating func allow(_ origin: String) {
+    /// What browsers must see to make a call. Cookies come from trusted pages alone, and mean nothing outside the API
+    /// (inferred).
+    mutating func allow(_ origin: String, at path: Substring, isTrusted: Bool) {
         self[.accessControlAllowOrigin] = origin
+        if isTrusted, path.hasPrefix("/api/") { self[.accessControlAllowCredentials] = "true" }
+    }
+
+    /// What they must see to show an answer. Source: inferred from authjs, which reads the first two.
+    fileprivate mutating func show(to origin: String, at path: Substring, isTrusted: Bool) {
+        allow(origin, at: path, isTrusted: isTrusted)
         self[.accessControlExposeHeaders] =
             "DPoP-Nonce, WWW-Authenticate, X-Okta-Request-Id, X-Rate-Limit-Limit, X-Rate-Limit-Remaining, "
             + "X-Rate-Limit-Reset"

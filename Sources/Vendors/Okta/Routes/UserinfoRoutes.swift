@@ -3,7 +3,7 @@ import JSON
 
 /// What an access token tells about its user. Source: ref.
 extension Okta {
-    /// The scopes of which a token needs one.
+    /// The scopes of which a token needs one, besides openid by the switch.
     private static let userinfoScopes = ["profile", "email", "address", "phone"]
 
     static func readUserinfo(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -11,11 +11,12 @@ extension Okta {
         guard let token = call.credentials.token?.token else {
             throw Refusal(.accessTokenMissing, because: "found no access token; expected one")
         }
-        guard token.scopes.contains(where: userinfoScopes.contains) else {
+        let needed = userinfoScopes + (call.switches.answersOpenIDAlone ? ["openid"] : [])
+        guard token.scopes.contains(where: needed.contains) else {
             throw Refusal(
                 .scopeInsufficient,
                 because: "found \(token.scopes.isEmpty ? "no scopes" : token.scopes.joined(separator: " ")); expected "
-                    + userinfoScopes.joined(separator: " or "))
+                    + needed.joined(separator: " or "))
         }
         guard let id = token.userID else {
             // A guest of the sign-in page, of whom nothing but the name is known.

@@ -120,7 +120,10 @@ extension OktaClientFacts {
             return
         }
         let id = Self.formDecoded(pair.id)
-        take(secret: Self.formDecoded(pair.secret), .secretBasic)
+        let secret = Self.formDecoded(pair.secret ?? "")
+        take(secret: secret, .secretBasic)
+        // A public client has nothing else to send (observed, authjs, which revokes so).
+        if secret.isEmpty, accounts?.clients[id]?.methods.contains(.none) == true { method = OktaClient.Method.none }
         if let other = clientID, !other.hasSameBytes(as: id) { presented.append("client_id of another client") }
         clientID = id
     }
@@ -167,6 +170,7 @@ extension OktaClientFacts {
     /// What explains a wrong secret.
     var secretMistake: String? {
         guard let secret, let accounts else { return nil }
+        if secret.isEmpty { return "Only a client with the method none has none; Basic is base64 of ID:SECRET." }
         if let other = accounts.clients.all.first(where: { $0.secret?.hasSameBytes(as: secret) == true }) {
             return "It is the secret of client \(other.id)."
         }

@@ -110,6 +110,7 @@ extension Okta {
             }
             finding?.found = .text(facts.isSecretRight ? "the secret of \(client.id)" : "another secret")
             if facts.isSecretRight { return .passed }
+            if facts.secret?.isEmpty == true { finding?.found = .nothing("no secret") }
             finding?.note = facts.secretMistake
             return .failed
         },

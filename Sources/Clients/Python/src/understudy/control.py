@@ -1166,7 +1166,7 @@ Pause = str
 # What goes wrong on the wire; a delay may stand beside one of the others.
 WireFault = Union[Literal["reset", "empty", "garbage"], WireFaultMembers]
 
-# overlap: Another key signs; the old one stays published. retire: The old keys leave the published set. replace:
+# overlap: Another key signs; the old one stays published. retire: The old key leaves the published set. replace:
 # Another key signs, and the old ones leave at once. same-kid: Another key signs under the name of the old one. break:
 # Requests for the published keys get an error. repair: Requests for the published keys get the keys again.
 KeyDrill = Literal["overlap", "retire", "replace", "same-kid", "break", "repair"]

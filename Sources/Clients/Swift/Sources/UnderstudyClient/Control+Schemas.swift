@@ -1289,7 +1289,7 @@ extension Control {
         case old
     }
 
-    /// overlap: Another key signs; the old one stays published. retire: The old keys leave the published set.
+    /// overlap: Another key signs; the old one stays published. retire: The old key leaves the published set.
     /// replace: Another key signs, and the old ones leave at once. same-kid: Another key signs under the name of the
     /// old one. break: Requests for the published keys get an error. repair: Requests for the published keys get the
     /// keys again.

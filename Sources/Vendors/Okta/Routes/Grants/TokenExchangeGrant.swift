@@ -37,9 +37,11 @@ extension Okta {
                     + "service")
         }
         let scopes = try scopes(request.parameters.words("scope"), of: request.client, at: server)
+        // The claim lies back by the lag already.
+        let lag = Duration.seconds(call.switches.authTimeLagSeconds)
         let authorization = OktaAuthorization(
             clientID: request.client.id, serverID: server.id, userID: subject.userID, scopes: scopes,
-            authenticated: subject.token.date("auth_time").seconds().map(Moment.init(unixSeconds:)))
+            authenticated: subject.token.date("auth_time").seconds().map { Moment(unixSeconds: $0) + lag })
         return try grantTokens(authorization, &call, &state, request, adding: OktaExchangeOrder.accessTokenIssued)
     }
 
