@@ -1,13 +1,16 @@
 """The page in a browser, read as a person reads it: by role and name."""
 
 import concurrent.futures
+import contextlib
 import json
 import os
+import queue
+import re
 import socket
 import subprocess
 import threading
 import time
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 import requests
@@ -175,7 +178,7 @@ def test_keys_lead_through_the_journal(visit):
     tab.find("article", "Entry 2")
     tab.run("window.copy = null; document.addEventListener('copied', event => { window.copy = event.detail; }); document.activeElement.blur()")
     tab.press("c")
-    assert "curl -i -X GET" in tab.until("window.copy")
+    assert "curl -i -X GET -g " in tab.until("window.copy")
     tab.press("Escape")
     tab.until("!location.hash.includes('entry')")
     tab.press("?")
@@ -337,6 +340,84 @@ def test_the_messages_of_an_open_socket_lead_to_the_calls_that_caused_them(visit
     tab.run("history.back()")
     tab.find("article", f"Entry {opening}")
     tab.see("Closed with 1000")
+
+
+# --- Copies
+
+@contextlib.contextmanager
+def recorder():
+    """A server that keeps the bytes of what it is sent."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        got = queue.Queue()
+
+        def listen():
+            with contextlib.suppress(OSError):
+                while True:
+                    stream, _ = listening.accept()
+                    with stream, stream.makefile("rb") as lines:
+                        head = b"".join(iter(lines.readline, b"\r\n"))
+                        length = re.search(rb"(?i)^content-length: (\d+)", head, re.MULTILINE)
+                        got.put((head.decode(), lines.read(int(length[1])) if length else b""))
+                        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", got
+
+
+def record(sandbox, method, target, fields, body):
+    """Sends a request byte for byte."""
+    address = urlsplit(sandbox.url)
+    head = "".join(f"{name}: {value}\r\n" for name, value in [("host", address.netloc), ("connection", "close"), *fields])
+    with socket.create_connection((address.hostname, address.port)) as stream:
+        stream.sendall(f"{method} {address.path}{target} HTTP/1.1\r\n{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        assert stream.makefile("rb").readline().startswith(b"HTTP/1.1 ")
+
+
+JSON_TYPE = ("content-type", "application/json")
+COPIES = {
+    "json-string": ("POST", BOOK, [JSON_TYPE], b'"@/etc/hostname"'),
+    "no-type": ("POST", BOOK, [], b'{"a":1}'),
+    "quotes": ("POST", BOOK, [JSON_TYPE], '{"a":"it\'s $HOME `id` !1 é \\\\n\\n\\u001b"}'.encode()),
+    "numbers": ("POST", BOOK, [JSON_TYPE], b'{"big":12345678901234567890,"exact":1.0}'),
+    "number": ("POST", BOOK, [JSON_TYPE], b"7"),
+    "globs": ("GET", "/x/{a,b}[1-3]?q=[1-2]{c}", [], b""),
+    "dots": ("GET", "/x/../y/./z", [], b""),
+    "empty-field": ("GET", "/x", [("x-empty", ""), ("x-quote", "it's \"@y\"")], b""),
+    "head": ("HEAD", "/x", [], b""),
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
+def test_a_copied_curl_line_sends_what_came(visit, case):
+    method, target, fields, body = COPIES[case]
+    record(visit.sandbox, method, target, fields, body)
+    line = visit.open(query=f"entry={visit.sandbox.last_entry()['id']}").copied("button", "Copy as curl")
+    with recorder() as (url, got):
+        done = subprocess.run(["bash", "-c", line.replace(visit.sandbox.url, url)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (line, done.stderr)
+        head, sent = got.get(timeout=10)
+        assert got.empty(), line
+    first, *rest = head.splitlines()
+    assert (first, sent) == (f"{method} {target} HTTP/1.1", body), line
+    own = [each.lower() for each in rest if not re.match("(?i)(host|user-agent|accept|content-length):", each)]
+    assert sorted(own) == sorted(f"{name}: {value}".strip().lower() for name, value in fields), line
+
+
+@pytest.mark.parametrize(("path", "fields", "body", "remark"), [
+    ("/x", [("content-type", "image/png")], b"\x89PNG\xff", "# The body was not kept: 5 bytes"),
+    (BOOK, [JSON_TYPE], b'{"cut": "o', "# The body was not kept: 10 bytes"),
+    ("/oauth2/default/v1/token", [("content-type", "application/x-www-form-urlencoded")], b"password=hidden", "# The body was not kept: 15 bytes"),
+    ("/x?access_token=hidden", [("authorization", "Basic aGlkZGVu")], b"", "# The journal masks secrets by asterisks in the target and the fields: put yours there"),
+    ("/v2/credentials/login", [JSON_TYPE, ("x-rezolve-partner-apikey", API_KEY)], b'{"username":"u","password":"hidden"}', "# The journal masks secrets by asterisks in the body: put yours there"),
+], ids=["bytes", "cut", "form", "fields", "password"])
+def test_a_copied_curl_line_says_what_it_lacks(visit, path, fields, body, remark):
+    record(visit.sandbox, "POST", path, fields, body)
+    line = visit.open(query=f"entry={visit.sandbox.last_entry()['id']}").copied("button", "Copy as curl")
+    assert line.startswith(f"{remark}\ncurl -i -X POST -g "), line
+    assert "bytes)" not in line and "hidden" not in line and "aGlkZGVu" not in line
+    assert ("--data-raw" in line) == ("in the body" in remark), line
+    # An interactive shell may take no comments: then it acts on the words.
+    assert not set(remark) & set("'\"`$();&|<>*?[]{}!\\~")
 
 
 # --- Tokens
@@ -553,7 +634,16 @@ def test_an_answer_that_comes_late_is_not_shown_in_another_sandbox(visit):
         assert tab.run("window.strange") == []
         tab.choose("Sandbox", name)
         tab.see('token-expired"')
-    assert not one.control("GET", "clock")["machine_time"]
+    one.set_clock(now="9999-12-31T23:59:00Z", freeze=True)
+    tab.run("window.held = 0; window.hold = 'PUT /_understudy/clock'; 1")
+    tab.click("button", "+31 m")
+    tab.until("window.held")
+    tab.choose("Sandbox", other)
+    tab.until("document.querySelector('.clock').textContent.includes('2027-01-01 00:00:00')")
+    tab.run("letGo()")
+    tab.see(f"✕ In sandbox {name}: ")
+    tab.choose("Sandbox", name)
+    tab.until("!document.querySelector('header .bad')?.textContent")
 
 
 def test_a_page_at_a_sandboxs_own_host_does_not_act_in_another(browser, server):

@@ -109,10 +109,11 @@ export function vendors() {
 /** A text as one word of a shell. */
 export const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** A call as a line for a shell. */
+/** A call as a line for a shell. Of itself curl reads files, expands braces and shortens paths; a field without a value has a semicolon, and null keeps one out. */
 export function curlLine(method, url, fields, content) {
-  const lines = [`curl -i -X ${method} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)];
-  if (content) lines.push(`-d ${quoted(content)}`);
+  const how = [method === 'HEAD' ? '-I' : `-i -X ${method}`, '-g', ...url.includes('/.') ? ['--path-as-is'] : []].join(' ');
+  const lines = [`curl ${how} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(value ? `${name}: ${value}` : name + (value === null ? ':' : ';'))}`)];
+  if (content) lines.push(`--data-raw ${quoted(content)}`);
   return lines.join(' \\\n  ');
 }
 

@@ -6,11 +6,6 @@ import { tokens, decode } from './words.js';
 const HOP = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'upgrade-insecure-requests', 'transfer-encoding',
   'x-understudy-sandbox', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'accept-language', 'cache-control', 'pragma', 'referer', 'origin'];
 
-function bodyText(body) {
-  if (body === null) return null;
-  return typeof body === 'string' ? body : JSON.stringify(body);
-}
-
 /** A token like the one that came, freshly made and right; its times begin now. */
 async function minted(sandbox, token, vendor) {
   if (!vendor) return null;
@@ -31,14 +26,23 @@ async function replacements(sandbox, entry) {
   return text => pairs.reduce((all, [old, fresh]) => all.replaceAll(old, fresh), text);
 }
 
+/** The call as a line for a shell, below a remark on what the journal does not show of it. */
 export async function asCurl(sandbox, entry) {
-  const replace = await replacements(sandbox, entry);
-  const body = bodyText(entry.request.body);
-  return curlLine(entry.request.method, sandbox.address + replace(entry.request.target),
-    fields(entry).map(([name, value]) => [name, replace(value)]), body && replace(body));
+  const [replace, archive] = await Promise.all([replacements(sandbox, entry), sandbox.get(`journal/${entry.id}?format=har`)]);
+  const { method, headers, postData } = archive.log.entries[0].request;
+  const fields = headers.filter(({ name }) => !HOP.includes(name.toLowerCase())).map(({ name, value }) => [name, replace(value)]);
+  const target = replace(entry.request.target);
+  const content = replace(postData?.text ?? '');
+  const masked = Object.entries({ 'the target': target, 'the fields': fields.join(), 'the body': content }).filter(([, text]) => text.includes('***')).map(([name]) => name);
+  // Only words that an interactive shell without comments does not act on either.
+  const remarks = [
+    postData?.comment ? `# The body was not kept: ${postData.comment}` : null,
+    masked.length ? `# The journal masks secrets by asterisks in ${masked.join(' and ')}: put yours there` : null,
+  ];
+  // Left to itself, curl calls content a form.
+  if (content && !fields.some(([name]) => name.toLowerCase() === 'content-type')) fields.push(['Content-Type', null]);
+  return [...remarks.filter(Boolean), curlLine(method, sandbox.address + target, fields, content)].join('\n');
 }
-
-const fields = entry => entry.request.headers.filter(([name]) => !HOP.includes(name.toLowerCase()));
 
 /** The call as a contract case; the control API writes it, as it does for the whole journal. */
 export async function asHurl(sandbox, entry) {
