@@ -12,7 +12,7 @@ const VIEWS = [
 const KEYS = [['/', 'filter'], ['j k', 'next, previous entry'], ['enter', 'open it'], ['c', 'copy as curl'], ['esc', 'close it'], ['?', 'these keys']];
 
 const app = {
-  params: new URLSearchParams(), view: 'journal', sandbox: new Sandbox(firstSandbox), clock: null,
+  params: new URLSearchParams(), view: 'journal', sandbox: new Sandbox(firstSandbox), names: [], clock: null,
   /** What the sandbox's clock shows, or the machine's until that is known. */
   now() { return this.clock ? this.clock.unix + (this.clock.frozen ? 0 : (performance.now() - this.clock.read) / 1000) : Date.now() / 1000; },
   /** The address of this view with parameters changed, or of another view with these alone. */
@@ -58,6 +58,7 @@ const app = {
     setTimeout(() => line.remove(), 20000);
   },
   sandboxes(names) {
+    app.names = names;
     const { name: own } = app.sandbox;
     const all = [...new Set([...names, own])].sort();
     const key = all.join() + own;
@@ -99,7 +100,8 @@ async function route() {
   const own = hostSandbox ?? app.params.get('sandbox') ?? firstSandbox;
   if (app.sandbox.name !== own) {
     app.sandbox = new Sandbox(own);
-    app.sandboxes([]);
+    app.sandboxes(app.names);
+    put(said.element);
     showClock(app.sandbox, null);
     readClock();
   }
@@ -131,14 +133,16 @@ async function readClock() {
   try { showClock(sandbox, await sandbox.get('clock')); } catch { /* The connection's own sign says that the server is gone. */ }
 }
 
-async function setClock(content) {
+/** Acts in the sandbox of the press; what goes wrong after another one was chosen names it. */
+const press = act => {
   const { sandbox } = app;
-  await said.run(async () => showClock(sandbox, await sandbox.call('PUT', 'clock', content)));
-}
+  return said.run(() => act(sandbox).catch(problem => { throw sandbox === app.sandbox ? problem : new Error(`In sandbox ${sandbox.name}: ${problem.message}`); }));
+};
 
-async function backToNow() {
-  const { sandbox } = app;
-  await said.run(async () => {
+const setClock = content => press(async sandbox => showClock(sandbox, await sandbox.call('PUT', 'clock', content)));
+
+function backToNow() {
+  return press(async sandbox => {
     // What the page knows of the clock may be five seconds old.
     const { machine_time: isMachine, unix, frozen } = await sandbox.get('clock');
     const read = performance.now();
