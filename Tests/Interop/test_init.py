@@ -126,6 +126,39 @@ def test_the_compose_file_mounts_what_is_there(tmp_path):
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
 
 
+VERSION = re.search(r'static let version = "(.+)"', (ROOT / "Sources/Understudy/Emulator.swift").read_text())[1]
+
+
+@pytest.mark.parametrize("place", ["init", "docker/compose.yaml"])
+def test_a_compose_file_names_the_packaged_image_and_loses_nothing_when_it_is_killed(place, tmp_path):
+    import yaml
+    if place == "init":
+        init(tmp_path)
+        place = tmp_path / "compose.yaml"
+    compose = yaml.safe_load((ROOT / place).read_text())
+    [service] = compose["services"].values()
+    assert 'RepoTags: ["understudy:\\($version)"]' in (ROOT / "docker/package").read_text()
+    assert service["image"].replace("${UNDERSTUDY_IMAGE:-", "").rstrip("}") == f"understudy:{VERSION}"
+    # On a volume, and written while the server runs.
+    state = service["environment"]["UNDERSTUDY_STATE"]
+    kept = [target for source, target, *_ in (volume.split(":") for volume in service["volumes"]) if source in compose["volumes"]]
+    assert [target for target in kept if state.startswith(f"{target}/")]
+    assert not {"UNDERSTUDY_IMPORT", "UNDERSTUDY_EXPORT_ON_EXIT"} & set(service["environment"])
+
+
+def test_the_service_loses_nothing_when_it_is_killed():
+    unit = (ROOT / "docker/debian/understudy.service").read_text()
+    assert "\nEnvironment=UNDERSTUDY_STATE=/var/lib/understudy/state\n" in unit and "\nStateDirectory=understudy\n" in unit
+    assert "EXPORT_ON_EXIT" not in unit
+
+
+def test_every_mention_of_the_image_is_of_this_version():
+    files = [path for folder in ("docker", "Sources") for path in (ROOT / folder).rglob("*") if path.is_file() and not path.suffix == ".png"]
+    found = {path: set(re.findall(r"\bunderstudy:(\d[\w.]*\w)", path.read_text(errors="ignore"))) for path in files}
+    assert {path: versions for path, versions in found.items() if versions - {VERSION}} == {}
+    assert len([path for path in found if found[path]]) >= 4
+
+
 def test_the_tools_are_there():
     for tool in ("node", "npm", "swift"):
         assert shutil.which(tool), f"there is no {tool}; docker/bootstrap.sh test installs tools"

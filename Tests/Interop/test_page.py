@@ -1,13 +1,16 @@
 """The page in a browser, read as a person reads it: by role and name."""
 
 import concurrent.futures
+import contextlib
 import json
 import os
+import queue
+import re
 import socket
 import subprocess
 import threading
 import time
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 import requests
@@ -175,7 +178,7 @@ def test_keys_lead_through_the_journal(visit):
     tab.find("article", "Entry 2")
     tab.run("window.copy = null; document.addEventListener('copied', event => { window.copy = event.detail; }); document.activeElement.blur()")
     tab.press("c")
-    assert "curl -i -X GET" in tab.until("window.copy")
+    assert "curl -i -X GET -g " in tab.until("window.copy")
     tab.press("Escape")
     tab.until("!location.hash.includes('entry')")
     tab.press("?")
@@ -339,6 +342,84 @@ def test_the_messages_of_an_open_socket_lead_to_the_calls_that_caused_them(visit
     tab.see("Closed with 1000")
 
 
+# --- Copies
+
+@contextlib.contextmanager
+def recorder():
+    """A server that keeps the bytes of what it is sent."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        got = queue.Queue()
+
+        def listen():
+            with contextlib.suppress(OSError):
+                while True:
+                    stream, _ = listening.accept()
+                    with stream, stream.makefile("rb") as lines:
+                        head = b"".join(iter(lines.readline, b"\r\n"))
+                        length = re.search(rb"(?i)^content-length: (\d+)", head, re.MULTILINE)
+                        got.put((head.decode(), lines.read(int(length[1])) if length else b""))
+                        stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", got
+
+
+def record(sandbox, method, target, fields, body):
+    """Sends a request byte for byte."""
+    address = urlsplit(sandbox.url)
+    head = "".join(f"{name}: {value}\r\n" for name, value in [("host", address.netloc), ("connection", "close"), *fields])
+    with socket.create_connection((address.hostname, address.port)) as stream:
+        stream.sendall(f"{method} {address.path}{target} HTTP/1.1\r\n{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        assert stream.makefile("rb").readline().startswith(b"HTTP/1.1 ")
+
+
+JSON_TYPE = ("content-type", "application/json")
+COPIES = {
+    "json-string": ("POST", BOOK, [JSON_TYPE], b'"@/etc/hostname"'),
+    "no-type": ("POST", BOOK, [], b'{"a":1}'),
+    "quotes": ("POST", BOOK, [JSON_TYPE], '{"a":"it\'s $HOME `id` !1 é \\\\n\\n\\u001b"}'.encode()),
+    "numbers": ("POST", BOOK, [JSON_TYPE], b'{"big":12345678901234567890,"exact":1.0}'),
+    "number": ("POST", BOOK, [JSON_TYPE], b"7"),
+    "globs": ("GET", "/x/{a,b}[1-3]?q=[1-2]{c}", [], b""),
+    "dots": ("GET", "/x/../y/./z", [], b""),
+    "empty-field": ("GET", "/x", [("x-empty", ""), ("x-quote", "it's \"@y\"")], b""),
+    "head": ("HEAD", "/x", [], b""),
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
+def test_a_copied_curl_line_sends_what_came(visit, case):
+    method, target, fields, body = COPIES[case]
+    record(visit.sandbox, method, target, fields, body)
+    line = visit.open(query=f"entry={visit.sandbox.last_entry()['id']}").copied("button", "Copy as curl")
+    with recorder() as (url, got):
+        done = subprocess.run(["bash", "-c", line.replace(visit.sandbox.url, url)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (line, done.stderr)
+        head, sent = got.get(timeout=10)
+        assert got.empty(), line
+    first, *rest = head.splitlines()
+    assert (first, sent) == (f"{method} {target} HTTP/1.1", body), line
+    own = [each.lower() for each in rest if not re.match("(?i)(host|user-agent|accept|content-length):", each)]
+    assert sorted(own) == sorted(f"{name}: {value}".strip().lower() for name, value in fields), line
+
+
+@pytest.mark.parametrize(("path", "fields", "body", "remark"), [
+    ("/x", [("content-type", "image/png")], b"\x89PNG\xff", "# The body was not kept: 5 bytes"),
+    (BOOK, [JSON_TYPE], b'{"cut": "o', "# The body was not kept: 10 bytes"),
+    ("/oauth2/default/v1/token", [("content-type", "application/x-www-form-urlencoded")], b"password=hidden", "# The body was not kept: 15 bytes"),
+    ("/x?access_token=hidden", [("authorization", "Basic aGlkZGVu")], b"", "# The journal masks secrets by asterisks in the target and the fields: put yours there"),
+    ("/v2/credentials/login", [JSON_TYPE, ("x-rezolve-partner-apikey", API_KEY)], b'{"username":"u","password":"hidden"}', "# The journal masks secrets by asterisks in the body: put yours there"),
+], ids=["bytes", "cut", "form", "fields", "password"])
+def test_a_copied_curl_line_says_what_it_lacks(visit, path, fields, body, remark):
+    record(visit.sandbox, "POST", path, fields, body)
+    line = visit.open(query=f"entry={visit.sandbox.last_entry()['id']}").copied("button", "Copy as curl")
+    assert line.startswith(f"{remark}\ncurl -i -X POST -g "), line
+    assert "bytes)" not in line and "hidden" not in line and "aGlkZGVu" not in line
+    assert ("--data-raw" in line) == ("in the body" in remark), line
+    # An interactive shell may take no comments: then it acts on the words.
+    assert not set(remark) & set("'\"`$();&|<>*?[]{}!\\~")
+
+
 # --- Tokens
 
 def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
@@ -432,6 +513,160 @@ def test_the_sandbox_is_chosen_on_top(visit):
     tab.run("history.back()")
     tab.until(f"document.querySelector('header select').value === {json.dumps(name)}")
     tab.see("addressbook.list")
+
+
+# Holds back the answers to calls that a test names by `method path`, until it lets them go.
+HOLD = """(() => {
+    const send = fetch, waiting = [];
+    window.hold = null;
+    window.letGo = () => { window.hold = null; waiting.splice(0).forEach(go => go()); };
+    window.fetch = async (path, options) => {
+        const answer = await send(path, options);
+        if (window.hold === `${options.method} ${path}`) await new Promise(go => { window.held = waiting.push(go); });
+        return answer;
+    };
+})()"""
+
+
+def two_sandboxes(visit):
+    """The sandbox of the page, another one with a clock, a scenario and a fault of its own, and what each of them holds."""
+    one, two = visit.sandbox, Sandbox(visit.sandbox.server, f"{visit.sandbox.url.rsplit('~')[-1]}-b")
+    one.control("POST", "reset")
+    two.set_clock(now=NEW_YEAR, freeze=True)
+    two.control("PUT", "scenarios", {"scenario": "ims-keys-unreachable"})
+    two.control("PUT", "faults", {"vendor": "ims", "fail": "token-malformed", "times": "always"})
+    return one, two, *(each.url.rsplit("~")[-1] for each in (one, two))
+
+
+def held_by(sandbox):
+    return [sandbox.control("GET", what) for what in ("clock", "scenarios", "faults")]
+
+
+def test_an_undo_restores_the_clock_of_the_sandbox_it_was_pressed_in(visit):
+    one, two, name, other = two_sandboxes(visit)
+    kept = held_by(two)
+    tab = visit.open()
+    says = lambda word: tab.until(f"document.querySelector('.clock').textContent.includes('{word}')")
+    tab.click("button", "+31 m")
+    says("moved")
+    tab.click("button", "Freeze the clock")
+    says("frozen")
+    frozen = one.control("GET", "clock")
+    tab.click("button", "now")
+    tab.see(f"In sandbox {name}: The clock shows the machine’s time and no longer")
+    assert one.control("GET", "clock")["machine_time"]
+    tab.choose("Sandbox", other)
+    says("frozen")
+    shown = tab.run("document.querySelector('.clock').textContent")
+    tab.click("button", "Undo")
+    tab.gone("button", "Undo")
+    assert one.control("GET", "clock") == frozen
+    assert held_by(two) == kept
+    assert tab.run("document.querySelector('.clock').textContent") == shown, "the clock shown is of the sandbox shown"
+
+
+@pytest.mark.parametrize(("view", "change", "button", "said"), [
+    ("scenarios", ("scenarios", {"scenario": "rezolve-busy-backend"}), "End rezolve-busy-backend", "rezolve-busy-backend has ended."),
+    ("scenarios", ("scenarios", {"scenario": "rezolve-busy-backend"}), "Start rezolve-busy-backend anew", "rezolve-busy-backend begins anew."),
+    ("faults", ("faults", {"vendor": "rezolve", "fail": "token-expired", "times": "always"}), "Disarm fault 1", "Fault 1 is disarmed."),
+    ("faults", ("faults", {"vendor": "rezolve", "fail": "token-expired", "times": "always"}), "Disarm all", "All are disarmed."),
+], ids=["scenario-ended", "scenario-anew", "fault", "all-faults"])
+def test_an_undo_restores_what_was_taken_from_its_own_sandbox(visit, view, change, button, said):
+    one, two, name, other = two_sandboxes(visit)
+    one.control("PUT", *change)
+    before, kept = held_by(one)[1:], held_by(two)
+    tab = visit.open(view)
+    tab.click("button", button)
+    tab.see(f"In sandbox {name}: {said}")
+    tab.choose("Sandbox", other)
+    tab.until(f"document.title.includes({json.dumps(other)})")
+    tab.click("button", "Undo")
+    tab.gone("button", "Undo")
+    assert held_by(one)[1:] == before
+    assert held_by(two) == kept
+
+
+def test_a_delayed_act_is_of_the_sandbox_that_it_names_and_moves_nothing_else(visit):
+    one, two, name, other = two_sandboxes(visit)
+    call(one)
+    call(two)
+    tab = visit.open("sandboxes")
+    tab.run(HOLD)
+    tab.click("button", f"Reset {name}")
+    tab.see(f"Reset sandbox {name}: this removes 1 journal entry")
+    tab.choose("Sandbox", other)
+    tab.until("document.querySelector('.clock').textContent.includes('frozen')")
+    tab.run("window.hold = 'POST /_understudy/reset'; 1")
+    tab.click("button", "Now")
+    tab.until("window.held")
+    # While the reset is not answered, other calls are of the sandbox that is shown.
+    tab.click("button", "+1 m")
+    tab.until("document.querySelector('.clock').textContent.includes('00:01:00')")
+    tab.run("letGo()")
+    tab.until("!document.querySelector('.pending')")
+    assert one.control("GET", "journal")["entries"] == [] and one.control("GET", "clock")["machine_time"]
+    assert len(two.control("GET", "journal")["entries"]) == 1
+    assert two.control("GET", "clock")["unix"] == NEW_YEAR + 60
+
+
+def test_an_answer_that_comes_late_is_not_shown_in_another_sandbox(visit):
+    one, two, name, other = two_sandboxes(visit)
+    one.control("PUT", "faults", {"vendor": "rezolve", "fail": "token-expired", "times": "always"})
+    tab = visit.open("faults")
+    tab.find("button", "Disarm fault 1")
+    tab.run(HOLD)
+    for method, what, act in [("PUT", "clock", lambda: tab.click("button", "+31 m")), ("GET", "faults", lambda: None)]:
+        tab.run(f"window.held = 0; window.hold = '{method} /_understudy/{what}'; 1")
+        act()
+        tab.until("window.held")
+        tab.choose("Sandbox", other)
+        tab.until(f"document.title.includes({json.dumps(other)})")
+        if method == "PUT":
+            tab.until("document.querySelector('.clock').textContent.includes('2027-01-01 00:00:00')")
+            tab.see("token-malformed")
+        tab.run("""window.strange = []; new MutationObserver(() => {
+            const text = document.body.innerText;
+            if (text.includes('token-expired"') || !/2027-01-01 00:00:00|…/.test(document.querySelector('.clock').textContent)) strange.push(text);
+        }).observe(document.body, {subtree: true, childList: true, characterData: true}); letGo()""")
+        tab.see("token-malformed")
+        # Long enough for what was held to be shown: the answers come from here.
+        tab.run("new Promise(done => setTimeout(done, 300))")
+        assert tab.run("window.strange") == []
+        tab.choose("Sandbox", name)
+        tab.see('token-expired"')
+    one.set_clock(now="9999-12-31T23:59:00Z", freeze=True)
+    tab.run("window.held = 0; window.hold = 'PUT /_understudy/clock'; 1")
+    tab.click("button", "+31 m")
+    tab.until("window.held")
+    tab.choose("Sandbox", other)
+    tab.until("document.querySelector('.clock').textContent.includes('2027-01-01 00:00:00')")
+    tab.run("letGo()")
+    tab.see(f"✕ In sandbox {name}: ")
+    tab.choose("Sandbox", name)
+    tab.until("!document.querySelector('header .bad')?.textContent")
+
+
+def test_a_page_at_a_sandboxs_own_host_does_not_act_in_another(browser, server):
+    own = Sandbox(server, "own-host")
+    call(own)
+    call(Sandbox(server, "own-host-b"))
+    tab = browser.open(f"http://own-host.localhost:{server.port}/_understudy/#/sandboxes")
+    tab.click("button", "Reset own-host-b")
+    tab.click("button", "Now")
+    tab.see("This address acts in own-host alone; choose own-host-b above.")
+    assert len(own.control("GET", "journal")["entries"]) == 1
+    tab.close()
+
+
+def test_a_pasted_token_is_judged_in_the_sandbox_that_is_chosen_next(visit):
+    _, two, _, other = two_sandboxes(visit)
+    tab = visit.open("tokens")
+    tab.type("textbox", "Token", visit.sandbox.mint())
+    tab.find("region", "rezolve accepts it")
+    two.set_clock(advance="366d")
+    tab.choose("Sandbox", other)
+    tab.find("region", "rezolve refuses it")
+    tab.see("rezolve refuses it: token-expired")
 
 
 # --- Settings, scenarios, faults, keys, state, routes

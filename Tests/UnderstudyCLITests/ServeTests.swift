@@ -47,7 +47,7 @@ struct ServeTests {
         }
         let line = try #require(printed.split(separator: "\n").first { $0.contains("curl -i -X POST") })
         let fields = line.matches(of: /-H '([^:']+): ([^']*)'/).map { (String($0.1), String($0.2)) }
-        let body = try #require(line.firstMatch(of: /-d '([^']*)'/)).1
+        let body = try #require(line.firstMatch(of: /--data-raw '([^']*)'/)).1
         var headers = HTTPFields()
         for (name, value) in fields { headers[try #require(HTTPField.Name(name))] = value }
         return try await HTTPClient.send(

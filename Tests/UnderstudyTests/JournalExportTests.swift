@@ -73,6 +73,24 @@ struct JournalExportTests {
     }
 
     @Test(
+        "as HAR a request has the content that came, or says why not",
+        arguments: [
+            (#""@/etc/hostname""#, nil as Int?, #""@/etc/hostname""#, nil as String?), ("7", nil, "7", nil),
+            (#"{ "big": 12345678901234567890, "exact": 1.0 }"#, nil, #"{"big":12345678901234567890,"exact":1.0}"#, nil),
+            (#"{"cut": "o"#, 10, "", "10 bytes"), (#"{"cut": "o"#, nil, "", "10 bytes"),
+            (#""(10 bytes)""#, 12, #""(10 bytes)""#, nil), (#""\u0061""#, 8, #""a""#, nil),
+        ])
+    func content(sent: String, length: Int?, shown: String, lack: String?) async throws {
+        let world = try await World()
+        let length = length.map { [("content-length", "\($0)")] } ?? []
+        _ = try await world.call(.post, "/nowhere", length, sent)
+        let log = try await world.control(.get, "journal?format=har").json["log"]
+        let content = log?["entries"]?[0]?["request"]?["postData"]
+        #expect(content?["text"] == .string(shown))
+        #expect(content?["comment"] == lack.map(JSON.string))
+    }
+
+    @Test(
         "a refused call is a case that is refused again for the same reason",
         arguments: [
             "expired", "not-yet-valid", "missing-exp", "missing-device_id", "wrong-alg", "alg-none", "wrong-secret",

@@ -79,12 +79,23 @@ package struct MaskedExchange {
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
         let text = String(decoding: bytes, as: UTF8.self)
         // The secret may follow its name anywhere.
-        guard !declared.contains(where: text.lowercased().contains) else { return .string("(\(bytes.count) bytes)") }
+        guard !declared.contains(where: text.lowercased().contains) else { return .string(Self.omitted(bytes.count)) }
         return .string(redactor.text(text))
     }
 
     /// Shown in the place of bodies that were too long.
     static let omittedBody = "(too long to be kept)"
+
+    private static func omitted(_ count: Int) -> String { "(\(count) bytes)" }
+
+    /// What a body lacks that is shown as this text, in words; `nil` when it was kept.
+    ///
+    /// - Parameter length: the length that the client named.
+    package static func lack(shownAs text: String, length: Int?) -> String? {
+        if text == omittedBody { return "too long" }
+        guard let count = Int(text.dropFirst().prefix { $0.isNumber }), text == omitted(count) else { return nil }
+        return length ?? count == count ? "\(count) bytes" : nil
+    }
 
     /// JSON bodies as JSON, texts as strings, other bytes as their count.
     func body(_ bytes: [UInt8]) -> JSON {
@@ -93,7 +104,7 @@ package struct MaskedExchange {
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
         // Content that is not JSON cannot be masked by the vendor's names.
         guard declared.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
-            return .string("(\(bytes.count) bytes)")
+            return .string(Self.omitted(bytes.count))
         }
         return .string(redactor.text(text))
     }

@@ -39,7 +39,7 @@ struct HARExport {
     private static func request(_ request: JSON, at url: String?) -> JSON {
         let target = request["target"]?.string ?? ""
         let query = target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        let text = text(request["body"])
+        let (text, lack) = content(of: request)
         var json: JSONObject = [
             "method": request["method"] ?? .null,
             "url": .string(url ?? "http://\(field("host", of: request) ?? "127.0.0.1")\(target)"),
@@ -49,11 +49,24 @@ struct HARExport {
             "bodySize": JSON(text?.utf8.count ?? 0),
         ]
         if let text {
-            json["postData"] = [
+            var data: JSONObject = [
                 "mimeType": .string(field("content-type", of: request) ?? ""), "text": .string(text),
             ]
+            data["comment"] = lack.map(JSON.string)
+            json["postData"] = .object(data)
         }
         return .object(json)
+    }
+
+    /// A request's content as text, `nil` when there is none; and in words why the text lacks what was sent.
+    ///
+    /// The journal shows a JSON string, a text, and words in the place of either alike; the length that the client named
+    /// tells them apart. What is of neither's length is a JSON string with a part masked or spelled otherwise.
+    private static func content(of request: JSON) -> (text: String?, lack: String?) {
+        guard let body = request["body"], let shown = body.string else { return (text(request["body"]), nil) }
+        let length = field("content-length", of: request).flatMap { Int($0) }
+        if let lack = MaskedExchange.lack(shownAs: shown, length: length) { return ("", lack) }
+        return (length == shown.utf8.count ? shown : body.text, nil)
     }
 
     private static func parameter(_ text: Substring) -> JSON {

@@ -40,7 +40,7 @@ struct Starter {
         get throws {
             var files = [
                 StarterTemplate.configuration.file(at: "understudy.yaml"),
-                StarterTemplate.compose.file(at: "compose.yaml"),
+                StarterTemplate.compose.file(at: "compose.yaml", with: ["version": Emulator.version]),
             ]
             for vendor in vendors { files += try samples(of: vendor.identity.id) }
             let schemas = try Self.schemas(of: described, in: store)

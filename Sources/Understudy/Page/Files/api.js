@@ -11,26 +11,13 @@ export class Problem extends Error {
   }
 }
 
-/** Where the page stands: its sandbox, and whether the server is there. */
-export const place = { sandbox: 'default', isOnline: true, port: null };
+/** Whether the server is there, and the port of the vendors where it is another. */
+export const place = { isOnline: true, port: null };
 
 /** A host such as shop.localhost selects its sandbox; then no field may name another. */
 export const hostSandbox = location.hostname.endsWith('.localhost') ? location.hostname.slice(0, -10) : null;
 const path = location.pathname.match(/^\/~([a-z0-9-]+)\//);
 export const firstSandbox = hostSandbox ?? path?.[1] ?? 'default';
-
-/** Where an app reaches the sandbox. */
-export function address() {
-  // A control port of its own is not where the vendors are.
-  const origin = place.port ? `http://${location.hostname}:${place.port}` : location.origin;
-  return hostSandbox || place.sandbox === 'default' ? origin : `${origin}/~${place.sandbox}`;
-}
-
-export function headers(extra) {
-  const all = { ...extra };
-  if (!hostSandbox) all['X-Understudy-Sandbox'] = place.sandbox;
-  return all;
-}
 
 let asks = null;
 let ask = async () => null;
@@ -43,30 +30,61 @@ function setOnline(isOnline) {
   document.dispatchEvent(new Event('connection'));
 }
 
-/** Makes a call; gives its JSON, or text where it is none. */
-export async function call(method, what, content, signal) {
-  for (;;) {
-    const response = await send(method, what, content, signal);
-    if (response.status === 401) {
-      asks ??= ask().finally(() => { asks = null; });
-      const token = await asks;
-      if (!token) throw new Problem(401, 'control-token-wrong', 'The control API requires its bearer token.');
-      sessionStorage.setItem(KEY, token);
-      continue;
+/** A sandbox by its name. Whoever acts for one holds it: which one the page shows may change before an answer comes. */
+export class Sandbox {
+  constructor(name) { this.name = name; }
+
+  #below(origin) { return hostSandbox || this.name === 'default' ? origin : `${origin}/~${this.name}`; }
+
+  /** Where an app reaches it; a control port of its own is not where the vendors are. */
+  get address() { return this.#below(place.port ? `http://${location.hostname}:${place.port}` : location.origin); }
+
+  headers(extra) {
+    if (!hostSandbox) return { ...extra, 'X-Understudy-Sandbox': this.name };
+    if (this.name !== hostSandbox) throw new Problem(0, 'other-host', `This address acts in ${hostSandbox} alone; choose ${this.name} above.`);
+    return { ...extra };
+  }
+
+  /** Makes a control call; gives its JSON, or text where it is none. */
+  async call(method, what, content, signal) {
+    for (;;) {
+      const token = sessionStorage.getItem(KEY);
+      const response = await send(method, what, this.headers(token ? { Authorization: `Bearer ${token}` } : {}), content, signal);
+      if (response.status === 401) {
+        asks ??= ask().finally(() => { asks = null; });
+        const given = await asks;
+        if (!given) throw new Problem(401, 'control-token-wrong', 'The control API requires its bearer token.');
+        sessionStorage.setItem(KEY, given);
+        continue;
+      }
+      const text = await response.text();
+      const isJSON = (response.headers.get('content-type') ?? '').includes('json');
+      const value = isJSON && text ? JSON.parse(text) : text;
+      if (!response.ok && response.status !== 409) {
+        throw new Problem(response.status, value?.error?.code, value?.error?.message ?? `The answer is ${response.status}.`);
+      }
+      return value;
     }
-    const text = await response.text();
-    const isJSON = (response.headers.get('content-type') ?? '').includes('json');
-    const value = isJSON && text ? JSON.parse(text) : text;
-    if (!response.ok && response.status !== 409) {
-      throw new Problem(response.status, value?.error?.code, value?.error?.message ?? `The answer is ${response.status}.`);
-    }
-    return value;
+  }
+
+  get(what, signal) { return this.call('GET', what, undefined, signal); }
+
+  /** A control call as a line for a shell; the control token is left to the shell, so that nobody reads it over a shoulder. */
+  controlLine(method, what, content) {
+    const line = curlLine(method, this.#below(location.origin) + ROOT + what, [], content && JSON.stringify(content));
+    return sessionStorage.getItem(KEY) ? `${line} \\\n  -H "Authorization: Bearer $UNDERSTUDY_CONTROL_TOKEN"` : line;
+  }
+
+  /** A call of a vendor that works now as such a line; null where the fixtures leave nothing to sign with. */
+  async sampleLine(vendor, authorization) {
+    const { sample } = await this.get(`vendors/${vendor}/sample`);
+    if (!sample) return null;
+    const fields = sample.headers.map(([name, value]) => [name, authorization && name.toLowerCase() === 'authorization' ? authorization : value]);
+    return curlLine(sample.method, this.address + sample.path, fields, sample.body);
   }
 }
 
-async function send(method, what, content, signal) {
-  const token = sessionStorage.getItem(KEY);
-  const fields = headers(token ? { Authorization: `Bearer ${token}` } : {});
+async function send(method, what, fields, content, signal) {
   if (content !== undefined) fields['Content-Type'] = 'application/json';
   try {
     const response = await fetch(ROOT + what, {
@@ -81,38 +99,22 @@ async function send(method, what, content, signal) {
   }
 }
 
-export const get = (what, signal) => call('GET', what, undefined, signal);
-
 let known = null;
 /** The vendors with routes, failures and switches, read once. */
 export function vendors() {
-  known ??= get('vendors').then(({ vendors, port }) => { place.port = port; return vendors; }).catch(problem => { known = null; throw problem; });
+  known ??= new Sandbox(firstSandbox).get('vendors').then(({ vendors, port }) => { place.port = port; return vendors; }).catch(problem => { known = null; throw problem; });
   return known;
 }
 
 /** A text as one word of a shell. */
 export const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** A call as a line for a shell. */
+/** A call as a line for a shell. Of itself curl reads files, expands braces and shortens paths; a field without a value has a semicolon, and null keeps one out. */
 export function curlLine(method, url, fields, content) {
-  const lines = [`curl -i -X ${method} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)];
-  if (content) lines.push(`-d ${quoted(content)}`);
+  const how = [method === 'HEAD' ? '-I' : `-i -X ${method}`, '-g', ...url.includes('/.') ? ['--path-as-is'] : []].join(' ');
+  const lines = [`curl ${how} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(value ? `${name}: ${value}` : name + (value === null ? ':' : ';'))}`)];
+  if (content) lines.push(`--data-raw ${quoted(content)}`);
   return lines.join(' \\\n  ');
-}
-
-/** A control call of this sandbox as such a line; the control token is left to the shell, so that nobody reads it over a shoulder. */
-export function controlLine(method, what, content) {
-  const prefix = hostSandbox || place.sandbox === 'default' ? '' : `/~${place.sandbox}`;
-  const line = curlLine(method, location.origin + prefix + ROOT + what, [], content && JSON.stringify(content));
-  return sessionStorage.getItem(KEY) ? `${line} \\\n  -H "Authorization: Bearer $UNDERSTUDY_CONTROL_TOKEN"` : line;
-}
-
-/** A call of a vendor that works now as such a line; null where the fixtures leave nothing to sign with. */
-export async function sampleLine(vendor, authorization) {
-  const { sample } = await get(`vendors/${vendor}/sample`);
-  if (!sample) return null;
-  const fields = sample.headers.map(([name, value]) => [name, authorization && name.toLowerCase() === 'authorization' ? authorization : value]);
-  return curlLine(sample.method, address() + sample.path, fields, sample.body);
 }
 
 /** A query of what is set. */

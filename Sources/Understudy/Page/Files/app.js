@@ -1,7 +1,7 @@
 // The page: its address is its state; views are shown by it.
 
 import { h, put, button, outcome } from './dom.js';
-import { get, call, place, askWith, hostSandbox, firstSandbox } from './api.js';
+import { Sandbox, place, askWith, hostSandbox, firstSandbox } from './api.js';
 import { absolute } from './words.js';
 import * as journal from './journal.js';
 
@@ -12,14 +12,13 @@ const VIEWS = [
 const KEYS = [['/', 'filter'], ['j k', 'next, previous entry'], ['enter', 'open it'], ['c', 'copy as curl'], ['esc', 'close it'], ['?', 'these keys']];
 
 const app = {
-  params: new URLSearchParams(), view: 'journal', sandbox: firstSandbox,
-  clock: { unix: Date.now() / 1000, frozen: false, read: performance.now() },
-  /** The sandbox's clock. */
-  now() { return this.clock.unix + (this.clock.frozen ? 0 : (performance.now() - this.clock.read) / 1000); },
+  params: new URLSearchParams(), view: 'journal', sandbox: new Sandbox(firstSandbox), names: [], clock: null,
+  /** What the sandbox's clock shows, or the machine's until that is known. */
+  now() { return this.clock ? this.clock.unix + (this.clock.frozen ? 0 : (performance.now() - this.clock.read) / 1000) : Date.now() / 1000; },
   /** The address of this view with parameters changed, or of another view with these alone. */
   link(changes, view) {
     const params = new URLSearchParams(view ? {} : this.params);
-    const sandbox = changes.sandbox ?? this.sandbox;
+    const sandbox = changes.sandbox ?? this.sandbox.name;
     params.delete('sandbox');
     for (const [name, value] of Object.entries(changes)) if (value === null || value === undefined) params.delete(name); else params.set(name, value);
     if (sandbox === firstSandbox) params.delete('sandbox'); else params.set('sandbox', sandbox);
@@ -34,7 +33,7 @@ const app = {
     history.replaceState(null, '', address);
     route();
   },
-  /** Acts after five seconds, in which it can be undone. */
+  /** Acts after five seconds, in which it can be undone; the text names the sandbox. */
   later(text, act) {
     const said = outcome();
     let isOver = false;
@@ -49,28 +48,24 @@ const app = {
     const line = h('div.pending', { role: 'alert' }, h('span', text, ' It happens in 5 s.'), button('Undo', () => end(false)), button('Now', () => end(true)));
     pending.append(line);
   },
-  /** Says what was done, and offers to take it back. */
-  undo(text, act) {
+  /** Says what was done in a sandbox, and offers to take it back there. */
+  undo(sandbox, text, act) {
     const said = outcome();
-    const line = h('div.pending', { role: 'status' }, h('span', text), button('Undo', async () => {
+    const line = h('div.pending', { role: 'status' }, h('span', h('strong', `In sandbox ${sandbox.name}: `), text), button('Undo', async () => {
       if (await said.run(async () => { await act(); return true; })) line.remove();
     }), button('Close', () => line.remove()), said.element);
     pending.append(line);
     setTimeout(() => line.remove(), 20000);
   },
-  /** Makes calls in another sandbox. */
-  async within(name, act) {
-    const before = place.sandbox;
-    place.sandbox = name;
-    try { await act(); } finally { place.sandbox = before; }
-  },
   sandboxes(names) {
-    const all = [...new Set([...names, app.sandbox])].sort();
-    const key = all.join() + app.sandbox;
+    app.names = names;
+    const { name: own } = app.sandbox;
+    const all = [...new Set([...names, own])].sort();
+    const key = all.join() + own;
     if (key === listed) return;
     listed = key;
     put(chooser, all.map(name => h('option', { value: name }, name)));
-    chooser.value = app.sandbox;
+    chooser.value = own;
   },
 };
 
@@ -82,7 +77,7 @@ const clock = h('time.clock', { 'aria-label': 'Clock' });
 const said = outcome();
 const live = h('span.live', { role: 'status' }, '● live');
 const pending = h('div.pendings');
-const freeze = button('Freeze', () => setClock({ freeze: !app.clock.frozen }), { 'aria-label': 'Freeze the clock' });
+const freeze = button('Freeze', () => setClock({ freeze: !app.clock?.frozen }), { 'aria-label': 'Freeze the clock' });
 const bar = h('header.bar', h('a.skip', { href: '#content', onclick: event => { event.preventDefault(); main.focus(); } }, 'To the content'), h('strong', h('a', { href: '#/journal' }, 'Understudy')),
   h('label.chooser', h('span', 'sandbox'), chooser),
   h('span.clocks', { role: 'group', 'aria-label': 'The sandbox’s clock' }, clock,
@@ -102,22 +97,28 @@ async function route() {
   const [, name, query] = /^#\/([a-z]*)\??(.*)$/.exec(location.hash) ?? [null, 'journal', ''];
   const isKnown = VIEWS.some(([view]) => view === name);
   app.params = new URLSearchParams(query);
-  app.sandbox = hostSandbox ?? app.params.get('sandbox') ?? firstSandbox;
-  if (place.sandbox !== app.sandbox) {
-    place.sandbox = app.sandbox;
-    app.sandboxes([]);
+  const own = hostSandbox ?? app.params.get('sandbox') ?? firstSandbox;
+  if (app.sandbox.name !== own) {
+    app.sandbox = new Sandbox(own);
+    app.sandboxes(app.names);
+    put(said.element);
+    showClock(app.sandbox, null);
     readClock();
   }
   if (name === 'unmatched') { history.replaceState(null, '', app.link({ unmatched: 'true' }, 'journal')); return route(); }
-  app.view = isKnown ? name : 'journal';
-  const module = app.view === 'journal' ? journal : await import(`./${app.view}.js`);
-  if (shown?.name !== app.view) {
+  const view = app.view = isKnown ? name : 'journal';
+  const module = view === 'journal' ? journal : await import(`./${view}.js`);
+  // Another address may have been asked for meanwhile.
+  if (view !== app.view) return;
+  const { sandbox } = app;
+  // A view is of one sandbox for good, so what was asked for it never shows in another one's.
+  if (shown?.name !== view || shown.sandbox !== sandbox) {
     shown?.view.close?.();
-    shown = { name: app.view, view: module.view(app) };
+    shown = { name: view, sandbox, view: module.view(app, sandbox, shown?.name === view ? shown.view : null) };
     put(main, shown.view.node);
     main.scrollTop = 0;
   }
-  document.title = `${module.title} · ${app.sandbox} · Understudy`;
+  document.title = `${module.title} · ${sandbox.name} · Understudy`;
   for (const link of nav.querySelectorAll('a')) {
     const view = link.dataset.view;
     const isUnmatched = app.view === 'journal' && app.params.get('unmatched') === 'true';
@@ -128,29 +129,41 @@ async function route() {
 }
 
 async function readClock() {
-  try { showClock(await get('clock')); } catch { /* The connection's own sign says that the server is gone. */ }
+  const { sandbox } = app;
+  try { showClock(sandbox, await sandbox.get('clock')); } catch { /* The connection's own sign says that the server is gone. */ }
 }
 
-const setClock = content => moveClock('PUT', content);
+/** Acts in the sandbox of the press; what goes wrong after another one was chosen names it. */
+const press = act => {
+  const { sandbox } = app;
+  return said.run(() => act(sandbox).catch(problem => { throw sandbox === app.sandbox ? problem : new Error(`In sandbox ${sandbox.name}: ${problem.message}`); }));
+};
 
-async function moveClock(method, content) {
-  await said.run(async () => showClock(await call(method, 'clock', content)));
+const setClock = content => press(async sandbox => showClock(sandbox, await sandbox.call('PUT', 'clock', content)));
+
+function backToNow() {
+  return press(async sandbox => {
+    // What the page knows of the clock may be five seconds old.
+    const { machine_time: isMachine, unix, frozen } = await sandbox.get('clock');
+    const read = performance.now();
+    // A clock that ran has gone on by the time that it is brought back.
+    const before = () => ({ now: frozen ? unix : unix + (performance.now() - read) / 1000, freeze: frozen });
+    showClock(sandbox, await sandbox.call('DELETE', 'clock'));
+    if (!isMachine) app.undo(sandbox, `The clock shows the machine’s time and no longer ${absolute(unix)}.`, async () => showClock(sandbox, await sandbox.call('PUT', 'clock', before())));
+  });
 }
 
-async function backToNow() {
-  const { machine_time: isMachine, now, frozen } = app.clock;
-  await moveClock('DELETE', undefined);
-  if (!isMachine) app.undo(`The clock shows the machine’s time and no longer ${absolute(now)}.`, async () => showClock(await call('PUT', 'clock', { now, freeze: frozen })));
-}
-
-function showClock(value) {
-  app.clock = { ...value, read: performance.now() };
-  freeze.textContent = value.frozen ? 'Go on' : 'Freeze';
-  freeze.setAttribute('aria-label', value.frozen ? 'Let the clock go on' : 'Freeze the clock');
+/** Shows what a sandbox's clock said, if the page still shows that sandbox; null until it has said something. */
+function showClock({ name }, value) {
+  if (name !== app.sandbox.name) return;
+  app.clock = value && { ...value, read: performance.now() };
+  freeze.textContent = value?.frozen ? 'Go on' : 'Freeze';
+  freeze.setAttribute('aria-label', value?.frozen ? 'Let the clock go on' : 'Freeze the clock');
   tick();
 }
 
 function tick() {
+  if (!app.clock) return put(clock, '…');
   const { frozen, machine_time: isMachine } = app.clock;
   const [date, time] = absolute(app.now()).split(/ (.*)/);
   put(clock, h('span.date', `${date} `), time.split(' ')[0], h('span.date', ' UTC'), frozen ? ' frozen' : isMachine ? '' : ' moved');
@@ -192,12 +205,11 @@ addEventListener('hashchange', route);
 
 async function follow() {
   await readClock();
-  try { app.sandboxes((await get('sandboxes?replicas=all')).sandboxes.map(each => each.name)); } catch { /* As above. */ }
+  try { app.sandboxes((await app.sandbox.get('sandboxes?replicas=all')).sandboxes.map(each => each.name)); } catch { /* As above. */ }
   setTimeout(follow, 5000);
 }
 
 put(document.getElementById('app'), bar, nav, main, pending, dialogs);
-place.sandbox = firstSandbox;
 tick();
 setInterval(tick, 1000);
 route();

@@ -1,13 +1,12 @@
 // What two entries have different, member by member.
 
 import { h, put, button, table } from './dom.js';
-import { get } from './api.js';
 import { shown } from './words.js';
 
 /** Shows the difference of two entries in a place. */
-export async function compareEntries(place, first, second, app, close) {
+export async function compareEntries(place, sandbox, first, second, app, close) {
   try {
-    const [one, two] = await Promise.all([get(`journal/${first}`), get(`journal/${second}`)]);
+    const [one, two] = await Promise.all([sandbox.get(`journal/${first}`), sandbox.get(`journal/${second}`)]);
     const rows = differences(flat(one), flat(two));
     put(place, h('article.entry', { 'aria-label': `Entries ${first} and ${second}` },
       h('header', h('h2', `Entries ${first} and ${second}`)),

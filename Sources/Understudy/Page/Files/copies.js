@@ -1,59 +1,52 @@
 // An entry as something to run: a curl line, a contract case, an expectation in Swift.
 
-import { get, call, address, curlLine } from './api.js';
+import { curlLine } from './api.js';
 import { tokens, decode } from './words.js';
 
 const HOP = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'upgrade-insecure-requests', 'transfer-encoding',
   'x-understudy-sandbox', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'accept-language', 'cache-control', 'pragma', 'referer', 'origin'];
 
-function bodyText(body) {
-  if (body === null) return null;
-  return typeof body === 'string' ? body : JSON.stringify(body);
-}
-
-/** The kind of token that a vendor takes one for, and what minting one like it needs. */
-export async function recipe(token, vendor) {
+/** A token like the one that came, freshly made and right; its times begin now. */
+async function minted(sandbox, token, vendor) {
   if (!vendor) return null;
-  const { verdicts } = await call('POST', 'tokens/explain', { token, vendor });
-  const kind = verdicts[0]?.kind;
-  if (!kind) return null;
-  const { kinds } = await get('tokens');
-  const known = kinds.find(each => each.vendor === vendor && each.kind === kind);
+  const [{ verdicts }, { kinds }] = await Promise.all([sandbox.call('POST', 'tokens/explain', { token, vendor }), sandbox.get('tokens')]);
+  const known = kinds.find(each => each.vendor === vendor && each.kind === verdicts[0]?.kind);
   if (!known) return null;
-  // What the token says of itself is kept, but for its times: those begin now.
   const claims = { ...decode(token.split('.')[1] ?? '') };
   for (const name of ['exp', 'iat', 'nbf', 'jti', 'nonce']) delete claims[name];
-  return { vendor, kind, content: { claims } };
+  return (await sandbox.call('POST', `tokens/${vendor}/${known.kind}`, { claims })).token;
 }
 
-/** A token like the one that came, freshly made and right. */
-async function minted(token, vendor) {
-  const order = await recipe(token, vendor);
-  if (!order) return null;
-  return (await call('POST', `tokens/${order.vendor}/${order.kind}`, order.content)).token;
-}
-
-async function replacements(entry) {
+async function replacements(sandbox, entry) {
   const pairs = [];
   for (const token of tokens(entry.request)) {
-    const fresh = await minted(token, entry.vendor);
+    const fresh = await minted(sandbox, token, entry.vendor);
     if (fresh) pairs.push([token, fresh]);
   }
   return text => pairs.reduce((all, [old, fresh]) => all.replaceAll(old, fresh), text);
 }
 
-export async function asCurl(entry) {
-  const replace = await replacements(entry);
-  const body = bodyText(entry.request.body);
-  return curlLine(entry.request.method, address() + replace(entry.request.target),
-    fields(entry).map(([name, value]) => [name, replace(value)]), body && replace(body));
+/** The call as a line for a shell, below a remark on what the journal does not show of it. */
+export async function asCurl(sandbox, entry) {
+  const [replace, archive] = await Promise.all([replacements(sandbox, entry), sandbox.get(`journal/${entry.id}?format=har`)]);
+  const { method, headers, postData } = archive.log.entries[0].request;
+  const fields = headers.filter(({ name }) => !HOP.includes(name.toLowerCase())).map(({ name, value }) => [name, replace(value)]);
+  const target = replace(entry.request.target);
+  const content = replace(postData?.text ?? '');
+  const masked = Object.entries({ 'the target': target, 'the fields': fields.join(), 'the body': content }).filter(([, text]) => text.includes('***')).map(([name]) => name);
+  // Only words that an interactive shell without comments does not act on either.
+  const remarks = [
+    postData?.comment ? `# The body was not kept: ${postData.comment}` : null,
+    masked.length ? `# The journal masks secrets by asterisks in ${masked.join(' and ')}: put yours there` : null,
+  ];
+  // Left to itself, curl calls content a form.
+  if (content && !fields.some(([name]) => name.toLowerCase() === 'content-type')) fields.push(['Content-Type', null]);
+  return [...remarks.filter(Boolean), curlLine(method, sandbox.address + target, fields, content)].join('\n');
 }
 
-const fields = entry => entry.request.headers.filter(([name]) => !HOP.includes(name.toLowerCase()));
-
 /** The call as a contract case; the control API writes it, as it does for the whole journal. */
-export async function asHurl(entry) {
-  return get(`journal/${entry.id}?format=hurl`);
+export async function asHurl(sandbox, entry) {
+  return sandbox.get(`journal/${entry.id}?format=hurl`);
 }
 
 /** The same expectation for a test with UnderstudyTesting. */

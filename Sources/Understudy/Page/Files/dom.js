@@ -118,6 +118,19 @@ async function copy(text) {
   }
 }
 
+/** A view that reads anew every so often until it is closed. */
+export function repeated(node, read, said, milliseconds) {
+  let isOpen = true;
+  async function follow() {
+    while (isOpen) {
+      await read().catch(said.fail);
+      await new Promise(done => setTimeout(done, milliseconds));
+    }
+  }
+  follow();
+  return { node, update() {}, close() { isOpen = false; } };
+}
+
 /** Says beside a control what came of a call: the control API's own words. */
 export function outcome() {
   const element = h('p.outcome', { role: 'status' });

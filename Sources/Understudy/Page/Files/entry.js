@@ -1,7 +1,7 @@
 // One entry: the reason as a sentence, what the app got beside what it was not told, and the parts that prove it.
 
 import { h, put, button, copier, fold, code, table } from './dom.js';
-import { get, vendors } from './api.js';
+import { vendors } from './api.js';
 import { checkTable } from './checks.js';
 import { tokenView } from './token.js';
 import { socketView } from './socket.js';
@@ -11,20 +11,20 @@ import { kind, sentence, relative, absolute, unix, tokens, shown, plain, interve
 let latest = 0;
 
 /** Shows an entry in a place, unless another one was asked for meanwhile. */
-export async function openEntry(place, id, app, abouts, close) {
+export async function openEntry(place, sandbox, id, app, abouts, close) {
   const turn = ++latest;
   try {
-    const [entry, all] = await Promise.all([get(`journal/${id}`), vendors()]);
+    const [entry, all] = await Promise.all([sandbox.get(`journal/${id}`), vendors()]);
     if (turn !== latest) return;
     for (const vendor of all) for (const failure of vendor.failures) abouts.set(`${vendor.id} ${failure.failure}`, failure.about);
-    put(place, draw(entry, app, all, abouts, close, () => openEntry(place, id, app, abouts, close)));
+    put(place, draw(entry, sandbox, app, all, abouts, close, () => openEntry(place, sandbox, id, app, abouts, close)));
     if (document.body.clientWidth <= 900) place.scrollIntoView({ block: 'start' });
   } catch (problem) {
     if (turn === latest) put(place, h('p.outcome.bad', { role: 'alert' }, '✕ ', problem.message), button('Close', close));
   }
 }
 
-function draw(entry, app, all, abouts, close, again) {
+function draw(entry, sandbox, app, all, abouts, close, again) {
   const brief = { ...entry, method: entry.request.method, target: entry.request.target };
   const { name, sign, word } = kind(brief);
   const about = abouts.get(`${entry.vendor} ${entry.failure}`);
@@ -34,13 +34,13 @@ function draw(entry, app, all, abouts, close, again) {
     h('header',
       h('h2', `${entry.status} `, h('span.sign', { title: word, role: 'img', 'aria-label': word }, sign), ` ${vendor?.title ?? ''} `, entry.route ?? `${entry.request.method} ${entry.request.target}`),
       h('p.when', h('time', { datetime: entry.at, title: absolute(entry.at) }, `${relative(unix(entry.at), app.now())} · ${absolute(entry.at)}`), ` · entry ${entry.id}${entry.replica ? ` · replica ${entry.replica}` : ''}`)),
-    tools(entry, app, close),
+    tools(entry, sandbox, app, close),
     why ? h('p.why', h('strong', 'Why: '), why) : h('p.why', 'Answered as asked; no rule refused it.'),
     contrast(entry, vendor, about),
     entry.nearest_routes ? h('div', h('h3', 'Nearest routes'), h('ul', entry.nearest_routes.map(route => h('li', h('code', route))))) : null,
     entry.findings.length ? [h('h3', 'Checks'), checkTable(entry.findings)] : null,
     entry.intervention ? interventions(entry, app) : null,
-    folds(entry, app, again));
+    folds(entry, sandbox, app, again));
 }
 
 /** The fault or scenario in words with a link, and what the vendor itself did as it was told. */
@@ -54,12 +54,12 @@ function interventions(entry, app) {
     own.length ? code(own) : null);
 }
 
-function tools(entry, app, close) {
+function tools(entry, sandbox, app, close) {
   const others = h('input', { type: 'number', min: 1, 'aria-label': 'Entry to compare with', placeholder: 'entry', value: entry.id > 1 ? entry.id - 1 : '' });
   const compare = () => others.value && app.change({ with: others.value });
   return h('div.tools', { role: 'toolbar', 'aria-label': 'Entry' },
-    copier('Copy as curl', () => asCurl(entry), { 'data-key': 'c' }),
-    copier('Copy as Hurl case', () => asHurl(entry)),
+    copier('Copy as curl', () => asCurl(sandbox, entry), { 'data-key': 'c' }),
+    copier('Copy as Hurl case', () => asHurl(sandbox, entry)),
     copier('Copy as Swift expectation', () => asSwift(entry)),
     h('form.inline', { onsubmit: event => { event.preventDefault(); compare(); } }, others, h('button', { type: 'submit' }, 'Compare')),
     copier('Copy link', () => location.origin + location.pathname + app.link({ entry: entry.id })),
@@ -88,14 +88,14 @@ function alike(vendor, failure) {
     each === failure ? h('strong', each.failure) : each.failure, `: ${each.about} `, h('small', `(${each.evidence})`))));
 }
 
-function folds(entry, app, again) {
+function folds(entry, sandbox, app, again) {
   const found = tokens(entry.request);
   const fetches = entry.findings.filter(finding => /jwks|key-fetch|fetch|published-key/.test(finding.check) || /fetch/i.test(finding.note ?? ''));
   return h('div.folds',
     found.map((token, index) => fold(found.length > 1 ? `Token ${index + 1}` : 'Token', () => h('div', tokenView(token, app.now(), entry.findings),
       h('p', h('a', { href: app.link({}, 'tokens') }, 'Mint one like it'), ' — the journal masks signatures, so this one cannot be used again.')), true)),
     fetches.length ? fold('Key fetches', () => checkTable(fetches, 'Key fetches'), true) : null,
-    entry.socket ? fold(`Socket: ${entry.socket.received} in, ${entry.socket.sent} out`, () => socketView(entry.socket, app, again), true) : null,
+    entry.socket ? fold(`Socket: ${entry.socket.received} in, ${entry.socket.sent} out`, () => socketView(entry.socket, sandbox, app, again), true) : null,
     entry.parts ? fold(`Parts: ${entry.parts.refused} refused`, () => code(entry.parts)) : null,
     fold('Request', () => message(`${entry.request.method} ${entry.request.target}`, entry.request)),
     fold('Answer', () => message(String(entry.response.status), entry.response)));

@@ -1,25 +1,24 @@
 // Faults: what is armed and has struck, and a form that arms another.
 
-import { h, put, button, field, table, outcome, select, code, empty } from './dom.js';
-import { get, call, vendors, controlLine } from './api.js';
+import { h, put, button, field, table, outcome, select, code, empty, repeated } from './dom.js';
+import { vendors } from './api.js';
 
 export const title = 'Faults';
 
 const OWN = ['calls', 'strikes'];
 
-export function view(app) {
+export function view(app, sandbox) {
   const said = outcome();
   const list = h('div');
   const form = h('form.panel', { 'aria-label': 'New fault' });
   const node = h('div.page', h('h1', 'Faults'), h('p', 'A fault makes single calls go wrong, once or repeatedly, and takes precedence over every scenario.'), list, form, said.element);
-  let timer = null;
   let armed = [];
   let drawn = '';
 
   const orders = () => armed.map(fault => Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name))));
 
   async function read() {
-    const { faults } = await get('faults');
+    const { faults } = await sandbox.get('faults');
     if (JSON.stringify(faults) !== drawn) draw(faults);
   }
 
@@ -32,19 +31,19 @@ export function view(app) {
         button('Disarm', () => disarm(orders().filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { 'aria-label': `Disarm fault ${index + 1}`, title: 'You can undo this; its counts start over.' })])),
       h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'You can undo this; their counts start over.' }))]
       : empty('No fault is armed. Arm one with the form below or with this line; it hits the next matching call.', vendors().then(([{ id, routes, failures }]) =>
-        controlLine('PUT', 'faults', { vendor: id, route: routes[0].route, fail: failures[0].failure }))));
+        sandbox.controlLine('PUT', 'faults', { vendor: id, route: routes[0].route, fail: failures[0].failure }))));
   }
 
-  const set = (faults, text) => said.run(async () => {
-    draw((await call('PUT', 'faults', { faults })).faults);
+  async function set(faults, text) {
+    draw((await sandbox.call('PUT', 'faults', { faults })).faults);
     said.say(text);
-  });
+  }
 
-  async function disarm(rest, text) {
+  const disarm = (rest, text) => said.run(async () => {
     const before = orders();
     await set(rest, '');
-    app.undo(text, () => set(before, 'Armed again; their counts start over.'));
-  }
+    app.undo(sandbox, text, () => set(before, 'Armed again; their counts start over.'));
+  });
 
   function make(all) {
     const parts = {};
@@ -75,9 +74,7 @@ export function view(app) {
   }
 
   vendors().then(make).catch(said.fail);
-  const follow = () => { read().catch(said.fail).finally(() => { timer = setTimeout(follow, 1000); }); };
-  let isStarted = false;
-  return { node, update() { if (!isStarted) { isStarted = true; follow(); } }, close: () => clearTimeout(timer) };
+  return repeated(node, read, said, 1000);
 }
 
 function order(parts) {

@@ -1,6 +1,6 @@
 // The journal as it grows: brief entries, the oldest first, asked for by the long poll.
 
-import { get, query, place } from './api.js';
+import { query } from './api.js';
 
 const MOST = 10000;
 /** The parameters that the API knows; `text` is the page's own. */
@@ -8,9 +8,8 @@ export const FILTERS = ['vendor', 'route', 'status', 'failure', 'refused', 'note
 
 /** Entries that a filter admits, followed for as long as somebody listens. */
 export class Feed {
-  constructor(filter, onChange) {
-    Object.assign(this, { filter, onChange, rows: [], last: 0, problem: null, isFirst: true });
-    this.sandbox = place.sandbox;
+  constructor(sandbox, filter, onChange) {
+    Object.assign(this, { sandbox, filter, onChange, rows: [], last: 0, problem: null, isFirst: true });
     this.controller = new AbortController();
     this.follow();
   }
@@ -40,7 +39,7 @@ export class Feed {
     const { last, ...rest } = this.filter;
     const wait = this.isFirst ? {} : { wait: '20s', count: 1 };
     const given = this.isFirst ? { last: last ?? MOST } : {};
-    const answer = await get('journal' + query({ ...rest, format: 'brief', after: this.last, ...given, ...wait }), signal);
+    const answer = await this.sandbox.get('journal' + query({ ...rest, format: 'brief', after: this.last, ...given, ...wait }), signal);
     if (answer.newest < this.last) this.restart();
     for (const entry of answer.entries) if (entry.id > this.last) this.rows.push(entry);
     if (this.rows.length > MOST) this.rows.splice(0, this.rows.length - MOST);

@@ -1,7 +1,7 @@
 // The journal: filters that are the API's query, the live list, and the entry that is open.
 
 import { h, put, button, select, copier, empty, unfit } from './dom.js';
-import { get, vendors, query, sampleLine } from './api.js';
+import { vendors, query } from './api.js';
 import { Feed, FILTERS } from './feed.js';
 import { Rows } from './rows.js';
 import { openEntry } from './entry.js';
@@ -10,7 +10,7 @@ import { intervened } from './words.js';
 
 export const title = 'Journal';
 
-export function view(app) {
+export function view(app, sandbox) {
   const abouts = new Map();
   const rows = new Rows({ open: id => app.change({ entry: id }), abouts });
   rows.address = id => app.link({ entry: id });
@@ -68,7 +68,7 @@ export function view(app) {
   }
 
   async function exported(format) {
-    const value = await get('journal' + query({ ...filter, format }));
+    const value = await sandbox.get('journal' + query({ ...filter, format }));
     return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   }
 
@@ -80,7 +80,7 @@ export function view(app) {
     }) : feed.rows;
     rows.set(found);
     rows.element.hidden = !found.length;
-    const state = feed.problem?.message ?? (found.length || feed.isFirst ? '' : `empty ${text} ${JSON.stringify(filter)} ${app.sandbox}`);
+    const state = feed.problem?.message ?? (found.length || feed.isFirst ? '' : `empty ${text} ${JSON.stringify(filter)}`);
     // What stands there stays: somebody may be about to copy it.
     if (state === shownNothing) return;
     shownNothing = state;
@@ -90,7 +90,7 @@ export function view(app) {
   function emptiness() {
     const isFiltered = text || Object.keys(filter).length;
     if (isFiltered && feed) return unfit('No entry matches these filters.', () => app.go('journal'));
-    return empty('No calls yet. Point the app at this address, or send one:', vendors().then(([first]) => sampleLine(first.id)));
+    return empty('No calls yet. Point the app at this address, or send one:', vendors().then(([first]) => sandbox.sampleLine(first.id)));
   }
 
   function update(params) {
@@ -102,11 +102,11 @@ export function view(app) {
     }
     const isText = text !== (params.get('text') ?? '');
     text = params.get('text') ?? '';
-    if (!feed || JSON.stringify(filter) !== JSON.stringify(wanted) || feed.sandbox !== app.sandbox) {
+    if (!feed || JSON.stringify(filter) !== JSON.stringify(wanted)) {
       feed?.stop();
       filter = wanted;
       rows.horizon = Infinity;
-      feed = new Feed(filter, onChange);
+      feed = new Feed(sandbox, filter, onChange);
     } else if (isText) onChange();
     show(params);
   }
@@ -116,13 +116,13 @@ export function view(app) {
     const other = Number(params.get('with')) || null;
     rows.choose(id);
     node.classList.toggle('open', id !== null);
-    const key = `${app.sandbox} ${id} ${other}`;
+    const key = `${id} ${other}`;
     if (key === shownEntry) return;
     shownEntry = key;
     if (!id) return put(detail, h('p.hint', 'Choose an entry to see why it came out as it did.'));
     const close = () => app.change({ entry: null, with: null });
-    if (other) compareEntries(detail, id, other, app, close);
-    else openEntry(detail, id, app, abouts, close);
+    if (other) compareEntries(detail, sandbox, id, other, app, close);
+    else openEntry(detail, sandbox, id, app, abouts, close);
   }
 
   function key(event) {

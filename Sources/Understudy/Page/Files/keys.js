@@ -1,17 +1,16 @@
 // Keys: what issuers publish, how often it was fetched, and the drills.
 
-import { h, put, button, fold, outcome, code, table, empty } from './dom.js';
-import { get, call, sampleLine } from './api.js';
+import { h, put, button, fold, outcome, code, table, empty, repeated } from './dom.js';
 import { relative, absolute, counted } from './words.js';
 
 export const title = 'Keys';
 
 /** A call whose token makes the server fetch keys. */
-async function fetchingLine([issuer]) {
-  const kind = issuer && (await get('tokens')).kinds.find(each => each.vendor === issuer.vendor && each.members.issuer);
+async function fetchingLine(sandbox, [issuer]) {
+  const kind = issuer && (await sandbox.get('tokens')).kinds.find(each => each.vendor === issuer.vendor && each.members.issuer);
   if (!kind) return null;
-  const { token } = await call('POST', `tokens/${kind.vendor}/${kind.kind}`, { issuer: issuer.issuer });
-  return sampleLine(issuer.vendor, `Bearer ${token}`);
+  const { token } = await sandbox.call('POST', `tokens/${kind.vendor}/${kind.kind}`, { issuer: issuer.issuer });
+  return sandbox.sampleLine(issuer.vendor, `Bearer ${token}`);
 }
 
 const DRILLS = {
@@ -21,21 +20,20 @@ const DRILLS = {
 /** What destroys a key, which cannot be undone alone. */
 const LOSSES = ['retire', 'replace', 'same-kid'];
 
-export function view(app) {
+export function view(app, sandbox) {
   const said = outcome();
   const list = h('div');
   const node = h('div.page', h('h1', 'Keys'), said.element, list);
-  let timer = null;
   let drawn = '';
 
   async function read() {
-    const value = await get('keys');
+    const value = await sandbox.get('keys');
     const text = JSON.stringify(value);
     if (text === drawn) return;
     drawn = text;
     put(list,
       h('h2', 'Issuers'), value.issuers.length ? value.issuers.map(issuer) : h('p.empty', 'No issuer publishes keys.'),
-      h('h2', 'Fetched keys'), value.fetched.some(each => each.fetches) ? null : empty('No keys were fetched yet. A call with a token of such an issuer has them fetched:', fetchingLine(value.fetched)),
+      h('h2', 'Fetched keys'), value.fetched.some(each => each.fetches) ? null : empty('No keys were fetched yet. A call with a token of such an issuer has them fetched:', fetchingLine(sandbox, value.fetched)),
       value.fetched.length ? table('Fetched keys', ['Vendor', 'Issuer', 'From', 'Keys', 'Fetches', 'Fetched', 'Kept until', 'Problem'], value.fetched.map(each => [
         each.vendor, each.issuer, h('code', each.url), each.kids.map(kid => kid ?? 'without id').join(', '), each.fetches, moment(each.fetched_at), moment(each.expires_at), each.problem ?? '–'])) : null,
       h('h2', 'Shared secrets'), table('Shared secrets', ['Vendor', 'Owner', 'Algorithm', 'Bytes'], value.secrets.map(each => [each.vendor, each.owner, each.algorithm, each.bytes])));
@@ -46,7 +44,7 @@ export function view(app) {
   function issuer(each) {
     const name = `${each.vendor} ${each.issuer}`;
     const drill = what => said.run(async () => {
-      await call('POST', `keys/${each.vendor}/${encodeURIComponent(each.issuer)}/${what}`);
+      await sandbox.call('POST', `keys/${each.vendor}/${encodeURIComponent(each.issuer)}/${what}`);
       said.say(`${name}: ${DRILLS[what]}.`);
       await read();
     });
@@ -56,7 +54,5 @@ export function view(app) {
       h('div.tools', Object.keys(DRILLS).map(what => button(what, () => drill(what), { title: DRILLS[what] + (LOSSES.includes(what) ? '; only a reset of the sandbox brings the lost key back' : ''), 'aria-label': `${what} ${name}` }))));
   }
 
-  const follow = () => { read().catch(said.fail).finally(() => { timer = setTimeout(follow, 2000); }); };
-  let isStarted = false;
-  return { node, update() { if (!isStarted) { isStarted = true; follow(); } }, close: () => clearTimeout(timer) };
+  return repeated(node, read, said, 2000);
 }

@@ -7,7 +7,7 @@ import { sampleForm } from './sample.js';
 
 export const title = 'Routes';
 
-export function view(app) {
+export function view(app, sandbox) {
   const said = outcome();
   const list = h('div');
   const trial = h('div');
@@ -45,7 +45,7 @@ export function view(app) {
     const [id, name, method, ...path] = key.split(' ');
     const vendor = all.find(each => each.id === id);
     const route = vendor?.routes.find(each => each.route === name && each.method === method && each.path === path.join(' '));
-    if (route) await said.run(async () => { put(trial, await sampleForm(vendor, route, app)); trial.scrollIntoView({ block: 'nearest' }); });
+    if (route) await said.run(async () => { put(trial, await sampleForm(vendor, route, app, sandbox)); trial.scrollIntoView({ block: 'nearest' }); });
   }
 
   async function update(params) {

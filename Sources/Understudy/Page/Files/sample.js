@@ -1,7 +1,7 @@
 // A call at a route, sent from this page with a token minted now; its entry says what came of it.
 
 import { h, put, button, field, select, outcome, table, fold } from './dom.js';
-import { get, call, headers, address, place } from './api.js';
+import { place } from './api.js';
 
 /** The value of a parameter that the vendor's records hold: a member of its name, or the id of such a record. */
 function known(name, value) {
@@ -18,8 +18,8 @@ function known(name, value) {
 }
 
 /** A form that sends a call at a route, filled with what is known of the sandbox. */
-export async function sampleForm(vendor, route, app) {
-  const [{ kinds }, { sample }, state] = await Promise.all([get('tokens'), get(`vendors/${vendor.id}/sample`), get(`state/${vendor.id}`)]);
+export async function sampleForm(vendor, route, app, sandbox) {
+  const [{ kinds }, { sample }, state] = await Promise.all([sandbox.get('tokens'), sandbox.get(`vendors/${vendor.id}/sample`), sandbox.get(`state/${vendor.id}`)]);
   const own = kinds.filter(each => each.vendor === vendor.id);
   const isSample = sample && sample.method === route.method && sample.path === route.path;
   const names = [...route.path.matchAll(/\{([^}]+)\}/g)].map(match => match[1]);
@@ -39,21 +39,21 @@ export async function sampleForm(vendor, route, app) {
     if (place.port) return said.say(`The vendors are at port ${place.port}, where this page may not call. Copy the call as curl from an entry.`);
     await said.run(async () => {
       const all = Object.fromEntries(area.value.split('\n').filter(line => line.includes(':')).map(line => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()]));
-      if (token.value) all.Authorization = `Bearer ${(await call('POST', `tokens/${vendor.id}/${token.value}`)).token}`;
+      if (token.value) all.Authorization = `Bearer ${(await sandbox.call('POST', `tokens/${vendor.id}/${token.value}`)).token}`;
       else if (sample && scheme !== 'Bearer' && isSample) all.Authorization = sample.headers.find(([name]) => name.toLowerCase() === 'authorization')[1];
       const target = inputs.reduce((path, [name, input]) => path.replace(`{${name}}`, encodeURIComponent(input.value)), route.path);
       const content = body.value.trim();
       if (content && !Object.keys(all).some(name => name.toLowerCase() === 'content-type')) all['Content-Type'] = 'application/json';
       const hasBody = !['GET', 'HEAD'].includes(route.method) && content;
-      const before = (await get('journal?format=brief&last=1')).newest;
-      const response = await fetch(target, { method: route.method, headers: headers(all), body: hasBody ? content : undefined, credentials: 'omit', cache: 'no-store' }).catch(() => null);
-      const { entries } = await get(`journal?format=brief&after=${before}&wait=2s`);
+      const before = (await sandbox.get('journal?format=brief&last=1')).newest;
+      const response = await fetch(target, { method: route.method, headers: sandbox.headers(all), body: hasBody ? content : undefined, credentials: 'omit', cache: 'no-store' }).catch(() => null);
+      const { entries } = await sandbox.get(`journal?format=brief&after=${before}&wait=2s`);
       const entry = entries.find(each => each.vendor === vendor.id) ?? entries[0];
       put(said.element, `Answered ${response?.status ?? 'with a broken connection'}. `, entry ? h('a', { href: app.link({ entry: entry.id, try: null, text: null, vendor: null }, 'journal') }, 'Open its entry') : null);
     });
   }
 
-  return h('form.panel', { 'aria-label': `Try ${route.route}`, onsubmit: send }, h('h2', `Try ${route.route}`), h('p', h('code', `${route.method} ${address()}${route.path}`)),
+  return h('form.panel', { 'aria-label': `Try ${route.route}`, onsubmit: send }, h('h2', `Try ${route.route}`), h('p', h('code', `${route.method} ${sandbox.address}${route.path}`)),
     h('div.fields', inputs.map(([name, input]) => field(name, input)), field('Token, minted now', token), field('Header fields', area), ['GET', 'HEAD'].includes(route.method) ? null : field('Content', body)),
     h('div.tools', h('button', { type: 'submit' }, 'Send'), button('Close', () => app.change({ try: null }))), said.element,
     fold('Sample values', () => table('Sample values', ['What', 'Value'], vendor.samples.map(each => [each.label, h('code', each.value)]))));

@@ -1,12 +1,12 @@
 // All sandboxes, and what can be done with each.
 
-import { h, put, button, field, table, outcome, copier } from './dom.js';
-import { get, call, place } from './api.js';
+import { h, put, button, field, table, outcome, copier, repeated } from './dom.js';
+import { Sandbox } from './api.js';
 import { counted, span, timeOfDay } from './words.js';
 
 export const title = 'Sandboxes';
 
-export function view(app) {
+export function view(app, sandbox) {
   const list = h('div');
   const said = outcome();
   const name = h('input', { placeholder: 'shop-42', pattern: '[a-z0-9\\-]{1,63}', required: true, 'aria-label': 'Name' });
@@ -15,19 +15,18 @@ export function view(app) {
     h('p', 'Every test can have its own users, clock, settings, faults and journal. A sandbox is created when it is first named, or here:'),
     h('form.inline', { 'aria-label': 'New sandbox', onsubmit: create }, field('Name', name), field('Goes once unused for', life), h('button', { type: 'submit' }, 'Create')),
     said.element, list);
-  let timer = null;
 
   async function create(event) {
     event.preventDefault();
     await said.run(async () => {
-      const made = await call('PUT', `sandboxes/${encodeURIComponent(name.value.trim())}`, { ttl: life.value.trim() || null });
+      const made = await sandbox.call('PUT', `sandboxes/${encodeURIComponent(name.value.trim())}`, { ttl: life.value.trim() || null });
       said.say(`Sandbox ${made.name} was created.`);
       await read();
     });
   }
 
   async function read() {
-    const { sandboxes, replicas } = await get('sandboxes?replicas=all');
+    const { sandboxes, replicas } = await sandbox.get('sandboxes?replicas=all');
     app.sandboxes(sandboxes.map(each => each.name));
     // Servers that share a folder are shown as one.
     const isShared = replicas.some(each => each.name);
@@ -40,7 +39,7 @@ export function view(app) {
   function row(each, isShared) {
     const isDefault = each.name === 'default';
     const base = isDefault ? location.origin : `${location.origin}/~${each.name}`;
-    return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === place.sandbox ? 'true' : null }, each.name),
+    return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === sandbox.name ? 'true' : null }, each.name),
       span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, goes in ${span(each.expires_in_seconds)}`),
       each.exchanges, `${counted(each.journal_entries, 'entry', 'entries')}, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
       `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–', ...isShared ? [each.replica ?? '–'] : [],
@@ -52,22 +51,16 @@ export function view(app) {
   /** What is lost can be kept for as long as the line above stands. */
   function lose(each, what) {
     const lost = `${counted(each.journal_entries, 'journal entry', 'journal entries')}, its users’ changes, clock, settings, scenarios and faults`;
-    app.later(`${what} ${each.name}: this removes ${lost}.`, async () => {
+    app.later(`${what} sandbox ${each.name}: this removes ${lost}.`, async () => {
       if (what === 'Delete') {
-        await call('DELETE', `sandboxes/${each.name}`);
-        if (place.sandbox === each.name) app.change({ sandbox: 'default', entry: null });
+        await sandbox.call('DELETE', `sandboxes/${each.name}`);
+        if (app.sandbox.name === each.name) app.change({ sandbox: 'default', entry: null });
       } else {
-        await app.within(each.name, () => call('POST', 'reset'));
+        await new Sandbox(each.name).call('POST', 'reset');
       }
       await read();
     });
   }
 
-  const follow = () => { read().catch(said.fail).finally(() => { timer = setTimeout(follow, 2000); }); };
-  let isStarted = false;
-  return {
-    node,
-    update() { if (!isStarted) { isStarted = true; follow(); } },
-    close: () => clearTimeout(timer),
-  };
+  return repeated(node, read, said, 2000);
 }

@@ -1,21 +1,19 @@
 // Scenarios: their states drawn from data, the current one lit, and what would happen next in words.
 
-import { h, svg, put, button, outcome, select, empty } from './dom.js';
-import { get, call } from './api.js';
+import { h, svg, put, button, outcome, select, empty, repeated } from './dom.js';
 import { counted } from './words.js';
 
 export const title = 'Scenarios';
 
-export function view(app) {
+export function view(app, sandbox) {
   const said = outcome();
   const list = h('div.cards');
   const node = h('div.page', h('h1', 'Scenarios'), h('p', 'A scenario is a state machine over the calls of a vendor. It starts when it is activated here.'), said.element, list);
-  let timer = null;
   let drawn = '';
 
   async function read() {
-    const value = await get('scenarios?rules=true');
-    const text = JSON.stringify(value) + app.sandbox;
+    const value = await sandbox.get('scenarios?rules=true');
+    const text = JSON.stringify(value);
     if (text === drawn) return;
     drawn = text;
     draw(value);
@@ -32,8 +30,8 @@ export function view(app) {
     const others = active.filter(other => other.scenario !== each.scenario).map(other => ({ scenario: other.scenario, state: other.state }));
     const before = { scenarios: active.map(other => ({ scenario: other.scenario, state: other.state })) };
     const change = (content, text) => said.run(async () => {
-      await call('PUT', 'scenarios', content);
-      if (text) app.undo(`${each.scenario} ${text}.`, async () => { await call('PUT', 'scenarios', before); await read(); });
+      await sandbox.call('PUT', 'scenarios', content);
+      if (text) app.undo(sandbox, `${each.scenario} ${text}.`, async () => { await sandbox.call('PUT', 'scenarios', before); await read(); });
       await read();
     });
     const loss = { title: `Its state ${run?.state} and its counts go; undoing brings back the state.` };
@@ -48,9 +46,7 @@ export function view(app) {
         : [each.states.length > 1 ? start : null, button('Activate', () => change({ scenarios: [...others, { scenario: each.scenario, state: start.value }] }), { 'aria-label': `Activate ${each.scenario}` })]));
   }
 
-  const follow = () => { read().catch(said.fail).finally(() => { timer = setTimeout(follow, 1000); }); };
-  let isStarted = false;
-  return { node, update() { if (!isStarted) { isStarted = true; follow(); } }, close: () => clearTimeout(timer) };
+  return repeated(node, read, said, 1000);
 }
 
 /** A rule in words: "the 3rd call of addressbook.list: fail token-expired, then to expired". */

@@ -1,12 +1,12 @@
 // Profile, seed and switches: what each does, and where that is known from.
 
 import { h, put, select, field, outcome, button, table, unfit } from './dom.js';
-import { get, call, vendors } from './api.js';
+import { vendors } from './api.js';
 import { source } from './checks.js';
 
 export const title = 'Settings';
 
-export function view(app) {
+export function view(app, sandbox) {
   const said = outcome();
   const profile = h('div.fields');
   const list = h('div');
@@ -15,13 +15,13 @@ export function view(app) {
   let known = null;
 
   async function read() {
-    const [all, settings] = await Promise.all([vendors(), get('settings')]);
+    const [all, settings] = await Promise.all([vendors(), sandbox.get('settings')]);
     known = { all, settings };
     draw();
   }
 
   const change = content => said.run(async () => {
-    known.settings = await call('PUT', 'settings', content);
+    known.settings = await sandbox.call('PUT', 'settings', content);
     said.say('Changed; the next call sees it.');
     draw();
   });
@@ -61,5 +61,5 @@ export function view(app) {
     return true;
   }
 
-  return { node, key, update() { if (known?.sandbox === app.sandbox) draw(); else read().then(() => { known.sandbox = app.sandbox; }).catch(said.fail); } };
+  return { node, key, update() { if (known) draw(); else read().catch(said.fail); } };
 }

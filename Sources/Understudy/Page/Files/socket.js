@@ -1,19 +1,18 @@
 // The messages of a socket in two lanes, in and out, by time.
 
 import { h, code, button } from './dom.js';
-import { get } from './api.js';
 import { timeOfDay } from './words.js';
 import { checkTable } from './checks.js';
 
 /** The messages; `again` reads the entry anew. */
-export function socketView(socket, app, again) {
+export function socketView(socket, sandbox, app, again) {
   const left = socket.received + socket.sent - socket.frames.length;
   return h('div.socket',
     left > 0 ? h('p.note', `${left} older messages are no longer kept.`) : null,
     h('ol.lanes', { 'aria-label': 'Messages' }, socket.frames.map(frame => {
       const isIn = frame.from === 'client';
       return h(`li.${isIn ? 'in' : 'out'}`,
-        h('p', h('span', { 'aria-hidden': 'true' }, isIn ? '→ ' : '← '), isIn ? 'from the client' : 'from the server', ' ', h('time', { datetime: frame.at }, timeOfDay(frame.at)), frame.cause ? [', caused by ', cause(frame.cause, app)] : null),
+        h('p', h('span', { 'aria-hidden': 'true' }, isIn ? '→ ' : '← '), isIn ? 'from the client' : 'from the server', ' ', h('time', { datetime: frame.at }, timeOfDay(frame.at)), frame.cause ? [', caused by ', cause(frame.cause, sandbox, app)] : null),
         code(frame.message),
         frame.findings.length ? checkTable(frame.findings, 'Remarks') : null);
     })),
@@ -22,8 +21,8 @@ export function socketView(socket, app, again) {
 }
 
 /** A link to the call that a message was sent for; what it was is asked for, since the journal may have dropped it. */
-function cause(id, app) {
+function cause(id, sandbox, app) {
   const link = h('a', { href: app.link({ entry: id }) }, `entry ${id}`);
-  get(`journal/${id}?format=brief`).then(({ route, method, target }) => link.prepend(`${route ?? `${method} ${target}`}, `)).catch(() => link.removeAttribute('href'));
+  sandbox.get(`journal/${id}?format=brief`).then(({ route, method, target }) => link.prepend(`${route ?? `${method} ${target}`}, `)).catch(() => link.removeAttribute('href'));
   return link;
 }

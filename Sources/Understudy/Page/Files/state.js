@@ -1,12 +1,12 @@
 // What a vendor remembers in the sandbox, as a tree, and what can happen to it behind the app's back.
 
 import { h, put, button, field, select, outcome, code, copier, empty } from './dom.js';
-import { get, call, vendors, sampleLine } from './api.js';
+import { vendors } from './api.js';
 import { counted, shown } from './words.js';
 
 export const title = 'State';
 
-export function view(app) {
+export function view(app, sandbox) {
   const said = outcome();
   const happened = h('div');
   const tree = h('section.panel', { 'aria-label': 'State' });
@@ -14,18 +14,19 @@ export function view(app) {
   const chooser = h('div.fields');
   const node = h('div.page', h('h1', 'State'), chooser, said.element, happened, h('div.columns', tree, actions));
   let vendor = null;
-  let shownKey = '';
 
-  async function read() {
-    const state = await get(`state/${vendor}`);
+  /** Reads what a vendor remembers, and shows it unless another one was chosen meanwhile. */
+  async function read(asked) {
+    const state = await sandbox.get(`state/${asked}`);
+    if (asked !== vendor) return;
     const members = Object.entries(state);
-    put(tree, h('h2', `What ${vendor} remembers`), h('div.tools', button('Look again', () => said.run(read)), copier('Copy as JSON', () => JSON.stringify(state, null, 2))),
-      members.length ? members.map(([name, value]) => branch(name, value)) : empty('Nothing yet. Calls and actions will fill it.', sampleLine(vendor)));
+    put(tree, h('h2', `What ${asked} remembers`), h('div.tools', button('Look again', () => said.run(() => read(asked))), copier('Copy as JSON', () => JSON.stringify(state, null, 2))),
+      members.length ? members.map(([name, value]) => branch(name, value)) : empty('Nothing yet. Calls and actions will fill it.', sandbox.sampleLine(asked)));
   }
 
-  async function readActions() {
-    const all = (await get('actions')).actions.filter(each => each.vendor === vendor);
-    put(actions, h('h2', 'Actions'), all.length ? all.map(action) : h('p.empty', `${vendor} has no actions.`));
+  async function readActions(asked) {
+    const all = (await sandbox.get('actions')).actions.filter(each => each.vendor === asked);
+    if (asked === vendor) put(actions, h('h2', 'Actions'), all.length ? all.map(action) : h('p.empty', `${asked} has no actions.`));
   }
 
   function action(each) {
@@ -34,16 +35,16 @@ export function view(app) {
       event.preventDefault();
       said.run(async () => {
         const members = Object.fromEntries(inputs.filter(([, input]) => input.value).map(([member, input]) => [member.name, parsed(input.value)]));
-        const before = await get(`state/${vendor}`);
-        const answer = await call('POST', `state/${vendor}/${each.action}`, members);
+        const before = await sandbox.get(`state/${each.vendor}`);
+        const answer = await sandbox.call('POST', `state/${each.vendor}/${each.action}`, members);
         said.say(`${each.action} happened.`);
         put(happened, code(answer), button('Undo', () => said.run(async () => {
-          await call('PUT', `state/${vendor}`, before);
+          await sandbox.call('PUT', `state/${each.vendor}`, before);
           put(happened);
           said.say('The state is as it was before; sessions that ended stay ended, and users who were gone come back without passwords.');
-          await read();
+          await read(each.vendor);
         })));
-        await read();
+        await read(each.vendor);
       });
     };
     return h('form.panel', { 'aria-label': each.action, onsubmit: perform }, h('h3', each.action), h('p', each.about),
@@ -54,12 +55,12 @@ export function view(app) {
   async function update(params) {
     await said.run(async () => {
       const all = await vendors();
-      vendor = params.get('vendor') ?? all[0]?.id;
+      const chosen = params.get('vendor') ?? all[0]?.id;
+      if (chosen === vendor) return;
+      vendor = chosen;
+      put(happened);
       put(chooser, field('Vendor', select(all.map(each => [each.id, each.title]), vendor, value => app.change({ vendor: value }))));
-      const key = `${app.sandbox} ${vendor}`;
-      if (key === shownKey) return;
-      shownKey = key;
-      await Promise.all([read(), readActions()]);
+      await Promise.all([read(vendor), readActions(vendor)]);
     });
   }
 

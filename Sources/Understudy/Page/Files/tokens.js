@@ -1,14 +1,15 @@
 // The token debugger: paste or mint, and every vendor's verdict rule by rule. Nothing that is pasted is kept anywhere.
 
 import { h, put, button, copier, field, select, fold, outcome, code } from './dom.js';
-import { get, call, vendors } from './api.js';
+import { vendors } from './api.js';
 import { checkTable } from './checks.js';
 import { tokenView } from './token.js';
 
 export const title = 'Tokens';
 
-export function view(app) {
-  const area = h('textarea', { rows: 5, spellcheck: 'false', autocomplete: 'off', placeholder: 'eyJ…', 'aria-label': 'Token', oninput: later });
+/** `before` is the view of another sandbox, whose token is judged in this one. */
+export function view(app, sandbox, before) {
+  const area = h('textarea', { rows: 5, spellcheck: 'false', autocomplete: 'off', placeholder: 'eyJ…', 'aria-label': 'Token', oninput: later, value: before?.token() });
   const facts = h('div.fields');
   const judged = outcome();
   const decoded = h('div');
@@ -44,7 +45,7 @@ export function view(app) {
     const mine = ++turn;
     await judged.run(async () => {
       const request = Object.fromEntries([...facts.querySelectorAll('input')].filter(input => input.value).map(input => [input.name, input.value]));
-      const answer = await call('POST', 'tokens/explain', { token, request });
+      const answer = await sandbox.call('POST', 'tokens/explain', { token, request });
       if (mine !== turn) return;
       const best = answer.verdicts.find(verdict => verdict.accepted);
       const owner = best ?? [...answer.verdicts].sort((a, b) => failures(a) - failures(b))[0];
@@ -57,7 +58,7 @@ export function view(app) {
     const asked = new Map(all.flatMap(vendor => vendor.request_facts.map(fact => [fact.name, fact.about])));
     put(facts, [...asked].map(([name, about]) => field(name, h('input', { name }), about)));
   }).catch(judged.fail);
-  get('tokens').then(({ kinds }) => put(mint, form(kinds))).catch(judged.fail);
+  sandbox.get('tokens').then(({ kinds }) => put(mint, form(kinds))).catch(judged.fail);
 
   function form(kinds) {
     const made = outcome();
@@ -83,7 +84,7 @@ export function view(app) {
         const order = Object.fromEntries([...members.querySelectorAll('input')].filter(input => input.value).map(input => [input.name, input.value]));
         if (claims.value.trim()) order.claims = parsed(claims.value);
         if (wrong) order.defect = defect.value.replace('CLAIM', name.value.trim());
-        const minted = await call('POST', `tokens/${chosen.vendor}/${chosen.kind}`, order);
+        const minted = await sandbox.call('POST', `tokens/${chosen.vendor}/${chosen.kind}`, order);
         area.value = minted.token;
         made.say(wrong ? `Minted with defect ${order.defect}.` : 'Minted, and right.');
         await judge();
@@ -95,7 +96,8 @@ export function view(app) {
       h('div.tools', button('Mint it right', () => make(false)), h('span.inline', defect, name, button('Mint it with this defect', () => make(true)), link)), made.element];
   }
 
-  return { node, update() {} };
+  if (before) later();
+  return { node, update() {}, token: () => area.value };
 }
 
 const failures = verdict => verdict.findings.filter(finding => finding.outcome === 'failed').length + (verdict.kind ? 0 : 100);
