@@ -643,7 +643,7 @@ async function send(url, token, sandbox, method, path, { query = {}, body, expec
   let answer, text;
   try {
     const content = body === undefined ? undefined : JSON.stringify(body);
-    answer = await fetch(`${url}/_understudy/${target}`, { method, headers, body: content });
+    answer = await fetch(`${url}/_understudy/${target}`, { method, headers, body: content, redirect: "manual" });
     text = await answer.text();
   } catch (cause) {
     // A browser tells a page nothing about an answer that it may not read.
@@ -651,17 +651,22 @@ async function send(url, token, sandbox, method, path, { query = {}, body, expec
       ? `; of web pages, only those of its own origin reach it, and this one is of ${globalThis.location.origin}` : "";
     throw new Unreachable(`no answer from Understudy at ${url}: ${cause.cause?.message || cause.message}${hint}`, { cause });
   }
-  if (!expected.includes(answer.status)) throw refusal(`${method} ${target}`, url, answer.status, text);
+  if (!expected.includes(answer.status)) throw refusal(`${method} ${target}`, url, answer, text);
   if (text === "") return undefined;
   return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
-function refusal(call, url, status, text) {
+function refusal(call, url, { status, type, headers }, text) {
+  const strange = (what) => new Unreachable(`${call} at ${url} answered ${status}, and not as Understudy does: ${what}`);
+  // Its target would get the token. A browser tells neither the status nor the target.
+  const target = type === "opaqueredirect" ? "a place that the browser does not tell"
+    : status >= 300 && status < 400 ? headers.get("location") : null;
+  if (target !== null) return strange(`a redirect to ${target}, which is not followed`);
   try {
     const { code, message } = JSON.parse(text).error;
     return new Refusal(call, status, code, message);
   } catch {
-    return new Unreachable(`${call} at ${url} answered ${status}, and not as Understudy does: ${text.slice(0, 200)}`);
+    return strange(text.slice(0, 200));
   }
 }
 
