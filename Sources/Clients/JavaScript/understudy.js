@@ -684,43 +684,36 @@ async function startProcess({ options, binary, environment, timeout }) {
   const program = binary ?? (UNDERSTUDY_BINARY || "understudy");
   const log = fs.openSync(logFile, "w");
   const child = spawn(
-    program, ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", ...options, "--port-file", portFile],
+    program, ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", ...options, "--port-file", portFile, "--until-stdin-closes"],
     // The server complains of variables that it does not know, and those two are ours.
-    { stdio: ["ignore", log, log], env: { ...inherited, ...environment } });
+    { stdio: ["pipe", log, log], env: { ...inherited, ...environment } });
   fs.closeSync(log);
-  // A test file ends when its tests do, even if nobody stops the server; then it ends as well.
+  // A test file ends when its tests do, even if nobody stops the server; its end closes the pipe, which ends the server.
   child.unref();
-  const removeFolder = () => fs.rmSync(folder, { recursive: true, force: true });
-  const abandon = () => {
-    child.kill();
-    removeFolder();
-  };
-  process.once("exit", abandon);
+  child.stdin?.unref();
   const ended = new Promise((resolve) => {
     child.once("error", (error) => resolve({ error }));
     child.once("exit", (code) => resolve({ code }));
   });
-  const cleanUp = () => {
-    process.removeListener("exit", abandon);
-    removeFolder();
-  };
-
   const last = Date.now() + timeout;
-  let end;
+  let end, lines;
   ended.then((result) => { end = result; });
-  while (!fs.existsSync(portFile)) {
-    const complaint = end?.error ? `${program} cannot be started: ${end.error.message}; name the program in UNDERSTUDY_BINARY, `
-      + "or attach to a running server"
-      : end ? `understudy ended with code ${end.code}:\n${fs.readFileSync(logFile, "utf8")}`
-        : Date.now() > last ? `understudy did not start in time:\n${fs.readFileSync(logFile, "utf8")}` : undefined;
-    if (complaint !== undefined) {
-      child.kill("SIGKILL");
-      cleanUp();
-      throw new StartFailed(complaint);
+  try {
+    while (!fs.existsSync(portFile)) {
+      const complaint = end?.error ? `${program} cannot be started: ${end.error.message}; name the program in UNDERSTUDY_BINARY, `
+        + "or attach to a running server"
+        : end ? `understudy ended with code ${end.code}:\n${fs.readFileSync(logFile, "utf8")}`
+          : Date.now() > last ? `understudy did not start in time:\n${fs.readFileSync(logFile, "utf8")}` : undefined;
+      if (complaint !== undefined) {
+        child.kill("SIGKILL");
+        throw new StartFailed(complaint);
+      }
+      await new Promise((resolve) => { setTimeout(resolve, 10); });
     }
-    await new Promise((resolve) => { setTimeout(resolve, 10); });
+    lines = fs.readFileSync(portFile, "utf8").trim().split("\n");
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
   }
-  const lines = fs.readFileSync(portFile, "utf8").trim().split("\n");
   return {
     ports: Object.fromEntries(lines.map((line) => line.split(" ")).map(([name, port]) => [name, Number(port)])),
     /** Ends it as a supervisor would, and returns its exit code. */
@@ -730,7 +723,6 @@ async function startProcess({ options, binary, environment, timeout }) {
       const patience = setTimeout(() => child.kill("SIGKILL"), 15_000);
       const { code } = await ended;
       clearTimeout(patience);
-      cleanUp();
       return code;
     },
   };
