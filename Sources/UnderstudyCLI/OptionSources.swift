@@ -15,6 +15,7 @@ struct OptionSources {
         "log",
         "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state", "import",
         "export-on-exit", "state-limit", "state-journal", "replica", "peers", "drain", "scenario", "watch",
+        "until-stdin-closes",
     ]
 
     private let environment: [String: String]

@@ -212,6 +212,40 @@ def test_each_of_the_signals_ends_it_with_an_export(tmp_path, which):
     assert json.loads(state.read_text())["understudy_state"] == 2
 
 
+@pytest.mark.parametrize("is_blocking", [True, False])
+def test_the_end_of_its_input_ends_it_with_an_export(tmp_path, is_blocking):
+    state = tmp_path / "state.json"
+    reader, writer = os.pipe()
+    os.set_blocking(reader, is_blocking)
+    with running(tmp_path, "--until-stdin-closes", "--export-on-exit", str(state), stdin=reader) as program:
+        os.close(reader)
+        for _ in range(20):
+            os.write(writer, b"x" * 10_000)
+        program.ask(3, "short")
+        assert program.process.poll() is None
+        os.close(writer)
+        assert program.process.wait(20) == 0
+    assert json.loads(state.read_text())["understudy_state"] == 2
+
+
+def test_an_input_that_has_no_more_ends_it_at_once(tmp_path):
+    for content in ("", "line\n"):
+        (tmp_path / "input").write_text(content)
+        with (tmp_path / "input").open() as input:
+            said = subprocess.run(
+                [BINARY, "serve", "--port", "0"], env={**os.environ, "UNDERSTUDY_UNTIL_STDIN_CLOSES": "true"}, stdin=input,
+                cwd=tmp_path, capture_output=True, timeout=20)
+        assert (said.returncode, said.stderr) == (0, b"")
+    assert subprocess.run([BINARY, "serve", "--port", "0", "--until-stdin-closes"], stdin=subprocess.DEVNULL, timeout=20).returncode == 0
+
+
+def test_the_end_of_its_input_is_nothing_to_it_otherwise(tmp_path):
+    with running(tmp_path, stdin=subprocess.DEVNULL) as program:
+        program.ask(3, "short")
+        assert program.process.poll() is None
+        assert program.end() == 0
+
+
 def test_a_terminal_that_closes_ends_it_with_an_export(tmp_path):
     state = tmp_path / "state.json"
     master, terminal = pty.openpty()

@@ -643,7 +643,7 @@ async function send(url, token, sandbox, method, path, { query = {}, body, expec
   let answer, text;
   try {
     const content = body === undefined ? undefined : JSON.stringify(body);
-    answer = await fetch(`${url}/_understudy/${target}`, { method, headers, body: content });
+    answer = await fetch(`${url}/_understudy/${target}`, { method, headers, body: content, redirect: "manual" });
     text = await answer.text();
   } catch (cause) {
     // A browser tells a page nothing about an answer that it may not read.
@@ -651,17 +651,22 @@ async function send(url, token, sandbox, method, path, { query = {}, body, expec
       ? `; of web pages, only those of its own origin reach it, and this one is of ${globalThis.location.origin}` : "";
     throw new Unreachable(`no answer from Understudy at ${url}: ${cause.cause?.message || cause.message}${hint}`, { cause });
   }
-  if (!expected.includes(answer.status)) throw refusal(`${method} ${target}`, url, answer.status, text);
+  if (!expected.includes(answer.status)) throw refusal(`${method} ${target}`, url, answer, text);
   if (text === "") return undefined;
   return answer.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : text;
 }
 
-function refusal(call, url, status, text) {
+function refusal(call, url, { status, type, headers }, text) {
+  const strange = (what) => new Unreachable(`${call} at ${url} answered ${status}, and not as Understudy does: ${what}`);
+  // Its target would get the token. A browser tells neither the status nor the target.
+  const target = type === "opaqueredirect" ? "a place that the browser does not tell"
+    : status >= 300 && status < 400 ? headers.get("location") : null;
+  if (target !== null) return strange(`a redirect to ${target}, which is not followed`);
   try {
     const { code, message } = JSON.parse(text).error;
     return new Refusal(call, status, code, message);
   } catch {
-    return new Unreachable(`${call} at ${url} answered ${status}, and not as Understudy does: ${text.slice(0, 200)}`);
+    return strange(text.slice(0, 200));
   }
 }
 
@@ -679,43 +684,36 @@ async function startProcess({ options, binary, environment, timeout }) {
   const program = binary ?? (UNDERSTUDY_BINARY || "understudy");
   const log = fs.openSync(logFile, "w");
   const child = spawn(
-    program, ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", ...options, "--port-file", portFile],
+    program, ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", ...options, "--port-file", portFile, "--until-stdin-closes"],
     // The server complains of variables that it does not know, and those two are ours.
-    { stdio: ["ignore", log, log], env: { ...inherited, ...environment } });
+    { stdio: ["pipe", log, log], env: { ...inherited, ...environment } });
   fs.closeSync(log);
-  // A test file ends when its tests do, even if nobody stops the server; then it ends as well.
+  // A test file ends when its tests do, even if nobody stops the server; its end closes the pipe, which ends the server.
   child.unref();
-  const removeFolder = () => fs.rmSync(folder, { recursive: true, force: true });
-  const abandon = () => {
-    child.kill();
-    removeFolder();
-  };
-  process.once("exit", abandon);
+  child.stdin?.unref();
   const ended = new Promise((resolve) => {
     child.once("error", (error) => resolve({ error }));
     child.once("exit", (code) => resolve({ code }));
   });
-  const cleanUp = () => {
-    process.removeListener("exit", abandon);
-    removeFolder();
-  };
-
   const last = Date.now() + timeout;
-  let end;
+  let end, lines;
   ended.then((result) => { end = result; });
-  while (!fs.existsSync(portFile)) {
-    const complaint = end?.error ? `${program} cannot be started: ${end.error.message}; name the program in UNDERSTUDY_BINARY, `
-      + "or attach to a running server"
-      : end ? `understudy ended with code ${end.code}:\n${fs.readFileSync(logFile, "utf8")}`
-        : Date.now() > last ? `understudy did not start in time:\n${fs.readFileSync(logFile, "utf8")}` : undefined;
-    if (complaint !== undefined) {
-      child.kill("SIGKILL");
-      cleanUp();
-      throw new StartFailed(complaint);
+  try {
+    while (!fs.existsSync(portFile)) {
+      const complaint = end?.error ? `${program} cannot be started: ${end.error.message}; name the program in UNDERSTUDY_BINARY, `
+        + "or attach to a running server"
+        : end ? `understudy ended with code ${end.code}:\n${fs.readFileSync(logFile, "utf8")}`
+          : Date.now() > last ? `understudy did not start in time:\n${fs.readFileSync(logFile, "utf8")}` : undefined;
+      if (complaint !== undefined) {
+        child.kill("SIGKILL");
+        throw new StartFailed(complaint);
+      }
+      await new Promise((resolve) => { setTimeout(resolve, 10); });
     }
-    await new Promise((resolve) => { setTimeout(resolve, 10); });
+    lines = fs.readFileSync(portFile, "utf8").trim().split("\n");
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
   }
-  const lines = fs.readFileSync(portFile, "utf8").trim().split("\n");
   return {
     ports: Object.fromEntries(lines.map((line) => line.split(" ")).map(([name, port]) => [name, Number(port)])),
     /** Ends it as a supervisor would, and returns its exit code. */
@@ -725,7 +723,6 @@ async function startProcess({ options, binary, environment, timeout }) {
       const patience = setTimeout(() => child.kill("SIGKILL"), 15_000);
       const { code } = await ended;
       clearTimeout(patience);
-      cleanUp();
       return code;
     },
   };

@@ -48,6 +48,9 @@ struct ServeCommand: ParsableCommand {
     @Flag(help: "Reload fixture files when they change; if one is wrong, the old fixtures stay active.")
     var watch = false
 
+    @Flag(help: "Stop when the standard input ends, and so with the process that holds a pipe to it.")
+    var untilStdinCloses = false
+
     @OptionGroup var control: ControlOptions
 
     @OptionGroup var sandboxes: SandboxOptions
@@ -68,6 +71,7 @@ struct ServeCommand: ParsableCommand {
         ProcessMemory.returnLargeBuffers()
         ProcessMemory.reserveLess()
         let sources = try world.sources()
+        if try sources.isSet("until-stdin-closes", flag: untilStdinCloses) { stopAtEndOfInput() }
         let listener = try listener(sources)
         let secure = try secure.choice(host: listener.host, sources)
         let log = try sources.value(
@@ -131,6 +135,22 @@ struct ServeCommand: ParsableCommand {
                 usleep(500_000)
                 watch.look()
             }
+        }
+    }
+
+    /// Sends this process SIGTERM at the end of the standard input, and drops what arrives before.
+    private func stopAtEndOfInput() {
+        OperatingSystem.startThread {
+            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
+                var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                var count = 0
+                repeat {
+                    // The other end may have made the input one that does not block.
+                    poll(&input, 1, -1)
+                    count = read(STDIN_FILENO, bytes.baseAddress, bytes.count)
+                } while count > 0 || count < 0 && (errno == EINTR || errno == EAGAIN)
+            }
+            kill(getpid(), SIGTERM)
         }
     }
 

@@ -2,8 +2,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import okhttp3.OkHttpClient;
 import okhttp3.Request;
 import okhttp3.Response;
@@ -51,5 +55,23 @@ class TokenTest {
             AssertionError refused = assertThrows(AssertionError.class, () -> sandbox.mint("rezolve/nobody", Map.of()));
             assertTrue(refused.getMessage().contains("404"), refused.getMessage());
         }
+    }
+
+    @Test
+    void aRedirectIsNotFollowed() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        HttpServer other = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        String address = "http://127.0.0.1:" + other.getAddress().getPort();
+        other.createContext("/", exchange -> {
+            asked.incrementAndGet();
+            exchange.getResponseHeaders().set("Location", address + "/elsewhere");
+            exchange.sendResponseHeaders(303, -1);
+            exchange.close();
+        });
+        other.start();
+        AssertionError refused = assertThrows(AssertionError.class, () -> new UnderstudySandbox(address));
+        other.stop(0);
+        assertTrue(refused.getMessage().endsWith(" was answered 303: a redirect to " + address + "/elsewhere"), refused.getMessage());
+        assertEquals(1, asked.get());
     }
 }

@@ -13,7 +13,8 @@ import org.json.JSONObject;
 public final class UnderstudySandbox implements AutoCloseable {
     private static final MediaType JSON = MediaType.get("application/json");
 
-    private final OkHttpClient client = new OkHttpClient();
+    // A redirect leads away from the server.
+    private final OkHttpClient client = new OkHttpClient.Builder().followRedirects(false).build();
     private final String server;
     private final String name = "jvm-" + UUID.randomUUID();
 
@@ -61,7 +62,8 @@ public final class UnderstudySandbox implements AutoCloseable {
             String answer = response.body().string();
             // An expectation that does not hold is answered 409, with the reason.
             if (!response.isSuccessful() && response.code() != 409) {
-                throw new AssertionError(method + " " + url + " was answered " + response.code() + ": " + answer);
+                String target = response.isRedirect() ? "a redirect to " + response.header("Location") : answer;
+                throw new AssertionError(method + " " + url + " was answered " + response.code() + ": " + target);
             }
             return answer.isEmpty() ? new JSONObject() : new JSONObject(answer);
         }

@@ -1,7 +1,7 @@
 // The module in Node: server, sandbox, clock and journal as a test suite uses them.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -125,20 +125,56 @@ test("a start that fails says why", async () => {
   await assert.rejects(Understudy.start({ binary: silent, timeout: 200 }), { message: /did not start in time/ });
 });
 
-test("a server that nobody stops ends with the process, which it does not keep", () => {
-  const code = `import { Understudy } from ${JSON.stringify(join(source, "understudy.js"))};
-    const server = await Understudy.start();
-    console.log(server.url);`;
-  const said = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8", timeout: 60_000 });
+/** Has a process of its own start a server, whose end is told by the end of what `server` waits for. */
+function startedElsewhere(code) {
+  const alive = join(mkdtempSync(join(folder, "elsewhere-")), "alive");
+  execFileSync("mkfifo", [alive]);
+  const observed = fileURLToPath(new URL("../observed", import.meta.url));
+  const ended = new Promise((resolve) => { execFile("cat", [alive], { timeout: 40_000 }, (error, id) => resolve({ error, id })); });
+  const said = spawnSync(process.execPath, ["--input-type=module", "-e", `
+    import { Understudy } from ${JSON.stringify(join(source, "understudy.js"))};
+    const server = await Understudy.start({ binary: ${JSON.stringify(observed)} });
+    ${code}`], { encoding: "utf8", timeout: 60_000, env: { ...process.env, ALIVE: alive, PROGRAM: process.env.UNDERSTUDY_BINARY } });
+  return { said, ended };
+}
+
+async function assertEnded(server) {
+  const { error, id } = await server;
+  if (error) process.kill(Number(id), "SIGKILL");
+  assert.equal(error, null, "the server goes on");
+}
+
+test("a server that nobody stops ends with the process, which it does not keep", async () => {
+  const { said, ended } = startedElsewhere("console.log(server.url);");
   assert.equal(said.status, 0, said.stderr);
   assert.match(said.stdout, /^http:/);
-  return assert.rejects(async () => {
-    // It has been told to end; how long that takes is its own affair.
-    for (let attempt = 0; attempt < 300; attempt += 1) {
-      await Understudy.attach(said.stdout.trim());
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
-    }
-  }, Unreachable);
+  await assertEnded(ended);
+});
+
+for (const signal of ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"]) {
+  test(`a server ends with the process that started it, which ${signal} ends`, async () => {
+    const { said, ended } = startedElsewhere(`process.kill(process.pid, "${signal}");\nsetTimeout(() => {}, 60_000);`);
+    assert.equal(said.signal, signal, said.stderr);
+    await assertEnded(ended);
+  });
+}
+
+test("a redirect is not followed", async () => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    const asked = [];
+    const [other, target] = await Promise.all([0, 1].map((place) => new Promise((resolve) => {
+      const made = createServer((request, answer) => {
+        asked.push([place, request.headers.authorization]);
+        answer.writeHead(status, { Location: `http://127.0.0.1:${target.address().port}/elsewhere` }).end();
+      }).listen(0, "127.0.0.1", () => resolve(made));
+    })));
+    const [url, elsewhere] = [other, target].map((each) => `http://127.0.0.1:${each.address().port}`);
+    const attached = Understudy.attach(url, { token: "steer" }).finally(() => [other, target].forEach((each) => each.close()));
+    await assert.rejects(attached, {
+      name: "Unreachable",
+      message: `GET health at ${url} answered ${status}, and not as Understudy does: a redirect to ${elsewhere}/elsewhere, which is not followed` });
+    assert.deepEqual(asked, [[0, "Bearer steer"]]);
+  }
 });
 
 test("where somebody else answers it says so, and what is no base URL is not asked", async () => {

@@ -1,10 +1,15 @@
 """Server, sandbox, clock and journal as a test suite uses them."""
 
 import os
+import select
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -107,10 +112,104 @@ def test_where_nobody_or_somebody_else_answers_it_says_so():
             Understudy.attach(f"http://127.0.0.1:{other.server_port}")
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status):
+    asked = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.server, self.headers["Authorization"]))
+            self.send_response(status)
+            self.send_header("Location", f"http://127.0.0.1:{target.server_port}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as other, HTTPServer(("127.0.0.1", 0), Other) as target:
+        for server in (other, target):
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(Unreachable) as refused:
+            Understudy.attach(f"http://127.0.0.1:{other.server_port}", token="steer")
+        for server in (other, target):
+            server.shutdown()
+        assert asked == [(other, "Bearer steer")]
+        assert str(refused.value) == (
+            f"GET health at http://127.0.0.1:{other.server_port} answered {status}, and not as Understudy does:"
+            f" a redirect to http://127.0.0.1:{target.server_port}/elsewhere, which is not followed")
+
+
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1:1/~name"])
 def test_what_is_no_base_url_is_not_asked(url):
     with pytest.raises(ValueError, match="not a base URL"):
         Understudy.attach(url)
+
+
+# The end of the process that started a server
+
+START = """
+import os, signal, sys
+from understudy import Understudy
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it for all that it starts
+server = Understudy.start(binary=sys.argv[1])
+"""
+
+
+def outlives(folder, code, *arguments) -> bool:
+    """Whether a server goes on when a process that has started it ends."""
+    alive = folder / "alive"
+    os.mkfifo(alive)
+    variables = {**os.environ, "ALIVE": str(alive), "PROGRAM": os.environ["UNDERSTUDY_BINARY"]}
+    observed = Path(__file__).parents[1] / "observed"
+    reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+    subprocess.run(
+        [sys.executable, "-c", START + code, observed, *map(str, arguments)], env=variables, stderr=subprocess.DEVNULL,
+        timeout=60)
+    server = int(os.read(reader, 20))
+    has_ended, _, _ = select.select([reader], [], [], 20)
+    if not has_ended:
+        os.kill(server, signal.SIGKILL)
+    os.close(reader)
+    return not has_ended
+
+
+@pytest.mark.parametrize("which", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_a_server_ends_with_the_process_that_started_it(tmp_path, which):
+    assert not outlives(tmp_path, "os.kill(os.getpid(), int(sys.argv[2]))", which)
+
+
+def test_a_forked_process_that_goes_on_does_not_keep_the_server(tmp_path):
+    forked = tmp_path / "forked"
+    code = """
+import multiprocessing, time
+def work():
+    open(sys.argv[2], "w").write(str(os.getpid()))
+    time.sleep(120)
+worker = multiprocessing.get_context("fork").Process(target=work)
+worker.start()
+while not (os.path.exists(sys.argv[2]) and open(sys.argv[2]).read()):
+    time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    try:
+        assert not outlives(tmp_path, code, forked)
+    finally:
+        os.kill(int(forked.read_text()), signal.SIGKILL)
+
+
+def test_a_child_process_that_goes_on_does_not_keep_the_server(tmp_path):
+    code = """
+import subprocess
+child = subprocess.Popen(["sleep", "120"], close_fds=False)
+print(child.pid, file=open(sys.argv[2], "w"), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    child = tmp_path / "child"
+    try:
+        assert not outlives(tmp_path, code, child)
+    finally:
+        os.kill(int(child.read_text()), signal.SIGKILL)
 
 
 # Refusals

@@ -36,48 +36,45 @@ class ServerProcess:
         self, binary: Union[str, "os.PathLike[str]", None], options: Sequence[str],
         environment: Optional[Dict[str, str]], timeout: float,
     ) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="understudy-")
-        self._log = Path(self._folder.name) / "log"
-        port_file = Path(self._folder.name) / "ports"
-        command = [
-            program(binary), "serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", *options,
-            "--port-file", str(port_file)]
         inherited = {name: value for name, value in os.environ.items() if name not in OWN_VARIABLES}
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**inherited, **(environment or {})})
-        # Tests that are interrupted must leave no server behind.
-        atexit.register(self.stop)
-        try:
-            self.ports = self._await_ports(port_file, time.monotonic() + timeout)
-        except BaseException:
-            self.stop()
-            raise
+        with tempfile.TemporaryDirectory(prefix="understudy-") as folder:
+            output, port_file = Path(folder, "log"), Path(folder, "ports")
+            command = [
+                program(binary), "serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", *options,
+                "--port-file", str(port_file), "--until-stdin-closes"]
+            with output.open("wb") as log:
+                self._process = subprocess.Popen(
+                    command, bufsize=0, stdin=subprocess.PIPE, stdout=log, stderr=log,
+                    env={**inherited, **(environment or {})})
+            # The server ends with the last process that holds this pipe; a fork must not be one of them.
+            assert self._process.stdin is not None
+            os.register_at_fork(after_in_child=self._process.stdin.close)
+            # An end that is not forced waits for the server's.
+            atexit.register(self.stop)
+            try:
+                self.ports = self._await_ports(port_file, output, time.monotonic() + timeout)
+            except BaseException:
+                self.stop()
+                raise
 
-    @property
-    def output(self) -> str:
-        """What the server has printed."""
-        return self._log.read_text(errors="replace") if self._log.exists() else ""
-
-    def _await_ports(self, port_file: Path, last: float) -> Dict[str, int]:
+    def _await_ports(self, port_file: Path, output: Path, last: float) -> Dict[str, int]:
         while not port_file.exists():
             code = self._process.poll()
             if code is not None:
-                raise StartFailed(f"understudy ended with code {code}:\n{self.output}")
+                raise StartFailed(f"understudy ended with code {code}:\n{output.read_text(errors='replace')}")
             if time.monotonic() > last:
-                raise StartFailed(f"understudy did not start in time:\n{self.output}")
+                raise StartFailed(f"understudy did not start in time:\n{output.read_text(errors='replace')}")
             time.sleep(0.01)
         return {name: int(port) for name, port in map(str.split, port_file.read_text().splitlines())}
 
     def stop(self, patience: float = 15) -> Optional[int]:
         """Ends it as a supervisor would, and returns its exit code."""
         atexit.unregister(self.stop)
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(patience)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._folder.cleanup()
+        with self._process:  # which closes the pipe
+            if self._process.poll() is None:
+                self._process.terminate()
+                try:
+                    self._process.wait(patience)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
         return self._process.returncode

@@ -8,6 +8,7 @@ import json
 import ssl
 import urllib.error
 import urllib.request
+from email.message import Message
 from typing import Any, Collection, Mapping, NoReturn, Optional, Protocol, Tuple
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -31,6 +32,13 @@ def part(value: object) -> str:
     return quote(str(value), safe="")
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Leaves a redirect as the answer: its target would get the token."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
 class Transport:
     """The way to one server."""
 
@@ -40,7 +48,7 @@ class Transport:
         self._timeout = timeout
         # A proxy that the environment names does not lead back to this machine.
         proxies = urllib.request.ProxyHandler({} if is_local(url) else None)
-        self._opener = urllib.request.build_opener(proxies, urllib.request.HTTPSHandler(context=context))
+        self._opener = urllib.request.build_opener(proxies, NoRedirects, urllib.request.HTTPSHandler(context=context))
 
     def for_sandbox(self, sandbox: Optional[str]) -> Sender:
         """The way to one sandbox; without a name, to the one that requests without a name share."""
@@ -50,16 +58,16 @@ class Transport:
             expected: Collection[int],
         ) -> Any:
             target = path + written(query or {})
-            status, kind, content = self._ask(method, target, sandbox, body)
+            status, fields, content = self._ask(method, target, sandbox, body)
             if status not in expected:
-                self._refuse(f"{method} {target}", status, content)
+                self._refuse(f"{method} {target}", status, fields, content)
             if not content:
                 return None
-            return json.loads(content) if kind == "application/json" else content.decode()
+            return json.loads(content) if fields.get_content_type() == "application/json" else content.decode()
 
         return send
 
-    def _ask(self, method: str, target: str, sandbox: Optional[str], body: object) -> Tuple[int, str, bytes]:
+    def _ask(self, method: str, target: str, sandbox: Optional[str], body: object) -> Tuple[int, Message, bytes]:
         request = urllib.request.Request(f"{self.url}/_understudy/{target}", method=method)
         if sandbox is not None:
             request.add_header("X-Understudy-Sandbox", sandbox)
@@ -74,19 +82,21 @@ class Transport:
             except urllib.error.HTTPError as error:
                 answer = error  # which is an answer, too
             with answer:
-                return answer.status, answer.headers.get_content_type(), answer.read()
+                return answer.status, answer.headers, answer.read()
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
             # What lies below is the library's, and says no more.
             raise Unreachable(f"no answer from Understudy at {self.url}: {reason}") from None
 
-    def _refuse(self, call: str, status: int, content: bytes) -> NoReturn:
+    def _refuse(self, call: str, status: int, fields: Message, content: bytes) -> NoReturn:
+        strange = f"{call} at {self.url} answered {status}, and not as Understudy does"
+        if 300 <= status < 400 and "Location" in fields:
+            raise Unreachable(f"{strange}: a redirect to {fields['Location']}, which is not followed")
         try:
             problem = json.loads(content)["error"]
             code, message = str(problem["code"]), str(problem["message"])
         except (ValueError, LookupError, TypeError):
-            text = content[:200].decode(errors="replace")
-            raise Unreachable(f"{call} at {self.url} answered {status}, and not as Understudy does: {text}") from None
+            raise Unreachable(f"{strange}: {content[:200].decode(errors='replace')}") from None
         raise REFUSALS.get(status, Refusal)(call, status, code, message)
 
 

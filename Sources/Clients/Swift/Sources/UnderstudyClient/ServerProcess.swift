@@ -6,12 +6,12 @@
         /// By `http`, `https` and `control`.
         nonisolated let ports: [String: Int]
         private let process: Process
-        private let folder: URL
+        private let input: Pipe
 
-        private init(_ process: sending Process, ports: [String: Int], folder: URL) {
+        private init(_ process: sending Process, _ input: Pipe, ports: [String: Int]) {
             self.process = process
+            self.input = input
             self.ports = ports
-            self.folder = folder
         }
 
         /// Starts the program at free ports, and waits until it listens.
@@ -21,33 +21,37 @@
             let program = try program(binary)
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("understudy-\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            // What it holds has then been read; the system clears its temporary folder itself.
+            defer { try? FileManager.default.removeItem(at: folder) }
             let log = folder.appendingPathComponent("log")
             let portFile = folder.appendingPathComponent("ports")
             try Data().write(to: log)
             let output = try FileHandle(forWritingTo: log)
             defer { try? output.close() }  // The child has its own.
+            // The server ends with the last process that holds this pipe, and no other child must.
+            let input = Pipe()
+            _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
 
             let process = Process()
             process.executableURL = program
             process.arguments =
                 ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off"] + options
-                + ["--port-file", portFile.path]
+                + ["--port-file", portFile.path, "--until-stdin-closes"]
             process.environment = ProcessInfo.processInfo.environment.filter { !ownVariables.contains($0.key) }
                 .merging(environment) { _, given in given }
-            process.standardInput = FileHandle.nullDevice
+            process.standardInput = input
             process.standardOutput = output
             process.standardError = output
             do {
                 try process.run()
-                Leftovers.add(process.processIdentifier, folder)
                 try await waitForPorts(portFile, of: process, log: log, within: duration)
             } catch {
                 if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-                Leftovers.remove(process.processIdentifier)
-                try? FileManager.default.removeItem(at: folder)  // The system clears its temporary folder itself.
                 throw error
             }
-            return ServerProcess(process, ports: try ports(in: portFile), folder: folder)
+            // The server must not end with the last copy of its `Understudy`: a test may keep the sandbox only.
+            _ = Unmanaged.passRetained(input)
+            return ServerProcess(process, input, ports: try ports(in: portFile))
         }
 
         /// Ours, not options of the server, which complains of variables that it does not know.
@@ -102,8 +106,7 @@
                 // Nobody cancels this task, so the pause is one.
                 try? await Task.sleep(for: .milliseconds(10))
             }
-            Leftovers.remove(process.processIdentifier)
-            try? FileManager.default.removeItem(at: folder)  // The system clears its temporary folder itself.
+            try? input.fileHandleForWriting.close()  // Nobody reads it any more.
             let status = Int(process.terminationStatus)
             return process.terminationReason == .exit ? status : -status
         }

@@ -10,11 +10,28 @@ struct Transport: Sendable {
     let base: String
     let token: String?
     let session: URLSession
+    #if canImport(FoundationNetworking)
+        private let redirects: NoRedirects
+    #endif
+
+    init(base: String, token: String?, session: URLSession) {
+        (self.base, self.token) = (base, token)
+        #if canImport(FoundationNetworking)
+            // No delegate is lost: of these calls it was told nothing.
+            redirects = session.delegate as? NoRedirects ?? NoRedirects()
+            let isOurs = session.delegate === redirects
+            self.session = isOurs ? session : Self.session(session.configuration, redirects)
+        #else
+            self.session = session
+        #endif
+    }
 
     /// Status and content of an answer.
     struct Answer: Sendable {
         let status: Int
         let isJSON: Bool
+        /// Where a redirect leads.
+        let target: String?
         let content: Data
     }
 
@@ -37,9 +54,16 @@ struct Transport: Sendable {
 
     private func answer(to request: URLRequest) async throws -> Answer {
         do {
-            let (content, response) = try await session.data(for: request)
-            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-            return Answer(status: status, isJSON: response.mimeType == "application/json", content: content)
+            #if canImport(FoundationNetworking)
+                let (content, response) = try await redirects.data(for: request, in: session)
+            #else
+                let (content, response) = try await session.data(for: request, delegate: NoRedirects())
+            #endif
+            let answer = response as? HTTPURLResponse
+            let status = answer?.statusCode ?? 0
+            let target = (300..<400).contains(status) ? answer?.value(forHTTPHeaderField: "Location") : nil
+            return Answer(
+                status: status, isJSON: response.mimeType == "application/json", target: target, content: content)
         } catch {
             // A test that runs out of time is cancelled, and the server has nothing to do with it.
             try Task.checkCancellation()
@@ -73,6 +97,11 @@ struct Transport: Sendable {
 
     /// Why an answer was not expected.
     func refusal(_ call: String, _ answer: Answer) -> any Error {
+        if let target = answer.target {
+            return Unreachable(
+                message: "\(call) at \(base) answered \(answer.status), and not as Understudy does: a redirect to"
+                    + " \(target), which is not followed")
+        }
         // Anything but our servers answers in words of its own, and those are shown as they are.
         guard let problem = try? JSONDecoder().decode(Control.Problem.self, from: answer.content) else {
             let text = String(decoding: answer.content.prefix(200), as: UTF8.self)
@@ -97,7 +126,11 @@ extension Transport {
         configuration.urlCache = nil
         configuration.httpShouldSetCookies = false
         change(configuration)
-        return URLSession(configuration: configuration)
+        return session(configuration, NoRedirects())
+    }
+
+    private static func session(_ configuration: URLSessionConfiguration, _ redirects: NoRedirects) -> URLSession {
+        URLSession(configuration: configuration, delegate: redirects, delegateQueue: nil)
     }
 
     /// Whether the host is this machine by its very name.
@@ -105,4 +138,55 @@ extension Transport {
         let host = url.host ?? ""
         return host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host.contains("::1")
     }
+}
+
+/// Leaves a redirect as the answer: its target would get the token.
+///
+/// On Linux only a session's delegate is asked, and only for tasks without a completion handler.
+final class NoRedirects: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    #if canImport(FoundationNetworking)
+        typealias Call = CheckedContinuation<(Data, URLResponse), any Error>
+
+        private let lock = NSLock()
+        /// By task; read and changed under the lock only.
+        private var calls: [Int: (content: Data, call: Call)] = [:]
+
+        func data(for request: URLRequest, in session: URLSession) async throws -> (Data, URLResponse) {
+            let task = session.dataTask(with: request)
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { call in
+                    lock.withLock { calls[task.taskIdentifier] = (Data(), call) }
+                    if Task.isCancelled { finish(task, CancellationError()) } else { task.resume() }
+                }
+            } onCancel: {
+                task.cancel()
+                finish(task, CancellationError())
+            }
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            lock.withLock { calls[dataTask.taskIdentifier]?.content += data }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            finish(task, error)
+        }
+
+        private func finish(_ task: URLSessionTask, _ error: (any Error)?) {
+            let waiting = lock.withLock { calls.removeValue(forKey: task.taskIdentifier) }
+            guard let (content, call) = waiting else { return }
+            if error == nil, let response = task.response {
+                call.resume(returning: (content, response))
+            } else {
+                call.resume(throwing: error ?? URLError(.badServerResponse))
+            }
+        }
+    #endif
 }

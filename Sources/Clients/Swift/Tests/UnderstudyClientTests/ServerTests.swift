@@ -83,6 +83,81 @@ struct ServerTests {
         #expect(kill(process, 0) != 0)
     }
 
+    #if compiler(>=6.3)  // A test that ends its process has values of its surroundings since then.
+        @Test("A server ends with the process that started it", arguments: [SIGTERM, SIGHUP, SIGINT, SIGKILL])
+        func suddenEnd(signalNumber: Int32) async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ending-\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let alive = folder.path + "/alive"
+            let observed = Suite.root.appendingPathComponent("Tests/Clients/observed").path
+            let variables = ["ALIVE": alive, "PROGRAM": Suite.binary]
+            try #require(mkfifo(alive, 0o600) == 0)
+            let reader = open(alive, O_RDONLY | O_NONBLOCK)
+            defer { close(reader) }
+            await #expect(processExitsWith: .signal(signalNumber)) {
+                [observed = observed as String, variables = variables as [String: String], signalNumber] in
+                signal(SIGHUP, SIG_DFL)  // nohup ignores it for all that it starts.
+                let sandbox = try await Understudy.start(binary: observed, environment: variables).sandbox("kept")
+                // It is there for those who keep no `Understudy`.
+                _ = try await sandbox.clock.read()
+                kill(getpid(), signalNumber)
+                try await Task.sleep(for: .seconds(60))
+            }
+            var id = [UInt8](repeating: 0, count: 20)
+            let count = read(reader, &id, id.count)
+            let text = String(decoding: id.prefix(max(0, count)), as: UTF8.self)
+            let server = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            var end = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            let hasEnded = poll(&end, 1, 20_000) == 1
+            if !hasEnded { kill(server, SIGKILL) }
+            #expect(hasEnded)
+        }
+    #endif
+
+    @Test("A redirect is not followed", arguments: [301, 302, 303, 307, 308])
+    func redirect(status: Int) async throws {
+        let servers = Process()
+        let (input, output) = (Pipe(), Pipe())
+        servers.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        servers.arguments = ["python3", "-c", Self.redirects, "\(status)"]
+        (servers.standardInput, servers.standardOutput) = (input, output)
+        try servers.run()
+        func text(_ data: Data) -> String {
+            String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        let bases = text(output.fileHandleForReading.availableData).split(separator: " ")
+        let (other, target) = (String(try #require(bases.first)), try #require(bases.last))
+        let failure = try await error(Unreachable.self) { try await Understudy.attach(other, token: "steer") }
+        #expect(
+            failure.message == "GET health at \(other) answered \(status), and not as Understudy does: a redirect to"
+                + " \(target)/elsewhere, which is not followed")
+        try input.fileHandleForWriting.close()
+        #expect(
+            text(output.fileHandleForReading.readDataToEndOfFile()) == "\(other) was asked with Bearer steer")
+    }
+
+    /// Two servers, which say where they are and then what each was asked; the first leads to the second.
+    private static let redirects = """
+        import http.server, sys, threading
+        class Other(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                print(f"{base(self.server)} was asked with {self.headers['Authorization']}")
+                self.send_response(int(sys.argv[1]))
+                self.send_header("Location", f"{base(servers[1])}/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+            def log_message(self, *_):
+                pass
+        base = lambda server: f"http://127.0.0.1:{server.server_port}"
+        servers = [http.server.HTTPServer(("127.0.0.1", 0), Other) for _ in range(2)]
+        sys.stdout.write(f"{base(servers[0])} {base(servers[1])}\\n")
+        sys.stdout.flush()
+        for server in servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        sys.stdin.read()
+        """
+
     @Test("Where nobody or somebody else answers, it says so")
     func strangers() async throws {
         let nobody = try await error(Unreachable.self) { try await Understudy.attach("http://127.0.0.1:1") }
