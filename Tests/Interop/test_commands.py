@@ -70,7 +70,7 @@ def test_an_accepted_call_with_a_remark_has_a_mark_and_can_be_found(shell):
     assert shell.sandbox.call("GET", BOOK, token).status_code == 200
     plain, noted = shell.run("journal").splitlines()
     assert "  200    rezolve" in plain and "  200 *  rezolve" in noted
-    assert "milliseconds-exp: exp is 1800000000000. A JWT counts seconds" in noted
+    assert "milliseconds-exp: exp looks like milliseconds" in noted
     assert shell.run("journal", "--noted").splitlines() == [noted]
     assert f"{AMBER}200 *\x1b[0m" in shell.terminal("journal", "--noted")
 

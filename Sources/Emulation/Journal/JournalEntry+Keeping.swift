@@ -94,7 +94,9 @@ extension JournalEntry {
             // Others are only shown, and that is done from the text.
             guard finding["outcome"]?.string == Finding.Outcome.noted.rawValue, let check = finding["check"]?.string
             else { continue }
-            record.checks.append(Finding(check, .noted, found: finding["found"].map(Fact.init(shown:))))
+            record.checks.append(
+                Finding(
+                    check, .noted, found: finding["found"].map(Fact.init(shown:)), note: finding["note"]?.string))
         }
         return record
     }

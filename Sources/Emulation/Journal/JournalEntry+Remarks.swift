@@ -13,7 +13,8 @@ extension JournalEntry {
     /// reason.
     var note: String? {
         guard record.failure == nil else { return nil }
-        let noted = record.checks.noted + remarks
+        // A file keeps those that follow from the entry among its checks.
+        let noted = record.checks.noted + (kept == nil ? remarks : [])
         return noted.isEmpty ? nil : noted.map(\.remark).joined(separator: "; ")
     }
 

@@ -73,6 +73,7 @@ package struct JournalExpectation: Sendable {
             return status
         }
         filter.isRefused = try mapping["refused"]?.bool()
+        filter.isNoted = try mapping["noted"]?.bool()
         filter.after = try mapping["after"].map(count)
         filter.isUnmatched = try mapping["unmatched"]?.bool()
         filter.isOutgoing = try mapping["kind"].map { node throws(FixtureProblem) in

@@ -27,7 +27,7 @@ public final class RouteGuide: Sendable {
         self.members = members
     }
 
-    /// The three closest endpoints, such as `rezolve profile.get: GET /api/…`, or the first of them.
+    /// The three closest endpoints, each as `VENDOR ROUTE: METHOD PATH`, or the first of them.
     package func nearest(
         to method: HTTPRequest.Method, _ path: Substring, count: Int = RouteIndex.mostNearest
     ) -> [String] {

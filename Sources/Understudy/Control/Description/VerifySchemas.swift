@@ -12,6 +12,7 @@ extension NamedSchema {
                 "The status.", Schema.integer("The status code.", from: 0, to: .max),
                 ["type": "string", "pattern": "^([0-9]+|[1-5][xX]{2})$"]),
             "refused": Schema.boolean("Whether it has a failure."),
+            "noted": Schema.boolean("Whether it was accepted with a remark."),
             "failure": Schema.string("The failure's name."),
             "since": Schema.either(
                 "That moment or a later one, by the sandbox's clock.", moment.reference,
