@@ -1,3 +1,4 @@
+import JSON
 package import Wire
 
 /// The compact tokens in a request or an answer, wherever they stand.
@@ -11,12 +12,31 @@ package enum PresentedTokens {
     static func found(in texts: [String]) -> [String] {
         var found: [String] = []
         for text in texts {
-            for match in text.matches(of: /eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/) {
-                let token = String(match.output)
+            var rest = Array(text.utf8)[...]
+            while let start = rest.place(of: beginning) {
+                let parts = rest[start...].prefix(while: isOfToken)
+                    .split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+                guard parts.count == 3, let end = parts.last?.endIndex else {
+                    rest = rest[(start + beginning.count)...]
+                    continue
+                }
+                let token = String(decoding: rest[start..<end], as: UTF8.self)
                 if !found.contains(token) { found.append(token) }
+                rest = rest[end...]
             }
         }
         return found
+    }
+
+    /// `{"` in base64url, with which every header begins.
+    private static let beginning = Array("eyJ".utf8)
+
+    /// Whether it is a letter of base64url or the dot between two parts.
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
+        default: false
+        }
     }
 
     /// Header and claims of a token, with the dot that the signature follows.
