@@ -88,8 +88,6 @@ def test_a_change_of_the_document_is_noticed_in_all_languages(root, document, tm
     script = "understudy.js" if change is change_status else "control.d.ts"
     assert f"--- Sources/Clients/JavaScript/{script}" in made.stdout
     assert "--- Sources/Clients/Python/src/understudy/control.py" in made.stdout
-    swift = "Control+Schemas.swift" if change is change_member else "Control+Operations.swift"
-    assert f"--- Sources/Clients/Swift/Sources/UnderstudyClient/{swift}" in made.stdout
 
 
 # Each operation once: path parameters, content, query.
