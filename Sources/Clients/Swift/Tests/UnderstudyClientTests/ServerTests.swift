@@ -83,7 +83,8 @@ struct ServerTests {
         #expect(kill(process, 0) != 0)
     }
 
-    #if compiler(>=6.3)  // A test that ends its process has values of its surroundings since then.
+    // A test that ends its process has values of its surroundings since then.
+    #if compiler(>=6.3)
         @Test("A server ends with the process that started it", arguments: [SIGTERM, SIGHUP, SIGINT, SIGKILL])
         func suddenEnd(signalNumber: Int32) async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ending-\(UUID())")
