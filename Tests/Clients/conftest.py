@@ -3,21 +3,8 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 # The browser is driven as it is there.
 sys.path.append(str(ROOT / "Tests/Interop"))
 
 pytest_plugins = ["pytester"]
-
-
-@pytest.fixture(scope="session")
-def root():
-    return ROOT
-
-
-@pytest.fixture(scope="session")
-def document(understudy):
-    """The server's own description of the control API."""
-    return understudy.control.openapi()

@@ -1,12 +1,5 @@
-import type {
-  Clock as ClockReading, Control, FaultOrder, Health, HTTPArchive, Issuer, JournalEntry, KeyDrill, MintRequest, Profile,
-  Sandbox as SandboxRecord, Verdict,
-} from "./control.js";
-
-export { Control } from "./control.js";
-export type {
-  ClockReading, FaultOrder, Health, HTTPArchive, Issuer, JournalEntry, KeyDrill, MintRequest, Profile, SandboxRecord, Verdict,
-};
+/** What a control call sends or answers: JSON by the names of the control API. */
+export type Members = Record<string, any>;
 
 /** Any error of this module. */
 export class UnderstudyError extends Error {}
@@ -58,8 +51,6 @@ export class Understudy {
   private constructor();
   /** Where the vendors are. */
   readonly url: string;
-  /** Every operation of the control API, for the sandbox that requests without a name share. */
-  readonly control: Control;
   /** A page for people: the journal as it grows, sandboxes, clocks, tokens and all else. */
   get pageURL(): string;
   /** The ports of a server that was started here, by `http`, `https` and `control`. */
@@ -85,8 +76,10 @@ export class Understudy {
     body: (sandbox: Sandbox) => Result | Promise<Result>,
     options?: { name?: string; report?: (text: string) => void },
   ): Promise<Result>;
-  sandboxes(): Promise<SandboxRecord[]>;
-  health(): Promise<Health>;
+  /** Makes a call of the control API to the sandbox that requests without a name share, as `Sandbox.control` does. */
+  control(method: string, path: string, content?: unknown): Promise<any>;
+  sandboxes(): Promise<Members[]>;
+  health(): Promise<Members>;
   /** Ends a server that was started here, and returns its exit code; one that was attached to goes on. */
   stop(): Promise<number | null | undefined>;
 }
@@ -108,11 +101,11 @@ export interface CallCondition {
   failure?: string;
   method?: unknown;
   path?: unknown;
-  query?: Record<string, unknown>;
-  header?: Record<string, unknown>;
-  form?: Record<string, unknown>;
-  body?: Record<string, unknown>;
-  claims?: Record<string, unknown>;
+  query?: Members;
+  header?: Members;
+  form?: Members;
+  body?: Members;
+  claims?: Members;
   reason?: unknown;
   [note: string]: unknown;
 }
@@ -129,33 +122,40 @@ export class Sandbox {
   readonly baseURL: string;
   /** The header that selects the sandbox where the path cannot. */
   readonly headers: Record<string, string>;
-  /** Every operation of the control API, for what has no name here. */
-  readonly control: Control;
   readonly clock: Clock;
   readonly journal: Journal;
 
+  /**
+   * Makes any call of the control API to this sandbox, for what has no name here: `control("POST", "keys/ims/rotating/replace")`.
+   *
+   * Returns what the answer holds; the 409 of `journal/verify` is no refusal.
+   */
+  control(method: string, path: string, content?: unknown): Promise<any>;
   /** Mints a token: `mint("rezolve/login", { expires_in: 900 })`, `mint("ims/user", { defect: "expired" })`. */
-  mint(kind: string, order?: MintRequest): Promise<string>;
+  mint(kind: string, order?: Members): Promise<string>;
   /** What each vendor, or that one, would answer to a request with the token, and why. */
-  explain(token: string, about?: { vendor?: string; request?: Record<string, unknown> }): Promise<Verdict[]>;
-  /** Rotates or breaks the keys that an issuer publishes: `drill("ims/rotating", "replace")`. */
-  drill(issuer: string, drill: KeyDrill): Promise<Issuer>;
+  explain(token: string, about?: { vendor?: string; request?: Members }): Promise<Members[]>;
   /** Has all vendors, or one, behave as documented or as observed. */
-  setProfile(profile: Profile, vendor?: string): Promise<void>;
+  setProfile(profile: "documented" | "observed", vendor?: string): Promise<void>;
   /** Sets one difference in behaviour, such as `rezolve.device-check` to `off`; `null` leaves it to the profile. */
   setSwitch(name: string, value: string | number | null): Promise<void>;
   /** Makes ids and times repeatable; `null` ends that. */
   setSeed(seed: number | null): Promise<void>;
   /** Replaces the active scenarios; the first has precedence, and none ends them all. */
   activate(...scenarios: string[]): Promise<void>;
-  /** Replaces the armed faults; none disarms them all. */
-  arm(...faults: FaultOrder[]): Promise<void>;
+  /**
+   * Replaces the armed faults; none disarms them all.
+   *
+   * `arm({ route: "addressbook.list", call: 3, fail: "token-expired" })` hits the third call once,
+   * `arm({ vendor: "rezolve", every: 2, fault: { delay: "2s" } })` each second one.
+   */
+  arm(...faults: Members[]): Promise<void>;
   /** Has something happen behind the app's back: `act("rezolve/remove-customer", { entity: "entity123" })`. */
-  act(action: string, members?: Record<string, unknown>): Promise<unknown>;
+  act(action: string, members?: Members): Promise<Members>;
   /** What the vendor remembers here: users and what belongs to them, without secrets. */
-  state(vendor: string): Promise<Record<string, unknown>>;
+  state(vendor: string): Promise<Members>;
   /** Replaces what the vendor remembers here. */
-  setState(vendor: string, state: Record<string, unknown>): Promise<Record<string, unknown>>;
+  setState(vendor: string, state: Members): Promise<Members>;
   /** Makes the sandbox as it was at first. */
   reset(): Promise<void>;
   /** Removes the sandbox with all it holds. */
@@ -164,7 +164,19 @@ export class Sandbox {
   expectCalls(where?: CallCondition, count?: CallCount): Promise<number[]>;
 }
 
-/** The time that a sandbox believes in; every change returns what the clock shows then. */
+/** What a clock shows: the moment by RFC 3339 and in Unix seconds, and whether it stands or is the machine's. */
+export interface ClockReading {
+  now: string;
+  unix: number;
+  frozen: boolean;
+  machine_time: boolean;
+}
+
+/**
+ * The time that a sandbox believes in: lifetimes of tokens, minting and the journal read it.
+ *
+ * Every change returns what the clock shows then.
+ */
 export class Clock {
   private constructor();
   read(): Promise<ClockReading>;
@@ -198,6 +210,29 @@ export interface JournalFilter {
   last?: number;
 }
 
+/** A call in the journal, and why it came out as it did; further members are those of the control API. */
+export interface JournalEntry {
+  id: number;
+  at: string;
+  /** `null` when nobody owns the path. */
+  vendor: string | null;
+  /** `null` when there is none at the path. */
+  route: string | null;
+  status: number;
+  /** The failure's name; `null` when the call succeeded. */
+  failure: string | null;
+  /** What led to the failure, in one line. */
+  reason: string | null;
+  /** Every check, in the vendor's order. */
+  findings: { check: string; outcome: string; expected?: any; found?: any; note?: string; source?: string }[];
+  request: { method: string; target: string; headers: [string, string][]; body: any };
+  response: Members;
+  /** What the accepted call was remarked on, in one line. */
+  note?: string;
+  intervention?: any;
+  nearest_routes?: string[];
+}
+
 /** The calls of a sandbox, oldest first; control calls are not among them. */
 export class Journal {
   private constructor();
@@ -209,10 +244,6 @@ export class Journal {
   entry(id: number): Promise<JournalEntry>;
   refusals(): Promise<JournalEntry[]>;
   clear(): Promise<void>;
-  /** An HTTP Archive for browsers' tools, Charles and Proxyman. */
-  har(): Promise<HTTPArchive>;
-  /** Contract cases that `understudy contract run` can run. */
-  hurl(): Promise<string>;
   /** The newest calls in words, each refusal with the rules that it broke and the reason. */
   describe(last?: number): Promise<string>;
 }

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 import * as module from "../../../Sources/Clients/JavaScript/understudy.js";
 
-const { Control, Refusal, StartFailed, Understudy, UnderstudyError, UnmetExpectation, Unreachable } = module;
+const { Refusal, StartFailed, Understudy, UnderstudyError, UnmetExpectation, Unreachable } = module;
 const source = fileURLToPath(new URL("../../../Sources/Clients/JavaScript/", import.meta.url));
 const NOW = 1_800_000_000;
 const BOOK = "/api/v1/partner/317/customer/entity123/addressbook";
@@ -41,41 +41,19 @@ async function call(sandbox, token, path = BOOK, base = sandbox.baseURL, headers
 
 // The control API
 
-async function operations() {
-  const { paths } = await server.control.openapi();
-  return Object.entries(paths).flatMap(([path, item]) => Object.entries(item)
-    .filter(([method]) => method !== "parameters")
-    .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })));
-}
-
-const named = (id) => id.replace(/[.-](.)/g, (_, letter) => letter.toUpperCase());
-
-test("each operation has a method, and each method an operation", async () => {
-  const wanted = (await operations()).map(({ operationId }) => named(operationId));
-  const offered = Object.getOwnPropertyNames(Control.prototype).filter((name) => name !== "constructor");
-  assert.ok(wanted.length > 30);
-  assert.deepEqual(offered.sort(), wanted.sort());
+testIn("what has no name here is a call of the control API", async (sandbox) => {
+  const { issuer, keys } = await sandbox.control("POST", "keys/ims/rotating/same-kid");
+  assert.ok(issuer === "rotating" && keys.length > 0);
+  assert.equal(await sandbox.control("POST", "reset"), undefined);
+  await call(sandbox, "a.b.c");
+  assert.match(await sandbox.control("GET", "journal?format=hurl"), /^POST \{\{base/m);
+  assert.equal((await sandbox.control("POST", "journal/verify?wait=1ms", { exactly: 3 })).verified, false);
+  assert.ok((await server.control("GET", "clock")).machine_time);
 });
 
-test("each method makes the call of its operation, with all its parameters", async () => {
-  for (const { operationId, method, path, parameters = [], requestBody, responses } of await operations()) {
-    const names = (place) => parameters.filter((each) => each.in === place).map(({ name }) => name);
-    const query = Object.fromEntries(names("query").map((name) => [name, `${name}?`]));
-    const sent = [];
-    const control = new Control((...call) => { sent.push(call); });
-    const content = requestBody && { some: "content" };
-    const queries = names("query").length > 0 ? [query] : [];
-    control[named(operationId)](...names("path").map((name) => `${name}/`), ...(content ? [content] : []), ...queries);
-    const [[sentMethod, sentPath, sentCall]] = sent;
-    assert.equal(sentMethod, method);
-    assert.equal(`/_understudy/${sentPath}`, path.replace(/\{(\w+)\}/g, "$1%2F"), operationId);
-    assert.deepEqual(sentCall.query, queries[0], operationId);
-    assert.deepEqual(sentCall.body, content, operationId);
-    // Two calls answer “no” with a status of their own.
-    const denial = { "journal.verify": "409", "health.ready": "503" }[operationId];
-    const answers = Object.keys(responses).filter((status) => status < 300 || status === denial);
-    assert.deepEqual(sentCall.expected, answers.map(Number), operationId);
-  }
+testIn("what a name holds stays in its place of the path", async (sandbox) => {
+  await assert.rejects(sandbox.state("a/b c?d%é"), { status: 404, call: "GET state/a%2Fb%20c%3Fd%25%C3%A9" });
+  await assert.rejects(sandbox.mint("rezolve/lo?gin/"), { status: 404, call: "POST tokens/rezolve/lo%3Fgin%2F" });
 });
 
 testIn("a query that the server does not know is refused, not forgotten", async (sandbox) => {
@@ -87,6 +65,7 @@ testIn("a query that the server does not know is refused, not forgotten", async 
 test("a server starts and ends", async () => {
   const own = await Understudy.start({ options: ["--seed", "7", "--control-token", "steer", "--control-port", "0"] });
   assert.ok(own.isOwn && own.url.endsWith(`:${own.ports.http}`));
+  assert.equal(JSON.parse(readFileSync(join(source, "package.json"), "utf8")).version, (await own.health()).version);
   assert.equal(own.pageURL, `http://127.0.0.1:${own.ports.control}/_understudy/`);
   assert.equal((await own.sandbox("seeded").clock.now()).toISOString(), "2027-01-15T08:00:00.000Z");
   const controlURL = own.pageURL.replace("/_understudy/", "");
@@ -243,7 +222,6 @@ testIn("a refusal has the server's words", async (sandbox) => {
   for (const half of ["login", "/login", "rezolve/", ""]) {
     await assert.rejects(sandbox.mint(half), TypeError);
     await assert.rejects(sandbox.act(half), TypeError);
-    await assert.rejects(sandbox.drill(half, "replace"), TypeError);
   }
 });
 
@@ -266,7 +244,7 @@ testIn("a clock is frozen, moved and released", async ({ clock }) => {
 
 test("durations are sums of their parts, or refused", async () => {
   const sent = [];
-  const clock = new module.Clock({ clockSet: ({ advance }) => sent.push(advance) });
+  const clock = new module.Clock((method, path, { advance }) => sent.push(advance));
   for (const each of [{ seconds: 0.29 }, { seconds: 1.1 }, { milliseconds: 0.1 }, { milliseconds: -0.1 }, {}, { hours: 2, minutes: 1 }]) clock.advance(each);
   assert.deepEqual(sent, ["290ms", "1100ms", "1ms", "-1ms", "0ms", "7260000ms"]);
   for (const each of [{ minute: 1 }, { minutes: "1" }, { minutes: NaN }, 31, undefined, null]) assert.throws(() => clock.advance(each), TypeError);
@@ -291,14 +269,14 @@ testIn("switches, profiles and seeds are set", async (sandbox) => {
   await sandbox.setSwitch("rezolve.device-check", "off");
   await sandbox.setProfile("observed", "ims");
   await sandbox.setSeed(7);
-  const settings = await sandbox.control.settingsGet();
+  const settings = await sandbox.control("GET", "settings");
   assert.equal(settings.switches["rezolve.device-check"], "off");
   assert.deepEqual([settings.profile, settings.vendor_profiles, settings.seed], ["documented", { ims: "observed" }, 7]);
   await sandbox.setSwitch("rezolve.device-check", null);
-  assert.equal((await sandbox.control.settingsGet()).switches["rezolve.device-check"], "enforce");
+  assert.equal((await sandbox.control("GET", "settings")).switches["rezolve.device-check"], "enforce");
   await sandbox.setProfile("observed");
   await sandbox.setSeed(null);
-  const { profile, seed } = await sandbox.control.settingsGet();
+  const { profile, seed } = await sandbox.control("GET", "settings");
   assert.deepEqual([profile, seed], ["observed", null]);
 });
 
@@ -325,12 +303,6 @@ testIn("what happens behind the app's back is in the state", async (sandbox) => 
   assert.equal(await call(sandbox, await sandbox.mint("rezolve/login")), 200);
 });
 
-testIn("keys rotate", async (sandbox) => {
-  const { issuers } = await sandbox.control.keysList();
-  const before = issuers.find(({ issuer }) => issuer === "rotating").keys.map(({ kid }) => kid);
-  assert.notDeepEqual((await sandbox.drill("ims/rotating", "replace")).keys.map(({ kid }) => kid), before);
-});
-
 // The journal
 
 testIn("the journal is filtered, told and cleared", async (sandbox) => {
@@ -349,7 +321,6 @@ testIn("the journal is filtered, told and cleared", async (sandbox) => {
   assert.equal((await journal.last({ vendor: "rezolve" })).id, 2);
   assert.equal((await journal.entry(3)).request.target, "/nowhere");
   assert.match(module.describe(await journal.entry(3)), /^#3 GET \/nowhere \(no vendor\)\n {3}answered 404\n {3}reason: .*\n {3}nearest routes: /);
-  assert.ok((await journal.har()).log && (await journal.hurl()).includes("/nowhere"));
   await journal.clear();
   await assert.rejects(journal.last(), { message: /was not called/ });
 });
@@ -381,7 +352,7 @@ testIn("expectations are met or say what came closest", async (sandbox) => {
 // Types and examples
 
 test("the types declare all that is exported, and nothing else", () => {
-  const declared = readFileSync(join(source, "understudy.d.ts"), "utf8") + readFileSync(join(source, "control.d.ts"), "utf8");
+  const declared = readFileSync(join(source, "understudy.d.ts"), "utf8");
   const classes = new Map([...declared.matchAll(/^export class (\w+)[^{]*\{(.*?)\}$/gms)].map(([, name, body]) => [
     name, new Set([...body.matchAll(/^ {2}(?:static |readonly |get )*(\w+)[<(?:]/gm)].map(([, member]) => member))]));
   const functions = [...declared.matchAll(/^export function (\w+)/gm)].map(([, name]) => name);
@@ -402,10 +373,9 @@ test("a TypeScript compiler takes right uses and refuses wrong ones", () => {
   const file = join(folder, "mine.mts");
   // It complains of an expected error that is none.
   const wrong = [
-    'await sandbox.arm({ rout: "addressbook.list" });', 'await sandbox.drill("ims/rotating", "rotate");',
-    "await sandbox.clock.advance({ minute: 31 });", "(await server.control.vendorsList()).vendor;",
+    'await sandbox.setProfile("strict");', "await sandbox.clock.advance({ minute: 31 });", "await server.control();",
     'await sandbox.journal.entries({ rout: "x" });', "await sandbox.expectCalls({}, { exact: 1 });", "new Understudy();",
-    'await server.control.journalList({ rout: "x" });', "(await sandbox.journal.last()).reason.length;",
+    "(await sandbox.journal.last()).reason.length;",
   ].map((line) => `    // @ts-expect-error\n    ${line}\n`).join("");
   writeFileSync(file, `import { Understudy, Refusal, describe, type JournalEntry, type Sandbox } from ${JSON.stringify(join(source, "understudy.js"))};
     export async function use(server: Understudy, sandbox: Sandbox) {
@@ -415,11 +385,11 @@ test("a TypeScript compiler takes right uses and refuses wrong ones", () => {
     const reason: string | null = entry.reason;
     const unix: number = (await sandbox.clock.advance({ minutes: 31 })).unix;
     await sandbox.arm({ route: "addressbook.list", call: 3, fault: { delay: { from: "0s", to: "1s" }, reset: true } });
-    const paths: string[] = (await server.control.vendorsList()).vendors.flatMap((vendor) => vendor.routes.map((route) => route.path));
+    const vendors: string[] = (await server.control("GET", "vendors")).vendors.map((vendor: { id: string }) => vendor.id);
     const numbers: number[] = await sandbox.expectCalls({ route: "rua.ping", body: { a: { over: 1 } } }, { exactly: 1, within: "1s" });
     const seven: number = await server.withSandbox(async (inner) => inner.name.length, { name: "x" });
-    try { await sandbox.drill("ims/rotating", "replace"); } catch (error) { if (error instanceof Refusal) return error.code; }
-${wrong}    return [own, token, describe(entry), reason, unix, paths, numbers, seven];
+    try { await sandbox.control("POST", "keys/ims/rotating/replace"); } catch (error) { if (error instanceof Refusal) return error.code; }
+${wrong}    return [own, token, describe(entry), reason, unix, vendors, numbers, seven];
   }`);
   const made = spawnSync("tsc", ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", file], { encoding: "utf8" });
   assert.equal(made.error, undefined);

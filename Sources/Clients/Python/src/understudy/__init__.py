@@ -9,18 +9,17 @@
 """
 
 from .clock import Clock, Reading
-from .control import Control
 from .errors import (
     Forbidden, Invalid, NotFound, Refusal, StartFailed, TooLarge, Unauthorized, UnderstudyError, UnmetExpectation,
     Unreachable,
 )
-from .journal import Check, Entry, Journal
+from .journal import Entry, Journal
 from .sandbox import Sandbox
 from .server import Understudy
 
 __version__ = "0.2.0"
 
 __all__ = [
-    "Check", "Clock", "Control", "Entry", "Forbidden", "Invalid", "Journal", "NotFound", "Reading", "Refusal", "Sandbox",
-    "StartFailed", "TooLarge", "Unauthorized", "Understudy", "UnderstudyError", "UnmetExpectation", "Unreachable",
+    "Clock", "Entry", "Forbidden", "Invalid", "Journal", "NotFound", "Reading", "Refusal", "Sandbox", "StartFailed",
+    "TooLarge", "Unauthorized", "Understudy", "UnderstudyError", "UnmetExpectation", "Unreachable",
 ]

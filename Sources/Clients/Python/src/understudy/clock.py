@@ -1,14 +1,36 @@
-"""A sandbox's clock."""
+"""A sandbox's clock, and times in the spelling of control calls."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Optional
+from typing import Any, Dict, Optional, Union
 
-from . import control
-from .control import Control
-from .times import Duration, Moment, duration, moment
+from ._transport import Transport
+
+# Unix seconds, an RFC 3339 text, or a datetime with a time zone.
+Moment = Union[int, float, str, datetime]
+# A text such as “31m”, seconds, or a timedelta.
+Duration = Union[int, float, str, timedelta]
+
+
+def moment(value: Moment) -> Union[int, float, str]:
+    if not isinstance(value, datetime):
+        return value
+    if value.tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone, so it is not a moment; say tzinfo=timezone.utc")
+    return value.isoformat()
+
+
+def duration(value: Duration) -> str:
+    """The duration in milliseconds, the smallest unit of control calls."""
+    if isinstance(value, str):
+        return value
+    # From whole microseconds, since seconds as a fraction are not exact.
+    span = value if isinstance(value, timedelta) else timedelta(seconds=value)
+    thousands, rest = divmod(abs(span) // timedelta(microseconds=1), 1000)
+    # Away from zero: what has passed has passed completely.
+    return f"{'-' if span < timedelta(0) else ''}{thousands + (rest > 0)}ms"
 
 
 @dataclass(frozen=True)
@@ -33,11 +55,11 @@ class Clock:
     Every change returns what the clock shows then.
     """
 
-    def __init__(self, calls: Control) -> None:
+    def __init__(self, calls: Transport) -> None:
         self._calls = calls
 
     def read(self) -> Reading:
-        return _reading(self._calls.clock_get())
+        return self._reading("GET")
 
     @property
     def now(self) -> datetime:
@@ -51,27 +73,24 @@ class Clock:
         parts = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds)
         if by is not None and parts:
             raise ValueError("advance takes a duration or its parts, not both")
-        return _reading(self._calls.clock_set({"advance": duration(parts if by is None else by)}))
+        return self._reading("PUT", {"advance": duration(parts if by is None else by)})
 
     def set(self, now: Moment) -> Reading:
         """Sets the clock, which goes on from there: Unix seconds, an RFC 3339 text, or a datetime with a time zone."""
-        return _reading(self._calls.clock_set({"now": moment(now)}))
+        return self._reading("PUT", {"now": moment(now)})
 
     def freeze(self, at: Optional[Moment] = None) -> Reading:
         """Stops the clock, there or where it stands."""
-        change: control.ClockChange = {"freeze": True}
-        if at is not None:
-            change["now"] = moment(at)
-        return _reading(self._calls.clock_set(change))
+        return self._reading("PUT", {"freeze": True, **({} if at is None else {"now": moment(at)})})
 
     def resume(self) -> Reading:
         """Lets a frozen clock go on from where it stands."""
-        return _reading(self._calls.clock_set({"freeze": False}))
+        return self._reading("PUT", {"freeze": False})
 
     def use_machine_time(self) -> Reading:
         """Returns to the machine's time."""
-        return _reading(self._calls.clock_clear())
+        return self._reading("DELETE")
 
-
-def _reading(clock: control.Clock) -> Reading:
-    return Reading(clock["unix"], clock["frozen"], clock["machine_time"])
+    def _reading(self, method: str, change: Optional[Dict[str, Any]] = None) -> Reading:
+        shown = self._calls.send(method, "clock", change)
+        return Reading(shown["unix"], shown["frozen"], shown["machine_time"])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Dict, List, Literal, Mapping, Optional, Type, Union
 
-from . import control
-from .clock import Clock
-from .control import Control
+from ._transport import Transport, part, query
+from .clock import Clock, Duration, duration
 from .errors import NotFound, UnmetExpectation
 from .journal import Journal
-from .times import Duration, duration
 
 
 class Sandbox:
@@ -19,91 +17,96 @@ class Sandbox:
     Give the app `base_url`; where it takes only a host, have it send `headers`.
     """
 
-    def __init__(self, name: str, base_url: str, calls: Control, others: Control) -> None:
+    def __init__(self, name: str, base_url: str, calls: Transport, others: Transport) -> None:
         self.name = name
         self.base_url = base_url
         """The base URL for the app under test, such as `http://127.0.0.1:49213/~signup`; append the path."""
         self.headers: Dict[str, str] = {"X-Understudy-Sandbox": name}
         """The header that selects the sandbox where the path cannot."""
-        self.control = calls
-        """Every operation of the control API, for what has no name here."""
         self.clock = Clock(calls)
         self.journal = Journal(calls, name)
+        self._calls = calls
         # Not of this sandbox: a call that selects it would bring it back.
         self._others = others
+
+    def control(self, method: str, path: str, content: object = None) -> Any:
+        """Makes any call of the control API to this sandbox: `control("POST", "keys/ims/rotating/replace")`.
+
+        Returns what the answer holds; a refused call raises a `Refusal`. The 409 of `journal/verify` is none.
+        """
+        return self._calls.send(method, path, content)
 
     # Tokens
 
     def mint(self, kind: str, **order: Any) -> str:
         """Mints a token of a vendor's kind: `mint("rezolve/login", expires_in=900)`, `mint("ims/user", defect="expired")`.
 
-        Besides the kind's members an order has `claims`, `header` and `defect`; `control.tokens_kinds()` lists them.
+        Besides the kind's members an order has `claims`, `header` and `defect`; `control("GET", "tokens")` lists them.
         """
-        return self.control.tokens_mint(*_pair(kind, "a vendor and a kind of token, such as rezolve/login"), order)["token"]
+        path = _pair(kind, "a vendor and a kind of token, such as rezolve/login")
+        token: str = self._calls.send("POST", f"tokens/{path}", order)["token"]
+        return token
 
     def explain(
         self, token: str, *, vendor: Optional[str] = None, request: Optional[Mapping[str, Any]] = None,
-    ) -> List[control.Verdict]:
+    ) -> List[Dict[str, Any]]:
         """What each vendor, or that one, would answer to a request with the token, and why."""
-        order: control.ExplainOrder = {"token": token}
-        if vendor is not None:
-            order["vendor"] = vendor
-        if request is not None:
-            order["request"] = dict(request)
-        return self.control.tokens_explain(order)["verdicts"]
-
-    def drill(self, issuer: str, drill: control.KeyDrill) -> control.Issuer:
-        """Rotates or breaks the keys that an issuer publishes: `drill("ims/rotating", "replace")`."""
-        return self.control.keys_drill(*_pair(issuer, "a vendor and an issuer, such as ims/rotating"), drill)
+        order = {"token": token, "vendor": vendor, "request": request}
+        given = {name: value for name, value in order.items() if value is not None}
+        verdicts: List[Dict[str, Any]] = self._calls.send("POST", "tokens/explain", given)["verdicts"]
+        return verdicts
 
     # Behaviour
 
-    def set_profile(self, profile: control.Profile, vendor: Optional[str] = None) -> None:
+    def set_profile(self, profile: Literal["documented", "observed"], vendor: Optional[str] = None) -> None:
         """Has all vendors, or one, behave as documented or as observed."""
-        self.control.settings_set({"profile": profile if vendor is None else {vendor: profile}})
+        self._calls.send("PUT", "settings", {"profile": profile if vendor is None else {vendor: profile}})
 
     def set_switch(self, name: str, value: Union[str, float, None]) -> None:
         """Sets one difference in behaviour, such as `rezolve.device-check` to `off`; `None` leaves it to the profile."""
-        self.control.settings_set({"switches": {name: value}})
+        self._calls.send("PUT", "settings", {"switches": {name: value}})
 
     def set_seed(self, seed: Optional[int]) -> None:
         """Makes ids and times repeatable; `None` ends that."""
-        self.control.settings_set({"seed": seed})
+        self._calls.send("PUT", "settings", {"seed": seed})
 
     def activate(self, *scenarios: str) -> None:
         """Replaces the active scenarios; the first has precedence, and none ends them all."""
-        self.control.scenarios_set({"scenarios": list(scenarios)})
+        self._calls.send("PUT", "scenarios", {"scenarios": scenarios})
 
-    def arm(self, *faults: control.FaultOrder) -> None:
+    def arm(self, *faults: Mapping[str, Any]) -> None:
         """Replaces the armed faults; none disarms them all.
 
         `arm({"route": "addressbook.list", "call": 3, "fail": "token-expired"})` hits the third call once,
         `arm({"vendor": "rezolve", "every": 2, "fault": {"delay": "2s"}})` each second one.
         """
-        self.control.faults_set({"faults": list(faults)})
+        self._calls.send("PUT", "faults", {"faults": faults})
 
     # State
 
     def act(self, action: str, **members: Any) -> Any:
         """Has something happen behind the app's back: `act("rezolve/remove-customer", entity="entity123")`."""
-        return self.control.state_act(*_pair(action, "a vendor and an action, such as rezolve/remove-customer"), members)
+        path = _pair(action, "a vendor and an action, such as rezolve/remove-customer")
+        return self._calls.send("POST", f"state/{path}", members)
 
     def state(self, vendor: str) -> Dict[str, Any]:
         """What the vendor remembers here: users and what belongs to them, without secrets."""
-        return self.control.state_get(vendor)
+        found: Dict[str, Any] = self._calls.send("GET", f"state/{part(vendor)}")
+        return found
 
     def set_state(self, vendor: str, state: Mapping[str, Any]) -> Dict[str, Any]:
         """Replaces what the vendor remembers here."""
-        return self.control.state_set(vendor, state)
+        made: Dict[str, Any] = self._calls.send("PUT", f"state/{part(vendor)}", state)
+        return made
 
     def reset(self) -> None:
         """Makes the sandbox as it was at first."""
-        self.control.reset()
+        self._calls.send("POST", "reset")
 
     def delete(self) -> None:
         """Removes the sandbox with all it holds."""
         try:
-            self._others.sandboxes_delete(self.name)
+            self._others.send("DELETE", f"sandboxes/{self.name}")
         except NotFound:
             pass  # Nobody has used it.
 
@@ -122,18 +125,15 @@ class Sandbox:
         Returns the numbers of the calls in the journal.
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
-        order: control.Expectation = {}
-        if at_least is not None:
-            order["at_least"] = at_least
-        if at_most is not None:
-            order["at_most"] = at_most
-        if exactly is not None:
-            order["exactly"] = exactly
-        order["where"] = {**(where or {}), **conditions}
-        verdict = self.control.journal_verify(order, wait=None if within is None else duration(within))
-        if verdict["verified"]:
-            return verdict["entries"]
-        raise UnmetExpectation(_complaint(verdict))
+        bounds = {"at_least": at_least, "at_most": at_most, "exactly": exactly}
+        order = {name: count for name, count in bounds.items() if count is not None}
+        wait = query(wait=None if within is None else duration(within))
+        verdict = self._calls.send(
+            "POST", f"journal/verify{wait}", {**order, "where": {**(where or {}), **conditions}})
+        if not verdict["verified"]:
+            raise UnmetExpectation(_complaint(verdict))
+        entries: List[int] = verdict["entries"]
+        return entries
 
     def __enter__(self) -> Sandbox:
         return self
@@ -147,14 +147,15 @@ class Sandbox:
         return f"<Sandbox {self.name} at {self.base_url}>"
 
 
-def _pair(text: str, form: str) -> Tuple[str, str]:
+def _pair(text: str, form: str) -> str:
+    """Two names as the parts of a path."""
     first, slash, second = text.partition("/")
     if not (first and slash and second):
         raise ValueError(f"{text!r} is not {form}")
-    return first, second
+    return f"{part(first)}/{part(second)}"
 
 
-def _complaint(verdict: control.Unfulfilled) -> str:
+def _complaint(verdict: Dict[str, Any]) -> str:
     """What was expected and found, then the nearest calls and what each missed."""
     lines = [verdict["message"]]
     for call in verdict["nearest"]:

@@ -8,10 +8,9 @@ public struct Sandbox: Sendable {
     public let name: String
     /// The base URL for the app under test, such as `http://127.0.0.1:49213/~signup`; append the path.
     public let baseURL: URL
-    /// Every operation of the control API, for what has no name here.
-    public let control: Control
+    let calls: Transport
     /// Not of this sandbox: a call that selects it would bring it back.
-    let others: Control
+    let others: Transport
 
     static let field = "X-Understudy-Sandbox"
 
@@ -19,20 +18,219 @@ public struct Sandbox: Sendable {
     public var headers: [String: String] { [Self.field: name] }
 
     /// The time that it believes in.
-    public var clock: Clock { Clock(control: control) }
+    public var clock: Clock { Clock(calls: calls) }
 
     /// Its calls.
-    public var journal: Journal { Journal(control: control, sandbox: name) }
+    public var journal: Journal { Journal(calls: calls, sandbox: name) }
+
+    /// Makes any call of the control API to this sandbox: `control("PUT", "clock", ["advance": "31m"])`.
+    ///
+    /// - Parameter path: The path below `/_understudy`, with its query.
+    /// - Returns: the answer's content; `null` when it has none. The 409 of `journal/verify` is no refusal.
+    /// - Throws: a ``Refusal`` with the server's words, or ``Unreachable``.
+    @discardableResult
+    public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
+        try await calls.send(method, path, content)
+    }
 
     /// Makes the sandbox as it was at first.
-    public func reset() async throws { try await control.reset() }
+    public func reset() async throws { try await calls.send("POST", "reset") }
 
     /// Removes the sandbox with all it holds.
     public func delete() async throws {
         do {
-            try await others.sandboxesDelete(name: name)
+            try await others.send("DELETE", "sandboxes/\(name)")
         } catch let refusal as Refusal where refusal.status == 404 {
             // Nobody has used it.
         }
+    }
+}
+
+// How a test directs what happens behind the app: tokens, settings, scenarios, faults, actions, state.
+
+extension Sandbox {
+    /// Mints a token: `mint("rezolve/login", ["expires_in": 900])`, `mint("ims/user", ["defect": "expired"])`.
+    ///
+    /// - Parameter order: Members of the kind, `claims` and `header` to set freely, and a `defect` that makes it invalid in
+    ///   one named way. `control("GET", "tokens")` lists them.
+    public func mint(_ kind: String, _ order: [String: JSONValue] = [:]) async throws -> String {
+        let kind = try pair(kind, "a vendor and a kind of token, such as rezolve/login")
+        return try await calls.send("POST", "tokens/\(kind)", .object(order)).member("token", \.string)
+    }
+
+    /// What each vendor, or that one, would answer to a request with the token, and why.
+    public func explain(
+        _ token: String, vendor: String? = nil, request: [String: JSONValue]? = nil
+    ) async throws -> [JSONValue] {
+        var order: [String: JSONValue] = ["token": .string(token)]
+        order["vendor"] = vendor.map(JSONValue.string)
+        order["request"] = request.map(JSONValue.object)
+        return try await calls.send("POST", "tokens/explain", .object(order)).member("verdicts", \.array)
+    }
+
+    /// Has all vendors, or one, behave as `documented` or as `observed`.
+    public func setProfile(_ profile: String, of vendor: String? = nil) async throws {
+        let profile = JSONValue.string(profile)
+        try await set("profile", to: vendor.map { .object([$0: profile]) } ?? profile)
+    }
+
+    /// Sets a vendor's switch, such as `rezolve.device-check` to `off`; `nil` leaves it to the profile.
+    public func setSwitch(_ name: String, to value: String?) async throws {
+        try await set("switches", to: .object([name: value.map(JSONValue.string) ?? .null]))
+    }
+
+    /// Makes ids and times repeatable; `nil` ends that.
+    public func setSeed(_ seed: Int?) async throws {
+        try await set("seed", to: seed.map(JSONValue.integer) ?? .null)
+    }
+
+    /// Replaces the active scenarios; the first has precedence, and none ends them all.
+    public func activate(_ scenarios: String...) async throws {
+        try await calls.send("PUT", "scenarios", ["scenarios": .array(scenarios.map(JSONValue.string))])
+    }
+
+    /// Replaces the armed faults; none disarms them all.
+    ///
+    /// `arm(["route": "addressbook.list", "call": 3, "fail": "token-expired"])` hits the third call once,
+    /// `arm(["vendor": "rezolve", "every": 2, "fault": ["delay": "2s"]])` each second one.
+    public func arm(_ faults: JSONValue...) async throws {
+        try await calls.send("PUT", "faults", ["faults": .array(faults)])
+    }
+
+    /// Has something happen behind the app's back: `act("rezolve/remove-customer", ["entity": "entity123"])`.
+    @discardableResult
+    public func act(_ action: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
+        let action = try pair(action, "a vendor and an action, such as rezolve/remove-customer")
+        return try await calls.send("POST", "state/\(action)", .object(members))
+    }
+
+    /// What the vendor remembers here: users and what belongs to them, without secrets.
+    public func state(_ vendor: String) async throws -> JSONValue {
+        try await calls.send("GET", "state/\(Transport.part(vendor))")
+    }
+
+    /// Replaces what the vendor remembers here.
+    @discardableResult
+    public func setState(_ vendor: String, to state: JSONValue) async throws -> JSONValue {
+        try await calls.send("PUT", "state/\(Transport.part(vendor))", state)
+    }
+
+    private func set(_ setting: String, to value: JSONValue) async throws {
+        try await calls.send("PUT", "settings", .object([setting: value]))
+    }
+
+    /// Two names as the parts of a path.
+    private func pair(_ text: String, _ form: String) throws -> String {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+            throw InvalidArgument(message: "“\(text)” is not \(form)")
+        }
+        return parts.map { Transport.part(String($0)) }.joined(separator: "/")
+    }
+}
+
+/// How many calls are expected.
+public enum CallCount: Sendable, Hashable {
+    /// That many or more.
+    case atLeast(Int)
+    /// That many or fewer.
+    case atMost(Int)
+    /// Exactly that many.
+    case exactly(Int)
+
+    /// None.
+    public static let never = CallCount.exactly(0)
+
+    fileprivate var order: [String: JSONValue] {
+        switch self {
+        case .atLeast(let count): ["at_least": .integer(count)]
+        case .atMost(let count): ["at_most": .integer(count)]
+        case .exactly(let count): ["exactly": .integer(count)]
+        }
+    }
+}
+
+extension Sandbox {
+    /// Expects calls, or throws an ``UnmetExpectation`` that lists the nearest calls and what each of them missed.
+    ///
+    /// - Parameters:
+    ///   - count: How many calls; at least one by default.
+    ///   - condition: What the calls match: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`,
+    ///     `header`, `body`, `claims` and `reason` with their expected values.
+    ///     `["route": "rua.login", "body": ["username": "ada"]]` matches sign-ins of Ada.
+    ///   - duration: How long to wait for the calls, at most a minute; by default not at all.
+    /// - Returns: the numbers of the calls in the journal.
+    @discardableResult
+    public func expectCalls(
+        _ count: CallCount = .atLeast(1), where condition: [String: JSONValue], within duration: Duration = .zero
+    ) async throws -> [Int] {
+        let wait = min(max(duration, .zero), .seconds(60)).wire
+        var order = count.order
+        order["where"] = .object(condition)
+        let verdict = try await calls.send("POST", "journal/verify?wait=\(wait)", .object(order))
+        guard verdict["verified"] == true else { throw UnmetExpectation(verdict: verdict) }
+        return try verdict.member("entries", \.array).compactMap(\.int)
+    }
+}
+
+extension Sandbox {
+    /// The time that a sandbox believes in: lifetimes of tokens, minting and the journal read it.
+    ///
+    /// Every change returns what ``read()`` would then.
+    public struct Clock: Sendable {
+        let calls: Transport
+
+        /// What it shows: `now`, `unix`, `frozen`, `machine_time`.
+        public func read() async throws -> JSONValue { try await calls.send("GET", "clock") }
+
+        /// The moment that it shows.
+        public var now: Date {
+            get async throws { Date(timeIntervalSince1970: try await read().member("unix", \.double)) }
+        }
+
+        /// Moves it; tokens issued earlier age by that duration.
+        @discardableResult
+        public func advance(by duration: Duration) async throws -> JSONValue {
+            try await change(["advance": .string(duration.wire)])
+        }
+
+        /// Sets it; it goes on from there.
+        @discardableResult
+        public func set(to moment: Date) async throws -> JSONValue {
+            try await change(["now": .number(moment.timeIntervalSince1970)])
+        }
+
+        /// Stops it where it stands.
+        @discardableResult
+        public func freeze() async throws -> JSONValue { try await change(["freeze": true]) }
+
+        /// Stops it there.
+        @discardableResult
+        public func freeze(at moment: Date) async throws -> JSONValue {
+            try await change(["now": .number(moment.timeIntervalSince1970), "freeze": true])
+        }
+
+        /// Lets a frozen clock go on from where it stands.
+        @discardableResult
+        public func resume() async throws -> JSONValue { try await change(["freeze": false]) }
+
+        /// Returns to the machine's time.
+        @discardableResult
+        public func useMachineTime() async throws -> JSONValue { try await calls.send("DELETE", "clock") }
+
+        private func change(_ order: JSONValue) async throws -> JSONValue {
+            try await calls.send("PUT", "clock", order)
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds, the smallest unit of control calls.
+    var wire: String {
+        let (seconds, attoseconds) = components
+        let (milliseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+        // Away from zero: what has passed has passed completely. One beyond the server's limit stays beyond it.
+        let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
+        return isTooLong ? "\(seconds)s" : "\(product + milliseconds + rest.signum())ms"
     }
 }

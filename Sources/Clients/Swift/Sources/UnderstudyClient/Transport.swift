@@ -4,12 +4,14 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The way to one server's control API.
+/// The way to the control API of one server, and to one of its sandboxes.
 struct Transport: Sendable {
     /// The server, without a final slash.
     let base: String
     let token: String?
     let session: URLSession
+    /// The sandbox that calls select; `nil` for the one that requests without a name share.
+    private(set) var sandbox: String?
     #if canImport(FoundationNetworking)
         private let redirects: NoRedirects
     #endif
@@ -26,18 +28,17 @@ struct Transport: Sendable {
         #endif
     }
 
-    /// Status and content of an answer.
-    struct Answer: Sendable {
-        let status: Int
-        let isJSON: Bool
-        /// Where a redirect leads.
-        let target: String?
-        let content: Data
+    func selecting(_ sandbox: String) -> Transport {
+        var copy = self
+        copy.sandbox = sandbox
+        return copy
     }
 
-    func send(_ method: String, _ target: String, sandbox: String?, body: (any Encodable)?) async throws -> Answer {
-        guard let url = URL(string: "\(base)/_understudy/\(target)") else {
-            throw InvalidArgument(message: "\(base)/_understudy/\(target) is not a URL")
+    /// Makes a call and returns what its answer says: JSON, a text, or `null` when it has no content.
+    @discardableResult
+    func send(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
+        guard let url = URL(string: "\(base)/_understudy/\(path)") else {
+            throw InvalidArgument(message: "\(base)/_understudy/\(path) is not a URL")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -45,25 +46,42 @@ struct Transport: Sendable {
         request.timeoutInterval = 75
         if let sandbox { request.setValue(sandbox, forHTTPHeaderField: Sandbox.field) }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        if let body {
-            request.httpBody = try JSONEncoder().encode(body)
+        if let content {
+            request.httpBody = try JSONEncoder().encode(content)
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
-        return try await answer(to: request)
+        let (data, answer) = try await answer(to: request)
+        let call = "\(method) \(path)"
+        let isJSON = answer.mimeType == "application/json"
+        let text = String(decoding: data, as: UTF8.self)
+        // What is labelled as JSON and is none is no answer of ours.
+        let said = isJSON ? try? JSONDecoder().decode(JSONValue.self, from: data) : .string(text)
+        if let said, Self.isAccepted(answer.statusCode, path) { return data.isEmpty ? .null : said }
+        if let code = said?["error"]?["code"]?.string, let message = said?["error"]?["message"]?.string {
+            throw Refusal(call: call, status: answer.statusCode, code: code, message: message)
+        }
+        throw strange(call, answer, text)
     }
 
-    private func answer(to request: URLRequest) async throws -> Answer {
+    /// A part of a path or query.
+    static func part(_ value: any LosslessStringConvertible) -> String {
+        let text = String(describing: value)
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+
+    /// The characters that mean themselves everywhere in a URL (RFC 3986 section 2.3).
+    private static let unreserved = CharacterSet(
+        charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+
+    private func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         do {
             #if canImport(FoundationNetworking)
                 let (content, response) = try await redirects.data(for: request, in: session)
             #else
                 let (content, response) = try await session.data(for: request, delegate: NoRedirects())
             #endif
-            let answer = response as? HTTPURLResponse
-            let status = answer?.statusCode ?? 0
-            let target = (300..<400).contains(status) ? answer?.value(forHTTPHeaderField: "Location") : nil
-            return Answer(
-                status: status, isJSON: response.mimeType == "application/json", target: target, content: content)
+            guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+            return (content, answer)
         } catch {
             // A test that runs out of time is cancelled, and the server has nothing to do with it.
             try Task.checkCancellation()
@@ -82,33 +100,19 @@ struct Transport: Sendable {
         #endif
     }
 
-    /// What an answer that was expected says; one that is no JSON is a text.
-    func content<Content: Decodable>(_ call: String, _ answer: Answer) throws -> Content {
-        let text = String(decoding: answer.content, as: UTF8.self)
-        if !answer.isJSON, let content = text as? Content ?? JSONValue.string(text) as? Content { return content }
-        do {
-            return try JSONDecoder().decode(Content.self, from: answer.content)
-        } catch {
-            // The server may be newer or older than this client.
-            throw Unreachable(
-                message: "\(call) at \(base) answered \(answer.status), and not as this client knows it: \(error)")
-        }
+    /// Whether a status is no refusal: two calls answer with what they found, whichever way it is.
+    private static func isAccepted(_ status: Int, _ path: String) -> Bool {
+        let others = ["journal/verify": 409, "health/ready": 503]
+        return (200..<300).contains(status) || others[String(path.prefix { $0 != "?" })] == status
     }
 
-    /// Why an answer was not expected.
-    func refusal(_ call: String, _ answer: Answer) -> any Error {
-        if let target = answer.target {
-            return Unreachable(
-                message: "\(call) at \(base) answered \(answer.status), and not as Understudy does: a redirect to"
-                    + " \(target), which is not followed")
-        }
-        // Anything but our servers answers in words of its own, and those are shown as they are.
-        guard let problem = try? JSONDecoder().decode(Control.Problem.self, from: answer.content) else {
-            let text = String(decoding: answer.content.prefix(200), as: UTF8.self)
-            return Unreachable(
-                message: "\(call) at \(base) answered \(answer.status), and not as Understudy does: \(text)")
-        }
-        return Refusal(call: call, status: answer.status, code: problem.error.code, message: problem.error.message)
+    /// Anything but our servers answers in words of its own, and those are shown as they are.
+    private func strange(_ call: String, _ answer: HTTPURLResponse, _ text: String) -> Unreachable {
+        let isRedirect = (300..<400).contains(answer.statusCode)
+        let target = isRedirect ? answer.value(forHTTPHeaderField: "Location") : nil
+        let what = target.map { "a redirect to \($0), which is not followed" } ?? String(text.prefix(200))
+        return Unreachable(
+            message: "\(call) at \(base) answered \(answer.statusCode), and not as Understudy does: \(what)")
     }
 }
 

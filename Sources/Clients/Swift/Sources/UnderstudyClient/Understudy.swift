@@ -10,8 +10,7 @@ public struct Understudy: Sendable {
     public let url: URL
     /// A page for people: the journal as it grows, sandboxes, clocks, tokens and all else.
     public let pageURL: URL
-    /// Every operation of the control API, for the sandbox that requests without a name share.
-    public let control: Control
+    let calls: Transport
 
     #if os(macOS) || os(Linux)
         let process: ServerProcess?
@@ -40,7 +39,8 @@ public struct Understudy: Sendable {
         _ url: String, controlURL: String? = nil, token: String? = nil, session: URLSession? = nil
     ) async throws -> Understudy {
         let server = try Understudy(url, controlURL ?? url, token ?? tokenOfEnvironment, session)
-        _ = try await server.health()
+        // What answers in JSON without one is none of ours.
+        _ = try await server.health().member("version", \.string)
         return server
     }
 
@@ -53,9 +53,8 @@ public struct Understudy: Sendable {
         self.url = try Self.base(url)
         let address = try Self.base(controlURL)
         pageURL = address.appendingPathComponent("_understudy", isDirectory: true)
-        let transport = Transport(
+        calls = Transport(
             base: address.absoluteString, token: token, session: session ?? Transport.session(for: address))
-        control = Control(transport: transport, sandbox: nil)
         #if os(macOS) || os(Linux)
             process = nil
         #endif
@@ -74,11 +73,23 @@ public struct Understudy: Sendable {
         return url
     }
 
-    /// Whether the server is well, and what it stands in for.
-    public func health() async throws -> Control.Health { try await control.health() }
+    /// Makes any call of the control API, to the sandbox that requests without a name share: `control("GET", "vendors")`.
+    ///
+    /// - Parameter path: The path below `/_understudy`, with its query.
+    /// - Returns: the answer's content; `null` when it has none.
+    /// - Throws: a ``Refusal`` with the server's words, or ``Unreachable``.
+    @discardableResult
+    public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
+        try await calls.send(method, path, content)
+    }
 
-    /// All sandboxes.
-    public func sandboxes() async throws -> [Control.Sandbox] { try await control.sandboxesList().sandboxes }
+    /// Whether the server is well, and what it stands in for: `status`, `version`, `vendors`.
+    public func health() async throws -> JSONValue { try await calls.send("GET", "health") }
+
+    /// All sandboxes, each with its `name` and its `ttl_seconds`.
+    public func sandboxes() async throws -> [JSONValue] {
+        try await calls.send("GET", "sandboxes").member("sandboxes", \.array)
+    }
 }
 
 #if os(macOS) || os(Linux)
@@ -110,7 +121,7 @@ public struct Understudy: Sendable {
                 "http://127.0.0.1:\(port)", "http://127.0.0.1:\(process.ports["control"] ?? port)", token, nil)
             url = server.url
             pageURL = server.pageURL
-            control = server.control
+            calls = server.calls
             self.process = process
         }
 
@@ -134,3 +145,86 @@ public struct Understudy: Sendable {
         }
     }
 #endif
+
+extension Understudy {
+    /// The sandbox of that name; it comes into being when it is first used.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 63 of `a-z`, `0-9` and `-`.
+    ///   - ttl: After how long unused it goes, whoever forgets to delete it.
+    public func sandbox(_ name: String, ttl: Duration? = nil) async throws -> Sandbox {
+        guard (1...63).contains(name.utf8.count), name.utf8.allSatisfy(Self.inNames.contains) else {
+            throw InvalidArgument(message: "“\(name)” is not a sandbox name; it has 1 to 63 of a-z, 0-9 and -")
+        }
+        if let ttl { try await calls.send("PUT", "sandboxes/\(name)", ["ttl": .string(ttl.wire)]) }
+        guard let baseURL = URL(string: "\(url.absoluteString)/~\(name)") else {
+            throw InvalidArgument(message: "\(url.absoluteString)/~\(name) is not a URL")
+        }
+        return Sandbox(name: name, baseURL: baseURL, calls: calls.selecting(name), others: calls)
+    }
+
+    /// A new sandbox whose name begins like these words, such as a test's name.
+    public func sandbox(for words: String, ttl: Duration? = nil) async throws -> Sandbox {
+        let parts = words.lowercased().utf8.split { !Self.inNames.contains($0) || $0 == UInt8(ascii: "-") }
+        let start = parts.compactMap { String($0) }.joined(separator: "-").prefix(54)
+        // Two tests may differ in punctuation only, and may run side by side.
+        let end = String(UInt32.random(in: .min ... .max), radix: 16)
+        return try await sandbox("\(start.isEmpty ? "test" : start)-\(end)", ttl: ttl)
+    }
+
+    private static let inNames = Set("abcdefghijklmnopqrstuvwxyz0123456789-".utf8)
+
+    /// Runs a test in a sandbox of its own, which is removed at its end.
+    ///
+    /// ```swift
+    /// try await server.withSandbox { sandbox in
+    ///     let token = try await sandbox.mint("rezolve/login", ["expires_in": 900])
+    ///     let app = App(backend: sandbox.baseURL, token: token)
+    ///     try await sandbox.clock.advance(by: .seconds(16 * 60))
+    ///     try await app.readAddresses()
+    ///     try await sandbox.expectCalls(.exactly(1), where: ["failure": "token-expired"])
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - words: What the sandbox's name begins like; the calling function's name by default.
+    ///   - report: Takes the journal in words when the test throws; by default it goes to the standard error.
+    ///   - body: The test.
+    /// - Throws: what the body throws, and ``Unreachable``.
+    public func withSandbox<Result>(
+        _ words: String = #function, report: (String) -> Void = Self.writeToStandardError,
+        isolation: isolated (any Actor)? = #isolation, _ body: (Sandbox) async throws -> Result
+    ) async throws -> Result {
+        // Of a test that crashes nothing may stay in a server that goes on.
+        let sandbox = try await sandbox(for: words, ttl: isOwn ? nil : .seconds(2 * 60 * 60))
+        do {
+            let result = try await body(sandbox)
+            _ = await Self.end(sandbox)
+            return result
+        } catch {
+            report(await Self.end(sandbox, isTold: true))
+            throw error
+        }
+    }
+
+    /// Writes a text to the standard error.
+    public static func writeToStandardError(_ text: String) {
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+    }
+
+    /// Removes the sandbox, and returns its journal in words if that is asked for.
+    private static func end(_ sandbox: Sandbox, isTold: Bool = false) async -> String {
+        // A task of its own: a test that ran out of time is cancelled, and its calls would be as well.
+        await Task {
+            var words = ""
+            do {
+                if isTold { words = try await sandbox.journal.describe() }
+            } catch {
+                words = "The journal could not be read: \(error)"
+            }
+            // A server that is gone has taken its sandboxes along; the test's own error says more.
+            try? await sandbox.delete()
+            return words
+        }.value
+    }
+}

@@ -16,18 +16,16 @@ struct JournalTests {
             #expect(try await journal.entries(status: "4xx").map(\.status) == [403, 404])
             #expect(
                 try await journal.entries(vendor: "rezolve", route: "addressbook.*", status: "200").map(\.id) == [1])
-            #expect(try await journal.refusals().map(\.request.target) == [Suite.book])
+            #expect(try await journal.refusals().map { $0.json["request"]?["target"] } == [.string(Suite.book)])
             #expect(try await journal.entries(after: 1, last: 1).map(\.id) == [3])
-            #expect(try await journal.entries(unmatched: true, kind: .incoming).map(\.id) == [3])
+            #expect(try await journal.entries(unmatched: true, kind: "incoming").map(\.id) == [3])
             #expect(try await journal.entries(since: Date(timeIntervalSinceNow: 3600)).isEmpty)
             #expect(try await journal.entries(since: Date(timeIntervalSinceNow: -3600)).count == 3)
-            #expect(try await journal.last(route: "addressbook.list")?.status == 403)
+            #expect(try await journal.last()?.route == nil)
             #expect(try await journal.entry(2).failure == "masked-signature")
             let words = try await journal.describe(last: 2)
             #expect(!words.contains("#1 ") && words.contains("#2 GET") && words.contains("   nearest routes: "))
             #expect(words.contains("#3 GET /nowhere (no vendor)\n   answered 404"))
-            #expect(try await journal.har()["log"]?["entries"]?.array?.count == 3)
-            #expect(try await journal.hurl().contains("GET "))
             try await journal.clear()
             #expect(try await journal.last() == nil)
         }
@@ -59,7 +57,7 @@ struct JournalTests {
             #expect(lines.count == 3 && lines[0].hasPrefix("expected exactly 2 exchanges, found 0"))
             #expect(lines[1].hasPrefix("  #1 rezolve addressbook.list: GET \(Suite.book) → 403"))
             #expect(lines[2] == "      status: expected 200, found 403")
-            #expect(failure.verdict.count == 0 && failure.verdict.nearest.map(\.id) == [1])
+            #expect(failure.verdict["count"] == 0 && failure.verdict["nearest"]?[0]?["id"] == 1)
         }
     }
 

@@ -11,7 +11,7 @@ struct SandboxTests {
             try await server.withSandbox("other") { other in
                 try await one.clock.freeze(at: Suite.moment)
                 #expect(try await one.call() == 403)
-                #expect(try await other.clock.read().machineTime)
+                #expect(try await other.clock.read()["machine_time"] == true)
                 #expect(try await other.journal.entries().isEmpty)
                 #expect(try await one.journal.entries().count == 1)
                 #expect(try await one.call(at: server.url, headers: one.headers) == 403)
@@ -25,11 +25,11 @@ struct SandboxTests {
         let server = try await Suite.server.value
         let name = try await server.withSandbox { sandbox in
             try await sandbox.clock.freeze()
-            #expect(try await server.sandboxes().contains { $0.name == sandbox.name })
+            #expect(try await server.sandboxes().contains { $0["name"]?.string == sandbox.name })
             return sandbox.name
         }
         #expect(name.hasPrefix("names-"))
-        #expect(try await !server.sandboxes().contains { $0.name == name })
+        #expect(try await !server.sandboxes().contains { $0["name"]?.string == name })
         let made = try await server.sandbox(for: "ServerTests/é[one/two]-" + String(repeating: "x", count: 60))
         #expect(made.name.hasPrefix("servertests-one-two-xxx") && made.name.count <= 63)
         #expect(try await server.sandbox(for: "???").name.hasPrefix("test-"))
@@ -46,10 +46,10 @@ struct SandboxTests {
         let server = try await Suite.server.value
         try await server.sandbox("unused").delete()
         let brief = try await server.sandbox("brief", ttl: .seconds(600))
-        #expect(try await server.sandboxes().first { $0.name == "brief" }?.ttlSeconds == 600)
-        try await server.control.sandboxesSet(name: "brief", .init(ttl: nil))
-        let found = try #require(try await server.sandboxes().first { $0.name == "brief" })
-        #expect(found.ttlSeconds == nil)
+        #expect(try await server.sandboxes().first { $0["name"] == "brief" }?["ttl_seconds"] == 600)
+        try await server.control("PUT", "sandboxes/brief", ["ttl": nil])
+        let found = try #require(try await server.sandboxes().first { $0["name"] == "brief" })
+        #expect(found["ttl_seconds"] == .some(.null))
         try await brief.delete()
     }
 
@@ -57,8 +57,8 @@ struct SandboxTests {
     func forgotten() async throws {
         let attached = try await Understudy.attach(try await Suite.server.value.url.absoluteString)
         try await attached.withSandbox { sandbox in
-            let found = try await attached.sandboxes().first { $0.name == sandbox.name }
-            #expect(found?.ttlSeconds == 7200)
+            let found = try await attached.sandboxes().first { $0["name"]?.string == sandbox.name }
+            #expect(found?["ttl_seconds"] == 7200)
         }
     }
 
@@ -79,7 +79,7 @@ struct SandboxTests {
         #expect(reports.count == 1 && report.hasPrefix("Sandbox reported-") && report.contains(", newest last:\n"))
         #expect(report.contains("#1 GET \(Suite.book) (rezolve, addressbook.list)\n   answered 403: "))
         #expect(report.contains("   failed rule") && report.contains("   reason: "))
-        #expect(try await !server.sandboxes().contains { $0.name == name })
+        #expect(try await !server.sandboxes().contains { $0["name"]?.string == name })
         try await server.withSandbox("fine", report: { reports.append($0) }) { sandbox in _ = try await sandbox.call() }
         #expect(reports.count == 1)
     }
@@ -98,7 +98,7 @@ struct SandboxTests {
         }
         await #expect(throws: CancellationError.self) { try await test.value }
         #expect(reports.all.count == 2 && reports.all.last?.contains("#1 GET") == true)
-        #expect(try await !server.sandboxes().contains { $0.name == reports.all.first })
+        #expect(try await !server.sandboxes().contains { $0["name"]?.string == reports.all.first })
     }
 }
 

@@ -24,7 +24,7 @@ enum Suite {
 
     static let book = "/api/v1/partner/317/customer/entity123/addressbook"
     /// 2027-01-15T08:00:00Z
-    static let moment = 1_800_000_000
+    static let moment = Date(timeIntervalSince1970: 1_800_000_000)
 
     /// Runs a test in a sandbox of its own.
     static func inSandbox(_ words: String = #function, _ body: (Sandbox) async throws -> Void) async throws {
