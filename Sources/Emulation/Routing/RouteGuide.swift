@@ -80,8 +80,8 @@ extension RouteTable {
 private struct RouteIndex: Sendable {
     struct Row: Sendable {
         let neighbour: RouteTable.Neighbour
-        /// The numbers of its words.
-        let path: [Int]
+        /// The number of its path.
+        let path: Int
     }
 
     /// Endpoints by their numbers in ``rows``.
@@ -97,6 +97,8 @@ private struct RouteIndex: Sendable {
     private static let close = 8
 
     let rows: [Row]
+    /// Each path once, with the numbers of its words: several endpoints have the same.
+    private let paths: [[Int]]
     private let words: [PathWord]
 
     init(_ members: [RouteTable.Member]) {
@@ -107,8 +109,8 @@ private struct RouteIndex: Sendable {
                 }
             }
         }
-        var words: [PathWord] = []
-        var numbers: [Substring: Int] = [:]
+        var (words, numbers): ([PathWord], [Substring: Int]) = ([], [:])
+        var (paths, places): ([[Int]], [[Int]: Int]) = ([], [:])
         rows = neighbours.sorted { $0.text < $1.text }.map { neighbour in
             let path = neighbour.endpoint.pattern.split(separator: "/").map { word in
                 if let known = numbers[word] { return known }
@@ -116,26 +118,38 @@ private struct RouteIndex: Sendable {
                 words.append(PathWord(word))
                 return words.count - 1
             }
-            return Row(neighbour: neighbour, path: path)
+            if places[path] == nil {
+                places[path] = paths.count
+                paths.append(path)
+            }
+            return Row(neighbour: neighbour, path: places[path] ?? 0)
         }
-        self.words = words
+        (self.paths, self.words) = (paths, words)
     }
 
     func answer(to method: HTTPRequest.Method, _ path: Substring) -> Answer {
         var distance = PathDistance(path, to: words)
+        let steps = paths.map { distance.distance(to: $0) }
         var answer = Answer()
         var distances: [Int] = []
         var leastMeant = Self.close + 1
-        for (number, row) in rows.enumerated() {
-            let isSameMethod = row.neighbour.endpoint.method == method
-            let steps = distance.distance(to: row.path) + (isSameMethod ? 0 : Self.otherMethod)
+        for number in rows.indices {
+            let path = rows[number].path
+            if distances.count == Self.mostNearest, steps[path] >= max(distances[2], leastMeant) { continue }
+            let isSameMethod = rows[number].neighbour.endpoint.method == method
+            let steps = steps[path] + (isSameMethod ? 0 : Self.otherMethod)
             let place = distances.firstIndex { steps < $0 } ?? distances.count
             if place < Self.mostNearest {
                 distances.insert(steps, at: place)
                 answer.nearest.insert(number, at: place)
-                if distances.count > Self.mostNearest { (_, _) = (distances.removeLast(), answer.nearest.removeLast()) }
+                if distances.count > Self.mostNearest {
+                    distances.removeLast()
+                    answer.nearest.removeLast()
+                }
             }
-            if steps < leastMeant, distance.sharesWord(with: row.path) { (leastMeant, answer.meant) = (steps, number) }
+            if steps < leastMeant, distance.sharesWord(with: paths[path]) {
+                (leastMeant, answer.meant) = (steps, number)
+            }
         }
         return answer
     }
@@ -188,7 +202,11 @@ private struct PathDistance {
         let path = path.split(separator: "/", maxSplits: 20).map(PathWord.init)
         count = path.count
         self.words = words
-        costs = words.flatMap { word in path.map { word.isParameter ? 0 : Self.difference($0, word) } }
+        var costs = Array(repeating: 0, count: words.count * path.count)
+        for place in costs.indices where !words[place / count].isParameter {
+            costs[place] = Self.difference(path[place % count], words[place / count])
+        }
+        self.costs = costs
         let elsewhere = path.indices.map { index in
             index > 0 && path[index].bytes == path[index - 1].bytes ? Self.prefix : Self.segment
         }
