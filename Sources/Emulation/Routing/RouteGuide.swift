@@ -8,7 +8,7 @@ import Synchronization
 public final class RouteGuide: Sendable {
     private struct Question: Hashable {
         let method: HTTPRequest.Method
-        let path: Substring
+        let path: [PathWord]
     }
 
     private struct Memory {
@@ -18,7 +18,7 @@ public final class RouteGuide: Sendable {
 
     /// A journal repeats the same lost calls, and each search visits every route.
     private static let mostKept = 4096
-    private static let longestKept = 256
+    private static let longestKept = 20
 
     private let members: [RouteTable.Member]
     private let memory = Mutex(Memory())
@@ -42,19 +42,18 @@ public final class RouteGuide: Sendable {
     }
 
     private func answer(to method: HTTPRequest.Method, _ path: Substring) -> (RouteIndex, RouteIndex.Answer) {
-        let question = Question(method: method, path: path)
-        let (index, known) = memory.withLock { memory in
+        let index = memory.withLock { memory in
             let index = memory.index ?? RouteIndex(members)
             memory.index = index
-            return (index, memory.answers[question])
+            return index
         }
-        if let known { return (index, known) }
-        let answer = index.answer(to: method, path)
-        guard path.utf8.count <= Self.longestKept else { return (index, answer) }
+        let question = Question(method: method, path: index.essence(of: path))
+        if let known = memory.withLock({ $0.answers[question] }) { return (index, known) }
+        let answer = index.answer(to: method, question.path)
+        guard question.path.count <= Self.longestKept else { return (index, answer) }
         memory.withLock { memory in
             if memory.answers.count >= Self.mostKept { memory.answers = [:] }
-            // Copied: a slice would keep the whole target.
-            memory.answers[Question(method: method, path: String(path)[...])] = answer
+            memory.answers[question] = answer
         }
         return (index, answer)
     }
@@ -100,6 +99,8 @@ private struct RouteIndex: Sendable {
     /// Each path once, with the numbers of its words: several endpoints have the same.
     private let paths: [[Int]]
     private let words: [PathWord]
+    /// The words once more, to find equal ones.
+    private let known: Set<PathWord>
 
     init(_ members: [RouteTable.Member]) {
         let neighbours = members.flatMap { member in
@@ -124,10 +125,28 @@ private struct RouteIndex: Sendable {
             }
             return Row(neighbour: neighbour, path: places[path] ?? 0)
         }
-        (self.paths, self.words) = (paths, words)
+        (self.paths, self.words, known) = (paths, words, Set(words))
     }
 
-    func answer(to method: HTTPRequest.Method, _ path: Substring) -> Answer {
+    /// The path's segments, with those that resemble no word replaced: ids differ, and lead to the same answers.
+    func essence(of path: Substring) -> [PathWord] {
+        var strange: Substring?
+        var count = 0
+        // More segments than any route has cannot bring a path closer.
+        return path.split(separator: "/", maxSplits: 20).map { segment in
+            let own = PathWord(segment)
+            if known.contains(own) || words.contains(where: { PathDistance.areSimilar(own, $0) }) {
+                strange = nil
+                return own
+            }
+            // One that repeats the segment before it stays the same as that one.
+            if segment != strange { count += 1 }
+            strange = segment
+            return count.isMultiple(of: 2) ? PathWord.strangers.0 : PathWord.strangers.1
+        }
+    }
+
+    func answer(to method: HTTPRequest.Method, _ path: [PathWord]) -> Answer {
         var distance = PathDistance(path, to: words)
         let steps = paths.map { distance.distance(to: $0) }
         var answer = Answer()
@@ -156,7 +175,7 @@ private struct RouteIndex: Sendable {
 }
 
 /// A word of a path or pattern.
-private struct PathWord: Sendable {
+private struct PathWord: Sendable, Hashable {
     let bytes: [UInt8]
     let lowercase: [UInt8]
     /// Which bytes it has, modulo 64.
@@ -165,6 +184,9 @@ private struct PathWord: Sendable {
     let isParameter: Bool
     /// Versions such as `v1` do not make a path similar, since they are everywhere.
     let isVersion: Bool
+
+    /// Two that resemble no word, nor each other.
+    static let strangers = (PathWord("{}"), PathWord("{?}"))
 
     init(_ text: Substring) {
         bytes = Array(text.utf8)
@@ -197,9 +219,7 @@ private struct PathDistance {
     private let words: [PathWord]
     private var row: [Int]
 
-    init(_ path: Substring, to words: [PathWord]) {
-        // More segments than any route has cannot bring a path closer.
-        let path = path.split(separator: "/", maxSplits: 20).map(PathWord.init)
+    init(_ path: [PathWord], to words: [PathWord]) {
         count = path.count
         self.words = words
         var costs = Array(repeating: 0, count: words.count * path.count)
@@ -240,6 +260,11 @@ private struct PathDistance {
             !words[word].isParameter && !words[word].isVersion
                 && costs[word * count..<(word + 1) * count].contains { $0 < Self.otherWord }
         }
+    }
+
+    /// Whether one may have been meant by the other.
+    static func areSimilar(_ segment: PathWord, _ word: PathWord) -> Bool {
+        !word.isParameter && difference(segment, word) < otherWord
     }
 
     private static func difference(_ segment: PathWord, _ word: PathWord) -> Int {
