@@ -1,6 +1,7 @@
 import HTTPTypes
 import JSON
 import Testing
+import Tokens
 import Wire
 
 @testable import Emulation
@@ -49,8 +50,10 @@ struct ScenarioTests {
         let summaries = [100, 200, 300].map {
             interventions.decide(Rules.matchContext(exp: $0), vendor: "v", route: "book.list")?.summary
         }
-        let waiting = "scenario s0 in expired: fail expired; waits for a call of book.list with a newer token, and this"
-        #expect(summaries == ["refused", "there", "there"].map { "\(waiting) one was \($0) before" })
+        let waiting =
+            "scenario s0 in expired: fail expired; waits for a call of book.list with a newer token; this token "
+        let before = "is from before the refusal"
+        #expect(summaries == ["was refused already", before, before].map { waiting + $0 })
         interventions.note(Array("token-50".utf8))
         let passed = interventions.decide(Rules.matchContext(exp: 50), vendor: "v", route: "book.list")
         #expect(passed?.summary == "scenario s0 in expired, to fresh; waits for call 3 of book.list")
@@ -72,6 +75,22 @@ struct ScenarioTests {
         let all = (0...1000).map { Array("token-\($0)".utf8) }
         for token in all { tokens.insert(token) }
         #expect(all.map { tokens.contains($0) } == [false] + Array(repeating: true, count: 1000))
+    }
+
+    @Test("a refused token is signed again with the next exp that is free, unless that is none or the last")
+    func renewed() throws {
+        let last = try JSON.parse(Array("\(Int.max)".utf8))
+        func signed(_ expiry: JSON?, refusing refused: [JSON]) -> String {
+            var tokens = TokenDigests()
+            for text in refused { tokens.insert(Array(text.text.utf8)) }
+            var draft = TokenDraft(header: [:], claims: expiry.map { ["exp": $0] } ?? [:])
+            return tokens.sign(&draft) { ($0.claims["exp"] ?? .null).text }
+        }
+        #expect(signed(5, refusing: []) == "5")
+        #expect(signed(5, refusing: [5, 6, 8]) == "7")
+        #expect(signed(nil, refusing: [.null]) == "null")
+        #expect(signed(5.5, refusing: [5.5]) == "5.5")
+        #expect(signed(last, refusing: [last]) == "\(Int.max)")
     }
 
     @Test("the first rule that fits decides, and each counts every call that it fits")

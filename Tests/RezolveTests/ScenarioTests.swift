@@ -85,10 +85,10 @@ struct ScenarioTests {
         #expect(statuses == [200, 200, 401, 401, 401, 401])
         let expected =
             "scenario rezolve-token-expires-mid-session in expired: fail token-expired; waits for a call of "
-            + "\(Self.routes) with a newer token, and this one was "
+            + "\(Self.routes) with a newer token; this token "
         #expect(
             world.sandbox.journal.entries().suffix(3).map(\.explanation)
-                == ["refused", "there", "refused"].map { expected + $0 + " before" })
+                == ["was refused already", "is from before the refusal", "was refused already"].map { expected + $0 })
     }
 
     @Test("a token minted after the refusal is newer, whatever its lifetime; one minted alike differs from the refused")

@@ -67,7 +67,8 @@ struct ScenarioRun: Sendable {
         var remark = ""
         if rule.effect.refuses, let token = matchContext.token {
             if waitsForNewerToken, hasRefused, !tokens.isNewer(token) {
-                remark = ", and this one was \(tokens.wasRefused(token) ? "refused" : "there") before"
+                let time = tokens.wasRefused(token) ? "was refused already" : "is from before the refusal"
+                remark = "; this token \(time)"
             }
             tokens.refuse(token)
             hasRefused = true

@@ -59,11 +59,16 @@ public struct TokenDigests: Sendable {
         _ draft: inout TokenDraft, _ sign: (TokenDraft) throws(Failure) -> String
     ) throws(Failure) -> String {
         var token = try sign(draft)
-        while contains(Array(token.utf8)), let expiry = draft.claims["exp"]?.int {
-            draft.claims["exp"] = JSON(expiry + 1)
+        while contains(Array(token.utf8)), let later = Self.later(draft.claims["exp"]) {
+            draft.claims["exp"] = later
             token = try sign(draft)
         }
         return token
+    }
+
+    /// An `exp` one second later; `nil` for one that does not count whole seconds, or is the last.
+    static func later(_ expiry: JSON?) -> JSON? {
+        expiry?.int.flatMap { $0 < .max ? JSON($0 + 1) : nil }
     }
 }
 
