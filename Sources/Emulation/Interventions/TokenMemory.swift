@@ -68,7 +68,8 @@ public struct TokenDigests: Sendable {
 
     /// An `exp` one second later; `nil` for one that does not count whole seconds, or is the last.
     static func later(_ expiry: JSON?) -> JSON? {
-        expiry?.int.flatMap { $0 < .max ? JSON($0 + 1) : nil }
+        guard let expiry = expiry?.int, expiry < .max else { return .none }
+        return JSON(expiry + 1)
     }
 }
 
