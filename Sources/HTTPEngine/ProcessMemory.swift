@@ -32,4 +32,22 @@ package enum ProcessMemory {
             _ = pthread_setattr_default_np(&attributes)
         #endif
     }
+
+    /// Lets go of the pages of the program and its libraries, most of which only the start needs; the next use of one
+    /// finds it in the system's cache.
+    package static func releaseCode() {
+        #if os(Linux)
+            guard let file = fopen("/proc/self/maps", "r") else { return }
+            defer { fclose(file) }
+            var (line, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+            defer { free(line) }
+            while getline(&line, &capacity, file) > 0, let text = line.map({ String(cString: $0) }) {
+                let parts = text.split(separator: " ")
+                let bounds = parts[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+                // Code of a file is never written, so that the file has all of it.
+                guard parts.count > 5, parts[1] == "r-xp", parts[5].hasPrefix("/"), bounds.count == 2 else { continue }
+                _ = madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), MADV_DONTNEED)
+            }
+        #endif
+    }
 }

@@ -117,14 +117,11 @@ package final class Emulator: Sendable {
     /// The vendors, in the catalog's order.
     package var vendors: [any LoadedVendor] { inForce.loaded.vendors }
 
-    /// A short string that changes with any fixture file.
+    /// A short string that changes with any fixture file that was read.
     package var fixtureFingerprint: String { inForce.loaded.fingerprint }
 
     /// The fixture folders in force, topmost first.
     package var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
-
-    /// The folders of the vendors' fixtures.
-    var folders: [String] { loaders.map(\.identity.id) }
 
     /// The scenarios of all vendors.
     package var scenarios: [Scenario] { inForce.loaded.scenarios }

@@ -118,9 +118,9 @@ package enum Files {
 
     /// All names in a folder but its own and its parent's; none if there is no folder.
     static func names(in folder: String) throws(Failure) -> [String] {
-        let (names, code) = FileSystem.listing(of: folder, hidden: true)
+        let (entries, code) = FileSystem.listing(of: folder, hidden: true)
         guard [0, ENOENT, ENOTDIR].contains(code) else { throw Failure(code: code) }
-        return names
+        return entries.map(\.name)
     }
 
     /// Creates a folder, and those above it, where none exists.

@@ -23,12 +23,8 @@ package final class FixtureWatch: Sendable {
     /// - Parameter awaited: a folder that overlays them as soon as it exists.
     package init(_ emulator: Emulator, over fixtures: FixtureStore, awaiting awaited: String? = nil) {
         self.emulator = emulator
-        let stamps = fixtures.stamps(of: emulator.folders)
-        // Changes since startup read the files must not count as seen. If the files have become unreadable, the first
-        // look reports why.
-        let isUpToDate = (try? fixtures.fingerprint(of: emulator.folders)) == emulator.fixtureFingerprint
-        sight = Mutex(
-            Sight(layers: fixtures.layers, awaited: awaited, settled: isUpToDate ? stamps : FixtureStamps()))
+        // Nothing counts as seen: the first looks find what has changed since startup read the files.
+        sight = Mutex(Sight(layers: fixtures.layers, awaited: awaited, settled: FixtureStamps()))
         emulator.reloads.watch()
     }
 
@@ -43,7 +39,7 @@ package final class FixtureWatch: Sendable {
                 sight.layers.insert(awaited, at: 0)
                 sight.awaited = nil
             }
-            let stamps = FixtureStore(layers: sight.layers).stamps(of: emulator.folders)
+            let stamps = FixtureStore(layers: sight.layers).stamps
             if stamps == sight.settled {
                 sight.pending = nil
             } else if stamps != sight.pending {
@@ -67,7 +63,7 @@ package final class FixtureWatch: Sendable {
             }
             return try LoadedVendors(of: emulator.loaders, fixtures: fixtures)
         }
-        guard fixtures.stamps(of: emulator.folders) == stamps else { return false }
+        guard FixtureStore(layers: layers).stamps == stamps else { return false }
         switch loaded {
         case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
             // The files were touched, or repaired by reverting a change.

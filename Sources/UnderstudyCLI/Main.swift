@@ -34,10 +34,11 @@ enum Main {
         let arguments = CommandLine.arguments.dropFirst()
         // Parsing `serve` alone takes half the time, which matters at start. On an error the full command line is
         // parsed for its message.
-        if arguments.first == ServeCommand.configuration.commandName,
-            let command = try? ServeCommand.parseAsRoot(Array(arguments.dropFirst())) as? ServeCommand
-        {
-            return command
+        if arguments.first == ServeCommand.configuration.commandName {
+            ServeCommand.prepare()
+            if let command = try? ServeCommand.parseAsRoot(Array(arguments.dropFirst())) as? ServeCommand {
+                return command
+            }
         }
         return try UnderstudyCommand.parseAsRoot()
     }

@@ -115,9 +115,7 @@ struct ConfigurationFile {
 
     init(_ path: String) throws(FixtureProblem) {
         self.path = path
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
+        let document = try FixtureStore.document(alone: path)
         let names = OptionSources.names
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]

@@ -208,6 +208,27 @@ struct FixtureTests {
         #expect(problem?.description.replacing(folder.path + "/", with: "") == complaint)
     }
 
+    /// Failures whose judged file lacks one, which shows whether it was read.
+    private enum Judged: String, VendorFailure {
+        case denied
+        case missing
+
+        static var judgedFile: FixtureDigest? { FixtureStore.File(path: "", bytes: Array(text.utf8)).digest }
+        static let text = "failures:\n" + FixtureTests.denied
+    }
+
+    @Test("a file that was judged is not read at the start, and any other is")
+    func judged() throws {
+        let folder = try TemporaryFolder(["v/failures.yaml": Judged.text, "w/failures.yaml": Judged.text + "\n"])
+        let store = FixtureStore(layers: [folder.path])
+        _ = try FailureCatalog<Judged>(VendorFixtures(store: store, folder: "v"), scope: Self.scope)
+        #expect {
+            try FailureCatalog<Judged>(VendorFixtures(store: store, folder: "w"), scope: Self.scope)
+        } throws: {
+            "\($0)".hasSuffix("w/failures.yaml:2:3: failure “missing” is missing")
+        }
+    }
+
     @Test("a file that is not UTF-8, or not there, is named")
     func unreadable() throws {
         let folder = try TemporaryFolder(["v/x": ""])
@@ -401,22 +422,26 @@ struct FixtureTests {
         #expect(VendorFixtures(store: store, folder: "v").names(in: ".") == ["a", "b", "c"])
     }
 
-    @Test("the fingerprint changes with any visible file, and only then")
+    @Test("the fingerprint changes with any file that was read, and only then")
     func fingerprint() throws {
         let folder = try TemporaryFolder(["v/a": "1", "v/deep/b": "2", "w/c": "3"])
-        let store = FixtureStore(layers: [folder.path])
-        let first = try store.fingerprint(of: ["v"])
-        #expect(try store.fingerprint(of: ["v"]) == first)
+        func fingerprint() throws -> String {
+            let store = FixtureStore(layers: [folder.path])
+            for path in ["v/deep/b", "v/a"] { _ = try store.file(path) }
+            return store.fingerprint
+        }
+        let first = try fingerprint()
+        #expect(try fingerprint() == first)
         try folder.write("4", to: "w/c")
-        #expect(try store.fingerprint(of: ["v"]) == first)
+        #expect(try fingerprint() == first)
         try folder.write("4", to: "v/deep/b")
-        #expect(try store.fingerprint(of: ["v"]) != first)
+        #expect(try fingerprint() != first)
         // Longer files are read word by word; the remainder counts too.
         let texts = ["", "\0", "12345678", "12345679", "1234567", "12345678\0", "1234567812345678", "8765432112345678"]
         var prints: Set<String> = []
         for text in texts {
             try folder.write(text, to: "v/a")
-            prints.insert(try store.fingerprint(of: ["v"]))
+            prints.insert(try fingerprint())
         }
         #expect(prints.count == texts.count)
     }

@@ -1,5 +1,6 @@
 import HTTPTypes
 public import JSON
+import Synchronization
 public import Wire
 
 /// How each failure of a vendor looks on the wire, read from its `failures.yaml` and from `failures/*.yaml`.
@@ -7,10 +8,52 @@ public import Wire
 /// `failures.yaml` is complete. A file in the folder `failures` changes only the failures that it names, so that a layer
 /// need not repeat the others.
 public struct FailureCatalog<Failure: VendorFailure>: Sendable {
-    private let templates: [Failure: FailureTemplate]
-    private let envelopes: [FailureEnvelope]
+    /// What `failures.yaml` says.
+    private struct Sheet: Sendable {
+        let templates: [Failure: FailureTemplate]
+        let envelopes: [FailureEnvelope]
 
-    /// Reads the failures, once for all callers.
+        init(_ file: FixtureStore.File, _ scope: FailureScope) throws(FixtureProblem) {
+            let document = try FixtureNode(file: file).mapping("sources", "envelopes", "failures")
+            var envelopes: [FailureEnvelope] = []
+            for node in try document["envelopes"]?.elements() ?? [] {
+                envelopes.append(try FailureEnvelope(node, scope))
+            }
+            self.envelopes = envelopes
+            let failures = try document.required("failures")
+            let templates = try FailureCatalog.templates(failures, scope)
+            if let missing = Failure.allCases.first(where: { templates[$0] == nil }) {
+                throw failures.problem("failure “\(missing.rawValue)” is missing")
+            }
+            self.templates = templates
+        }
+    }
+
+    /// A sheet that is read when it is first needed.
+    private final class Reading: Sendable {
+        private let sheet = Mutex<Sheet?>(nil)
+        private let file: FixtureStore.File
+        private let scope: FailureScope
+
+        init(_ file: FixtureStore.File, _ scope: FailureScope) {
+            self.file = file
+            self.scope = scope
+        }
+
+        func read() throws(FixtureProblem) -> Sheet {
+            try sheet.withLock { (sheet) throws(FixtureProblem) in
+                if let sheet { return sheet }
+                let new = try Sheet(file, scope)
+                sheet = new
+                return new
+            }
+        }
+    }
+
+    private let reading: Reading
+    private let changes: [Failure: FailureTemplate]
+
+    /// Reads the failures, once for all callers; a `failures.yaml` that was judged already, when one is first needed.
     ///
     /// - Throws: a problem when a file names a failure the vendor does not have, `failures.yaml` lacks one, two files
     ///   change the same one, or one uses a switch or value that does not exist.
@@ -19,18 +62,10 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     }
 
     private init(reading fixtures: VendorFixtures, _ scope: FailureScope) throws(FixtureProblem) {
-        let document = try fixtures.document("failures.yaml").mapping("sources", "envelopes", "failures")
-        var envelopes: [FailureEnvelope] = []
-        for node in try document["envelopes"]?.elements() ?? [] {
-            envelopes.append(try FailureEnvelope(node, scope))
-        }
-        self.envelopes = envelopes
-        let failures = try document.required("failures")
-        let complete = try Self.templates(failures, scope)
-        if let missing = Failure.allCases.first(where: { complete[$0] == nil }) {
-            throw failures.problem("failure “\(missing.rawValue)” is missing")
-        }
-        templates = complete.merging(try Self.changes(fixtures, scope)) { $1 }
+        let file = try fixtures.file("failures.yaml")
+        reading = Reading(file, scope)
+        if file.digest != Failure.judgedFile { _ = try reading.read() }
+        changes = try Self.changes(fixtures, scope)
     }
 
     /// The failures that `failures/*.yaml` change.
@@ -70,8 +105,10 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     public func response(
         _ failure: Failure, _ parameters: JSONObject = [:], route: String?, switches: SwitchValues
     ) -> Response {
-        // Every case has an entry, as `init` ensured.
-        guard let template = templates[failure] else { return .empty(.internalServerError) }
+        // It was read before, here or by a test, and every case has an entry.
+        guard let sheet = try? reading.read(), let template = changes[failure] ?? sheet.templates[failure] else {
+            return .empty(.internalServerError)
+        }
         let situation = FailureCondition.Situation(route: route, switches: switches)
         let (status, fields, content) = template.answer(parameters, in: situation)
         var response: Response
@@ -79,7 +116,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         case .empty: response = .empty(status)
         case .text(let text): response = .text(text, status: status)
         case .json(var body):
-            for envelope in envelopes where envelope.condition.holds(in: situation) { body = envelope.wrap(body) }
+            for envelope in sheet.envelopes where envelope.condition.holds(in: situation) { body = envelope.wrap(body) }
             response = .json(body, status: status)
         }
         response.fields.append(contentsOf: fields)
@@ -88,6 +125,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     /// Status, evidence and source of every failure, in the order of the vendor's names.
     package var listing: [FailureListing] {
+        let templates = ((try? reading.read())?.templates ?? [:]).merging(changes) { $1 }
         let answers = templates.mapValues(\.usualAnswer)
         let groups = Dictionary(grouping: Failure.allCases) { answers[$0] }
         return Failure.allCases.compactMap { failure in

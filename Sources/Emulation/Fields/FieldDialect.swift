@@ -101,7 +101,8 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
 
     /// Reads the query items of a request.
     public init(queryOf request: Request) {
-        object = JSONObject(request.queryItems.map { ($0.name, .string($0.value)) })
+        let items = request.queryItems
+        object = items.isEmpty ? [:] : JSONObject(items.map { ($0.name, .string($0.value)) })
         isQuery = true
         path = ""
     }

@@ -48,30 +48,40 @@ package enum FileSystem {
         path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
     }
 
-    /// The names in a folder, unordered, up to `count`; empty if it is not a folder.
-    ///
-    /// - Parameter hidden: whether those that begin with a dot count, too; the folder itself and its parent never do.
-    package static func names(in folder: String, atMost count: Int = .max, hidden: Bool = false) -> [String] {
-        listing(of: folder, atMost: count, hidden: hidden).names
+    /// The names in a folder, unordered; empty if it is not a folder.
+    package static func names(in folder: String, atMost count: Int = .max) -> [String] {
+        listing(of: folder, atMost: count).entries.map(\.name)
     }
 
-    /// What ``names(in:atMost:hidden:)`` gives, and the error that kept it from being complete, or 0.
+    /// An entry of a folder.
+    package struct Entry {
+        /// Its name.
+        package let name: String
+        /// Whether the listing says that it is a file; what it says of others depends on the file system.
+        let isFile: Bool
+    }
+
+    /// The entries of a folder, up to `count`, and the error that kept them from being complete, or 0.
+    ///
+    /// - Parameter hidden: whether those that begin with a dot count, too; the folder itself and its parent never do.
     package static func listing(
         of folder: String, atMost count: Int = .max, hidden: Bool = false
-    ) -> (names: [String], error: Int32) {
+    ) -> (entries: [Entry], error: Int32) {
         guard let directory = opendir(folder) else { return ([], errno) }
         defer { closedir(directory) }
-        var names: [String] = []
-        while names.count < count {
+        var entries: [Entry] = []
+        while entries.count < count {
             // The end and an error look the same but for this.
             errno = 0
-            guard let entry = readdir(directory) else { return (names, errno) }
+            guard let entry = readdir(directory) else { return (entries, errno) }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
                 String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if hidden ? name != "." && name != ".." : !name.hasPrefix(".") { names.append(name) }
+            if hidden ? name != "." && name != ".." : !name.hasPrefix(".") {
+                entries.append(Entry(name: name, isFile: Int(entry.pointee.d_type) == Int(DT_REG)))
+            }
         }
-        return (names, 0)
+        return (entries, 0)
     }
 
     /// Whether the path is a folder, links followed.
@@ -116,10 +126,20 @@ package enum FileSystem {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Reads a file that a listing called one; `nil` when it is another thing by now, or cannot be opened.
+    static func readPlain(_ path: String) -> Reading? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
+        return content(of: descriptor, size: Int(facts.st_size))
+    }
+
     /// Reads a file inside a folder, given by its real path; links may not lead out of the folder.
     ///
     /// Never opens anything that could block the caller, or that reading would change.
-    static func read(_ path: String, in root: () -> String?) -> Reading {
+    static func read(_ path: String, in root: String) -> Reading {
         // The system would end the path at the NUL.
         guard !path.utf8.contains(0) else { return .absent }
         guard let (kind, _) = kind(of: path) else {
@@ -137,7 +157,7 @@ package enum FileSystem {
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { return .unreadable }
         if case .other(let words) = Self.kind(facts.st_mode) { return .refused(words) }
-        if let real = realPath(of: descriptor) ?? realPath(path), let root = root(), !lies(real, in: root) {
+        if let real = realPath(of: descriptor) ?? realPath(path), !lies(real, in: root) {
             return .refused("leads to \(real), outside the folder of fixtures \(root); copy it there")
         }
         return content(of: descriptor, size: Int(facts.st_size))
@@ -160,14 +180,14 @@ package enum FileSystem {
     private static func content(of descriptor: Int32, size: Int) -> Reading {
         guard size <= longestFile else { return tooLong("\(size)") }
         var content: [UInt8] = []
-        // A file may grow in the meantime, and some report no size.
-        var room = size
+        // A file may grow in the meantime, and some report no size; one that is read in whole has no more.
         repeat {
-            guard let piece = piece(of: descriptor, atMost: max(room, 4096)) else { return .unreadable }
-            if piece.isEmpty { return .content(content) }
+            guard let piece = piece(of: descriptor, atMost: max(size + 1 - content.count, 4096)) else {
+                return .unreadable
+            }
             content += piece
+            if piece.isEmpty || size > 0 && content.count == size { return .content(content) }
             guard content.count <= longestFile else { return tooLong("more than \(longestFile)") }
-            room = 0
         } while true
     }
 

@@ -41,10 +41,10 @@ package struct FixtureStamps: Sendable, Hashable {
 }
 
 extension FixtureStore {
-    /// The stamps of all files of these folders, in every layer.
-    package func stamps(of folders: [String]) -> FixtureStamps {
+    /// The stamps of all files, in every layer.
+    package var stamps: FixtureStamps {
         var stamps = FixtureStamps()
-        for walk in walks(below: folders) { stamps.add(walk) }
+        for walk in walks { stamps.add(walk) }
         return stamps
     }
 }

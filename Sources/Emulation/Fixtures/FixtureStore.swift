@@ -8,30 +8,80 @@ public struct FixtureStore: Sendable {
         package let path: String
         /// The content.
         package let bytes: [UInt8]
+        /// Changes with the content.
+        let digest: FixtureDigest
+
+        init(path: String, bytes: [UInt8]) {
+            self.path = path
+            self.bytes = bytes
+            digest = FixtureDigest(of: bytes)
+        }
     }
+
+    /// The maximum total size of the files in bytes: every change reads them again.
+    private static let mostBytes = 256 << 20
 
     /// Folders, the topmost first.
     package let layers: [String]
-    private let reads = Reads()
+    private let sight = Sight()
 
-    /// Tracks which files were read, to tell which files of a layer count, and the layers' real paths.
-    private final class Reads: Sendable {
-        let paths = Mutex<Set<String>>([])
-        private let roots = Mutex<[String: String]>([:])
+    /// What was seen of the files: the layers as walked at the first look, and the files that were read.
+    private final class Sight: Sendable {
+        private struct Read {
+            let path: String
+            let digest: FixtureDigest
+        }
 
-        /// The real path of a layer, looked up once.
-        func root(of layer: String) -> String? {
-            roots.withLock { roots in
-                if let root = roots[layer] { return root }
-                roots[layer] = FileSystem.realPath(layer)
-                return roots[layer]
+        private let walked = Mutex<[FixtureWalk]?>(nil)
+        /// The files by full path, and how many bytes they had.
+        private let read = Mutex((files: [String: Read](), bytes: 0))
+        let here = FileSystem.currentFolder
+
+        func walks(of layers: [String]) -> [FixtureWalk] {
+            walked.withLock { walked in
+                let walks = walked ?? layers.map(FixtureWalk.init)
+                walked = walks
+                return walks
             }
+        }
+
+        /// Notes a file that was read, and returns how many bytes all of them had.
+        func note(_ full: String, _ path: String, _ file: File) -> Int {
+            read.withLock { read in
+                read.bytes += file.bytes.count
+                read.files[full] = Read(path: path, digest: file.digest)
+                return read.bytes
+            }
+        }
+
+        func holds(_ full: String) -> Bool { read.withLock { $0.files[full] != nil } }
+
+        var fingerprint: String {
+            var digest = FixtureDigest()
+            for read in read.withLock({ $0.files.values.sorted { $0.path < $1.path } }) {
+                digest.mix(Array(read.path.utf8))
+                digest.mix(read.digest)
+            }
+            return digest.text
         }
     }
 
     /// Creates a store over these folders; a file in an earlier one hides the same file in a later one.
+    ///
+    /// The first look lists the folders; files that come later are not seen.
     package init(layers: [String]) {
         self.layers = layers
+    }
+
+    /// A short string that changes when any file does that was read.
+    package var fingerprint: String { sight.fingerprint }
+
+    /// The layers, walked once.
+    var walks: [FixtureWalk] { sight.walks(of: layers) }
+
+    /// - Throws: the first entry of a layer that is neither file nor folder, leaves the layer, or exceeds a limit.
+    package func checkEntries() throws(FixtureProblem) {
+        if let problem = walks.lazy.compactMap(\.problem).first { throw problem }
     }
 
     /// The first of the folders that holds all these files.
@@ -48,56 +98,69 @@ public struct FixtureStore: Sendable {
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     package func file(_ path: String) throws(FixtureProblem) -> File {
-        switch look(path) {
-        case .content(let full, let file):
-            reads.paths.withLock { _ = $0.insert(full) }
-            return file
-        case .absent:
-            throw FixtureProblem(file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
-        case .unreadable(let problem), .refused(let problem): throw problem
+        guard let (full, file) = try look(path) else { throw Self.absence(of: path, in: layers) }
+        let count = sight.note(full, path, file)
+        guard count <= Self.mostBytes else {
+            throw FixtureProblem(
+                file: file.path,
+                message: "the fixtures up to here have \(count) bytes; \(Self.mostBytes) are allowed")
+        }
+        return file
+    }
+
+    private static func absence(of path: String, in layers: [String]) -> FixtureProblem {
+        FixtureProblem(file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
+    }
+
+    /// The file at that path in the first layer that has one, and its full path.
+    private func look(_ path: String) throws(FixtureProblem) -> (full: String, File)? {
+        for walk in walks {
+            let full = Self.join(walk.layer, path)
+            if let file = try Self.file(walk.read(path), at: full, from: sight.here) { return (full, file) }
+        }
+        return nil
+    }
+
+    private static func file(
+        _ reading: FileSystem.Reading, at full: String, from here: String
+    ) throws(FixtureProblem) -> File? {
+        let path = shown(full, from: here)
+        switch reading {
+        case .content(let bytes): return File(path: path, bytes: bytes)
+        case .absent: return nil
+        case .unreadable: throw FixtureProblem(file: path, message: "cannot be read; check its permissions")
+        case .refused(let words): throw FixtureProblem(file: path, message: words)
         }
     }
 
-    /// What a path leads to, in the first layer that has something there.
-    enum Look {
-        case content(full: String, File)
-        case absent
-        case unreadable(FixtureProblem)
-        case refused(FixtureProblem)
+    /// The files below a layer that were read, and those that were not, by their paths within it.
+    package func usage(of layer: String) throws(FixtureProblem) -> (read: [String], unread: [String]) {
+        guard let walk = walks.first(where: { $0.layer == layer }) else { return ([], []) }
+        if let problem = walk.problem { throw problem }
+        let all = walk.paths.sorted()
+        return (
+            all.filter { sight.holds(Self.join(layer, $0)) }, all.filter { !sight.holds(Self.join(layer, $0)) }
+        )
     }
-
-    func look(_ path: String) -> Look {
-        for layer in layers {
-            let full = Self.join(layer, path)
-            switch FileSystem.read(full, in: { reads.root(of: layer) }) {
-            case .content(let bytes): return .content(full: full, File(path: Self.shown(full), bytes: bytes))
-            case .absent: continue
-            case .unreadable:
-                return .unreadable(
-                    FixtureProblem(file: Self.shown(full), message: "cannot be read; check its permissions"))
-            case .refused(let words): return .refused(FixtureProblem(file: Self.shown(full), message: words))
-            }
-        }
-        return .absent
-    }
-
-    /// Whether the file at that full path was requested.
-    func wasRead(_ full: String) -> Bool { reads.paths.withLock { $0.contains(full) } }
 
     /// Reads the YAML document at that path.
     package func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try FixtureNode(file: try file(path))
     }
 
+    /// Reads a YAML document that is no fixture; links may not lead out of its folder.
+    package static func document(alone path: String) throws(FixtureProblem) -> FixtureNode {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let reading = FileSystem.read(path, in: FileSystem.realPath(folder) ?? folder)
+        guard let file = try file(reading, at: path, from: FileSystem.currentFolder) else {
+            throw absence(of: path, in: [folder])
+        }
+        return try FixtureNode(file: file)
+    }
+
     /// The names of the files in that folder across all layers, sorted; empty when no layer has the folder.
     package func names(in folder: String) -> [String] {
-        var names: Set<String> = []
-        // A layer need not have every folder.
-        for layer in layers {
-            // The limit is reported when all files are counted.
-            names.formUnion(FileSystem.names(in: Self.join(layer, folder), atMost: FixtureWalk.mostEntries))
-        }
-        return names.sorted()
+        walks.reduce(into: Set<String>()) { $0.formUnion($1.names(in: folder)) }.sorted()
     }
 
     static func join(_ folder: String, _ path: String) -> String {
@@ -106,9 +169,8 @@ public struct FixtureStore: Sendable {
     }
 
     /// Paths below the working directory are shown relative to it.
-    static func shown(_ path: String) -> String {
-        let here = FileSystem.currentFolder + "/"
-        return path.hasPrefix(here) ? String(path.dropFirst(here.count)) : path
+    static func shown(_ path: String, from here: String = FileSystem.currentFolder) -> String {
+        path.hasPrefix(here + "/") ? String(path.dropFirst(here.count + 1)) : path
     }
 }
 

@@ -63,7 +63,7 @@ extension RecordCoder {
             }
             for record in records { table.put(record) }
         }
-        return records.map(\.key)
+        return records.map { $0.key }
     }
 
     /// The records of a table, which describe their own reading and writing.

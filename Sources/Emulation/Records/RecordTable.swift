@@ -26,7 +26,8 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
                 if let secret = record.secretText { untouched.secrets.add(secret) }
                 untouched.lastNumber = max(untouched.lastNumber, record.key as? Int ?? 0)
             }
-            let keys = list.map(\.key)
+            // In generic code a key path is made at run time, which takes longer than the table.
+            let keys = list.map { $0.key }
             order = Record.keyOrder.map { keys.sorted(by: $0) } ?? keys
             (self.records, self.names, self.untouched) = (records, names, untouched)
         }

@@ -5,7 +5,7 @@ import Synchronization
 package struct LoadedVendors: Sendable {
     /// The vendors, in the catalog's order.
     package let vendors: [any LoadedVendor]
-    /// A short string that changes with any fixture file.
+    /// A short string that changes with any fixture file that was read.
     package let fingerprint: String
     /// The folders they were read from, topmost first.
     package let layers: [FixtureLayer]
@@ -16,33 +16,26 @@ package struct LoadedVendors: Sendable {
     ///
     /// - Throws: the first problem with the fixtures.
     package init(of loaders: [VendorLoader], fixtures: FixtureStore) throws(FixtureProblem) {
-        let (readings, count) = Self.read(loaders, fixtures)
         var vendors: [any LoadedVendor] = []
         // The vendor knows the line that names an unreadable file, so its problem comes first.
-        for reading in readings { vendors.append(try reading.get()) }
-        let fingerprint = try count.get()
+        for reading in Self.read(loaders, fixtures) { vendors.append(try reading.get()) }
+        try fixtures.checkEntries()
         try Self.checkScenarioNames(vendors)
         self.init(
-            vendors: vendors, fingerprint: fingerprint, layers: try fixtures.layers(of: loaders.map(\.identity.id)))
+            vendors: vendors, fingerprint: fixtures.fingerprint,
+            layers: try fixtures.layers(of: loaders.map(\.identity.id)))
     }
 
     /// Reads the independent vendors in parallel: this is most of startup time.
     private static func read(
         _ loaders: [VendorLoader], _ fixtures: FixtureStore
-    ) -> ([Result<any LoadedVendor, FixtureProblem>], fingerprint: Result<String, FixtureProblem>) {
-        let none = Result<String, FixtureProblem>.success("")
-        let found = Mutex((readings: [Int: Result<any LoadedVendor, FixtureProblem>](), fingerprint: none))
-        DispatchQueue.concurrentPerform(iterations: loaders.count + 1) { index in
-            guard index < loaders.count else {
-                let fingerprint = Result { () throws(FixtureProblem) in
-                    try fixtures.fingerprint(of: loaders.map(\.identity.id))
-                }
-                return found.withLock { $0.fingerprint = fingerprint }
-            }
+    ) -> [Result<any LoadedVendor, FixtureProblem>] {
+        let found = Mutex<[Int: Result<any LoadedVendor, FixtureProblem>]>([:])
+        DispatchQueue.concurrentPerform(iterations: loaders.count) { index in
             let reading = Result { () throws(FixtureProblem) in try loaders[index].load(fixtures) }
-            found.withLock { $0.readings[index] = reading }
+            found.withLock { $0[index] = reading }
         }
-        return found.withLock { found in (loaders.indices.compactMap { found.readings[$0] }, found.fingerprint) }
+        return found.withLock { found in loaders.indices.compactMap { found[$0] } }
     }
 
     /// Creates a set of these vendors.

@@ -20,7 +20,7 @@ public struct SwitchCoder: Sendable {
         } else {
             declarations.append(
                 SwitchDeclaration(
-                    name, .choice(Choice.allCases.map(\.rawValue)), documented: value.rawValue,
+                    name, .choice(Choice.allCases.map { $0.rawValue }), documented: value.rawValue,
                     observed: (observed ?? value).rawValue, about: about, source: source))
         }
     }

@@ -1,3 +1,5 @@
+internal import COpenSSL
+
 /// A key that signs tokens: an HMAC secret or a private key.
 ///
 /// It prints as its kind and name; only ``privatePEM`` reveals the secret part.
@@ -38,6 +40,11 @@ public struct SigningKey: Sendable {
         self.id = id
         kind = .secret(byteCount: secret.secret.count)
         material = .secret(secret)
+    }
+
+    /// Lets OpenSSL find what RSA keys need, for which the first key of a process waits otherwise.
+    package static func prepare() {
+        OpenSSL.run { EVP_PKEY_CTX_free(EVP_PKEY_CTX_new_from_name(nil, "RSA", nil)) }
     }
 
     /// The first private key of a PEM text: `PRIVATE KEY`, `RSA PRIVATE KEY` or `EC PRIVATE KEY`, without a password.

@@ -13,13 +13,16 @@ enum Page {
     }
 
     private static let root = ControlOperation.prefix + "/"
-    private static let folder = ControlOperation.prefix + "/page/"
+    private static let folder: StaticString = "/_understudy/page/"
 
     /// The page or one of its files; `nil` when the request is for neither.
     static func response(to request: Request) -> Response? {
         guard request.method == .get || request.method == .head else { return nil }
-        let path = request.path
-        switch path {
+        if request.targetBegins(with: folder) {
+            let name = String(request.path.dropFirst(folder.utf8CodeUnitCount))
+            return PageFile.all[name]?.response(to: request)
+        }
+        switch request.path {
         case ControlOperation.prefix, "/":
             guard isForBrowser(request) else { return nil }
             // Relative, so that the prefix that selects a sandbox is kept.
@@ -27,10 +30,7 @@ enum Page {
         case root:
             guard isForBrowser(request) else { return nil }
             return PageFile.all["index.html"]?.response(to: request)
-        default:
-            // By bytes: the health probe takes this path, too.
-            guard path.utf8.starts(with: folder.utf8) else { return nil }
-            return PageFile.all[String(path.utf8.dropFirst(folder.utf8.count)) ?? ""]?.response(to: request)
+        default: return nil
         }
     }
 

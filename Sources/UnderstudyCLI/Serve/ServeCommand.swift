@@ -3,6 +3,7 @@ import Dispatch
 import Emulation
 import HTTPEngine
 import Logging
+import Tokens
 import Understudy
 
 #if canImport(Darwin)
@@ -65,11 +66,19 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var world: WorldOptions
 
-    func run() throws {
+    /// Prepares the process, before it has threads, and begins what needs no option.
+    static func prepare() {
         Descriptors.fillStandard()
         Signals.blockTermination()
         ProcessMemory.returnLargeBuffers()
         ProcessMemory.reserveLess()
+        OperatingSystem.startThread {
+            _ = Catalog.vendors
+            SigningKey.prepare()
+        }
+    }
+
+    func run() throws {
         let sources = try world.sources()
         if try sources.isSet("until-stdin-closes", flag: untilStdinCloses) { stopAtEndOfInput() }
         let listener = try listener(sources)
@@ -109,6 +118,7 @@ struct ServeCommand: ParsableCommand {
             emulator: emulator, addresses: server.addresses, control: controlServer?.addresses.first,
             authorityPath: secure?.authorityPath, asksForToken: token != nil
         ).show()
+        ProcessMemory.releaseCode()
         if let warning = ControlOptions.warning(
             listeningAt: (controlServer ?? server).addresses, token: token)
         {

@@ -2,6 +2,8 @@ import Emulation
 
 /// Every failure of Bloomreach; `failures.yaml` defines the responses, in three error shapes by API family.
 enum BloomreachFailure: String, VendorFailure {
+    static let judgedFile: FixtureDigest? = FixtureDigest(0x5951_596D_859E_9160)
+
     case unknownRoute = "unknown-route"
     case methodNotAllowed = "method-not-allowed"
     case compressedBody = "compressed-body"

@@ -2,6 +2,8 @@ import Emulation
 
 /// Every failure of Comapi; `failures.yaml` defines the responses.
 enum ComapiFailure: String, VendorFailure {
+    static let judgedFile: FixtureDigest? = FixtureDigest(0x55BA_E265_B843_3C57)
+
     case unknownPath = "unknown-path"
     case methodNotAllowed = "method-not-allowed"
     case unknownSpace = "unknown-space"

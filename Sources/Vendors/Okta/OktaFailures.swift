@@ -2,6 +2,8 @@ import Emulation
 
 /// Every failure of Okta; `failures.yaml` defines how each looks.
 enum OktaFailure: String, VendorFailure {
+    static let judgedFile: FixtureDigest? = FixtureDigest(0xF256_24BF_A81C_D3A9)
+
     // MARK: - Paths, methods and bodies
 
     case asNotFound = "as-not-found"

@@ -40,7 +40,10 @@ indirect enum ContentShape: Sendable {
         case .bool: _ = try node.bool()
         case .pixels:
             let size = try node.string()
-            guard size.wholeMatch(of: /[0-9]+(\.[0-9]+)?px/) != nil else {
+            let numbers = size.dropLast(2).split(separator: ".", omittingEmptySubsequences: false)
+            guard size.hasSuffix("px"), numbers.count <= 2,
+                numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+            else {
                 throw node.problem("“\(size)” is not a size in pixels, such as 22px; iOS reads 0 from any other unit")
             }
         case .int: _ = try node.int()
