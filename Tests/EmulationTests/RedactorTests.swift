@@ -41,17 +41,6 @@ struct RedactorTests {
         #expect(!Redactor(hiding: [long]).text("x\(long)y").contains("x0"))
     }
 
-    @Test("a known secret is hidden in base64, whatever stands before and behind it", arguments: 0..<6)
-    func base64(_ lead: Int) {
-        let text = String(repeating: "x", count: lead) + ":operator-key-1:" + String(repeating: "y", count: lead / 2)
-        let shown = redactor.text("Basic " + Base64URL.encode(Array(text.utf8)))
-        #expect(shown.contains("***"))
-        let rest = shown.dropFirst(6).replacing("***", with: ".").split(separator: ".").map { part in
-            String(decoding: Base64URL.decodeLeniently(part.utf8) ?? [], as: UTF8.self)
-        }
-        #expect(!rest.contains { $0.contains("rator") })
-    }
-
     @Test(
         "a token loses its signature and keeps what it says",
         arguments: [
@@ -88,11 +77,6 @@ struct RedactorTests {
         #expect(redactor.text(Self.pem.replacing(end, with: "")) == "-----BEGIN RSA PRIVATE KEY-----***")
         let form = Self.pem.replacing(" ", with: "+").replacing("\n", with: "%0A")
         #expect(redactor.text("key=" + form) == "key=" + hidden.replacing(" ", with: "+"))
-        // PKCS #8 without the PEM lines, and a certificate, which is public.
-        let der = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDf"
-        #expect(redactor.text(der + "\r\n" + der) == "***")
-        let certificate = "MIIDrjCCApagAwIBAgIEWUsVMTANBgkqhkiG9w0BAQsFADCBmDEdMBsGCSqGSIb3"
-        #expect(redactor.text(certificate) == certificate)
         #expect(redactor.text("expected a PRIVATE KEY in PEM") == "expected a PRIVATE KEY in PEM")
     }
 

@@ -51,14 +51,12 @@ struct SecretPlace: Sendable {
         field("x-api-key") { $0.line }, field("x-rezolve-partner-apikey") { $0.line },
         field("x-ims-operator-key") { $0.line }, field("x-authorization") { "Bearer " + $0.line },
         field("Authorization") { "Basic " + base64("id:" + $0.line) },
-        field("x-forwarded-basic") { "Basic " + base64("id:" + $0.line) },
         field("Sec-WebSocket-Protocol") { "access_token, " + $0.line },
         field("Referer") { "https://app.test/a?x=\(query($0.line))#b" }, field("Cookie") { "sid=" + $0.line },
         field("User-Agent") { "App/1.0 (\($0.line))" },
         body("a member", "application/json") { #"{"name":\#(quoted($0.text)),"b":1}"# },
         body("a member's name", "application/json") { #"{"a":[{\#(quoted($0.text)):1}]}"# },
         body("JSON in a string", "application/json") { #"{"a":\#(quoted(#"{"b":\#(quoted($0.text))}"#))}"# },
-        body("base64 in a member", "application/json") { #"{"a":"\#(base64("{\"a\":\"" + $0.line + "\"}"))"}"# },
         body("the member certificate", "application/json") {
             #"{"keys":{"type":"pem-certificate","certificate":\#(quoted($0.text))}}"#
         },

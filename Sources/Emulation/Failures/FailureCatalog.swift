@@ -1,6 +1,5 @@
 import HTTPTypes
 public import JSON
-import Synchronization
 public import Wire
 
 /// How each failure of a vendor looks on the wire, read from its `failures.yaml` and from `failures/*.yaml`.
@@ -29,28 +28,8 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         }
     }
 
-    /// A sheet that is read when it is first needed.
-    private final class Reading: Sendable {
-        private let sheet = Mutex<Sheet?>(nil)
-        private let file: FixtureStore.File
-        private let scope: FailureScope
-
-        init(_ file: FixtureStore.File, _ scope: FailureScope) {
-            self.file = file
-            self.scope = scope
-        }
-
-        func read() throws(FixtureProblem) -> Sheet {
-            try sheet.withLock { (sheet) throws(FixtureProblem) in
-                if let sheet { return sheet }
-                let new = try Sheet(file, scope)
-                sheet = new
-                return new
-            }
-        }
-    }
-
-    private let reading: Reading
+    /// Reads what `failures.yaml` says, once.
+    private let sheet: @Sendable () throws(FixtureProblem) -> Sheet
     private let changes: [Failure: FailureTemplate]
 
     /// Reads the failures, once for all callers; a `failures.yaml` that was judged already, when one is first needed.
@@ -63,8 +42,10 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     private init(reading fixtures: VendorFixtures, _ scope: FailureScope) throws(FixtureProblem) {
         let file = try fixtures.file("failures.yaml")
-        reading = Reading(file, scope)
-        if file.digest != Failure.judgedFile { _ = try reading.read() }
+        sheet = { () throws(FixtureProblem) in
+            try fixtures.once { () throws(FixtureProblem) in try Sheet(file, scope) }
+        }
+        if file.digest != Failure.judgedFile { _ = try sheet() }
         changes = try Self.changes(fixtures, scope)
     }
 
@@ -106,7 +87,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         _ failure: Failure, _ parameters: JSONObject = [:], route: String?, switches: SwitchValues
     ) -> Response {
         // It was read before, here or by a test, and every case has an entry.
-        guard let sheet = try? reading.read(), let template = changes[failure] ?? sheet.templates[failure] else {
+        guard let sheet = try? sheet(), let template = changes[failure] ?? sheet.templates[failure] else {
             return .empty(.internalServerError)
         }
         let situation = FailureCondition.Situation(route: route, switches: switches)
@@ -125,7 +106,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     /// Status, evidence and source of every failure, in the order of the vendor's names.
     package var listing: [FailureListing] {
-        let templates = ((try? reading.read())?.templates ?? [:]).merging(changes) { $1 }
+        let templates = ((try? sheet())?.templates ?? [:]).merging(changes) { $1 }
         let answers = templates.mapValues(\.usualAnswer)
         let groups = Dictionary(grouping: Failure.allCases) { answers[$0] }
         return Failure.allCases.compactMap { failure in

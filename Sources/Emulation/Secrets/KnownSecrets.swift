@@ -1,8 +1,6 @@
-import Tokens
-
 /// Strings that must not be shown, found in any text in one pass.
 ///
-/// A long one is found anywhere, including inside other words and in base64. A short one, or one that could be a word,
+/// A long one is found anywhere, including inside other words. A short one, or one that could be a word,
 /// counts only as a whole value, since it occurs in half of all texts by chance.
 final class KnownSecrets: Sendable {
     /// ours: a shorter string is a secret only in members with a secret's name.
@@ -34,7 +32,6 @@ final class KnownSecrets: Sendable {
             guard bytes.count >= Self.shortest else { continue }
             if Self.isFoundInside(bytes) {
                 patterns.insert(bytes)
-                patterns.formUnion(Self.encodings(of: bytes))
             } else {
                 wholes.insert(bytes)
             }
@@ -66,21 +63,6 @@ final class KnownSecrets: Sendable {
 
     private static func start(_ bytes: [UInt8]) -> UInt64 {
         bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    /// The base64 characters, in both alphabets, that encode the bytes regardless of what surrounds them.
-    private static func encodings(of bytes: [UInt8]) -> [[UInt8]] {
-        (0..<3).flatMap { lead -> [[UInt8]] in
-            let whole = Array(Base64URL.encode([UInt8](repeating: 0, count: lead) + bytes).utf8)
-            // A character that shares bits with a neighbour varies.
-            let (first, last) = ((lead * 8 + 5) / 6, (lead + bytes.count) * 8 / 6)
-            let own = Array(whole[first..<last])
-            guard own.count >= window else { return [] }
-            let standard = own.map { byte in
-                byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
-            }
-            return standard == own ? [own] : [own, standard]
-        }
     }
 
     /// Adds the ranges of long secrets.

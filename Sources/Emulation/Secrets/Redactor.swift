@@ -3,9 +3,9 @@ import Wire
 
 /// Hides anything that could let someone impersonate someone else, recognized by its form, wherever it stands.
 ///
-/// Covers known secrets of the fixtures and of a sandbox's state, also in percent escapes, JSON escapes and base64; the
-/// signature of every compact token, whose header and claims stay; private keys in PEM, in base64 and in JWKs; and
-/// values of members and items with a secret name.
+/// Covers known secrets of the fixtures and of a sandbox's state, also in percent escapes; the signature of every compact
+/// token, whose header and claims stay; private keys in PEM and in JWKs; and values of members and items with a secret
+/// name.
 package struct Redactor: Sendable {
     /// The text shown in place of a secret.
     static let hidden = "***"

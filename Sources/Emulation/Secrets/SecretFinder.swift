@@ -1,6 +1,6 @@
 /// Finds secrets in a text by their form: known secrets, signatures, private keys, values of secret names.
 ///
-/// It searches the text as it is, without percent escapes, and without JSON escapes.
+/// It searches the text as it is, and without percent escapes.
 struct SecretFinder {
     /// Known secrets.
     let known: [KnownSecrets]
@@ -13,15 +13,15 @@ struct SecretFinder {
     /// Values that are public, whatever their names.
     var published: Set<String> = []
 
-    /// ours: nested escapes, such as JSON in a string in a form; deeper ones do not occur.
-    private static let deepest = 3
-
     /// The ranges of secrets, in order and without overlaps.
     func places(in bytes: [UInt8]) -> [Range<Int>] {
-        bytes.count < KnownSecrets.shortest ? [] : Self.merged(places(in: bytes, depth: 0))
+        guard bytes.count >= KnownSecrets.shortest else { return [] }
+        var found = found(in: bytes)
+        if let text = DecodedText(percentEncoded: bytes) { found += self.found(in: text.bytes).map(text.origin) }
+        return Self.merged(found)
     }
 
-    private func places(in bytes: [UInt8], depth: Int) -> [Range<Int>] {
+    private func found(in bytes: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         bytes.withUnsafeBufferPointer { bytes in
             for secrets in known { secrets.find(in: bytes, &found) }
@@ -30,10 +30,6 @@ struct SecretFinder {
         findTokens(in: bytes, &found)
         findKeys(in: bytes, &found)
         if mindsNames { findNamedValues(in: bytes, &found) }
-        guard depth < Self.deepest else { return found }
-        for view in [DecodedText(percentEncoded: bytes), DecodedText(escapedInJSON: bytes)].compactMap({ $0 }) {
-            found += places(in: view.bytes, depth: depth + 1).map(view.origin)
-        }
         return found
     }
 
