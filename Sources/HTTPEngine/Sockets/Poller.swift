@@ -2,33 +2,28 @@
     internal import Glibc
 
     /// That of Linux, or with `UNDERSTUDY_KQUEUE` that of macOS, so that one build tests both.
-    enum Poller: Sendable {
-        case linux(EpollPoller)
-        case darwin(KqueuePoller)
+    struct Poller: Sendable {
+        private let linux: EpollPoller?
+        private let darwin: KqueuePoller?
 
         init() throws(ServerError) {
-            self = getenv("UNDERSTUDY_KQUEUE") == nil ? .linux(try EpollPoller()) : .darwin(try KqueuePoller())
+            let isLinux = getenv("UNDERSTUDY_KQUEUE") == nil
+            linux = isLinux ? try EpollPoller() : nil
+            darwin = isLinux ? nil : try KqueuePoller()
         }
 
         func add(_ watched: Int32, _ interest: Interest) -> Bool {
-            switch self {
-            case .linux(let poller): poller.add(watched, interest)
-            case .darwin(let poller): poller.add(watched, interest)
-            }
+            linux?.add(watched, interest) ?? darwin?.add(watched, interest) ?? false
         }
 
         func change(_ watched: Int32, from old: Interest, to new: Interest) {
-            switch self {
-            case .linux(let poller): poller.change(watched, from: old, to: new)
-            case .darwin(let poller): poller.change(watched, from: old, to: new)
-            }
+            linux?.change(watched, from: old, to: new)
+            darwin?.change(watched, from: old, to: new)
         }
 
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {
-            switch self {
-            case .linux(let poller): poller.wait(milliseconds: milliseconds, into: &found)
-            case .darwin(let poller): poller.wait(milliseconds: milliseconds, into: &found)
-            }
+            linux?.wait(milliseconds: milliseconds, into: &found)
+            darwin?.wait(milliseconds: milliseconds, into: &found)
         }
     }
 #endif
