@@ -8,9 +8,11 @@ let vendors = ["Bloomreach", "Comapi", "IMS", "Okta", "Rezolve"]
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-/// Whether the engine waits by kqueue also where there is epoll, for a run of its tests (`Tests/Kqueue/run`).
-let waitsByKqueue = Context.environment["UNDERSTUDY_KQUEUE"] != nil
-let kqueue: [Target] = waitsByKqueue ? [.target(name: "CKqueue", path: "Tests/Kqueue", exclude: ["run"])] : []
+/// Whether to build only what the emulation is based on, which is enough for fuzzing and the sanitizers.
+let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
+
+/// There the engine can also wait by a kqueue that is emulated with epoll, for a run of its tests (`Tests/Kqueue/run`).
+let kqueue: [Target] = isFoundationOnly ? [.target(name: "CKqueue", path: "Tests/Kqueue", exclude: ["run"])] : []
 
 let foundation: [Target] = [
     .systemLibrary(
@@ -127,9 +129,6 @@ let conformance: [Target] = [
 /// Whether the tests exist: images are built without them.
 let hasTests = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests")
 
-/// Whether to build only what the emulation is based on, which is enough for fuzzing and the sanitizers.
-let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
-
 let package = Package(
     name: "understudy",
     platforms: [.macOS(.v15)],
@@ -155,5 +154,5 @@ for target in package.targets where target.type == .regular || target.type == .t
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
-    if waitsByKqueue { target.swiftSettings?.append(.define("KQUEUE")) }
+    if isFoundationOnly { target.swiftSettings?.append(.define("KQUEUE", .when(platforms: [.linux]))) }
 }

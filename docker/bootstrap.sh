@@ -2,7 +2,8 @@
 # Installs the system packages that Understudy needs; developers, CI and the container image share this list.
 #
 #   docker/bootstrap.sh run         to build and start it
-#   docker/bootstrap.sh test        also to test it
+#   docker/bootstrap.sh test        also to run its tests in Swift
+#   docker/bootstrap.sh ci          also for all that .ci/run does: other people's clients, proxies, a browser
 #   docker/bootstrap.sh bench       also to measure it beside nginx
 #   docker/bootstrap.sh package     also to make packages of it (Debian and Ubuntu)
 #   docker/bootstrap.sh container   also to run those packages (Debian and Ubuntu)
@@ -15,7 +16,7 @@ swift_major=6
 swift_minor=1
 
 usage() {
-    echo "usage: docker/bootstrap.sh run | test | bench | package | container" >&2
+    echo "usage: docker/bootstrap.sh run | test | ci | bench | package | container" >&2
     exit 2
 }
 
@@ -27,9 +28,10 @@ fail() {
 # The list for Debian and Ubuntu.
 debian_packages() {
     echo "ca-certificates git libssl-dev pkg-config"
-    case $1 in test) debian_npm ;; esac
-    case $1 in test | bench) echo "curl openssl python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
-    case $1 in test) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
+    case $1 in test | ci | bench) echo "curl openssl" ;; esac
+    case $1 in ci) debian_npm ;; esac
+    case $1 in ci | bench) echo "python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
+    case $1 in ci) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
     case $1 in package | container) echo "binutils dpkg-dev file jq python3 xz-utils" ;; esac
     case $1 in container) echo "buildah curl debootstrap iproute2 lintian nodejs openssl procps python3-venv systemd" ;; esac
 }
@@ -56,8 +58,8 @@ debian_npm() {
 # The list for Homebrew; git and curl come with Xcode's command line tools, Apache, zsh and man with macOS.
 homebrew_packages() {
     echo "openssl@3 pkgconf"
-    case $1 in test | bench) echo "python@3 nginx haproxy wrk" ;; esac
-    case $1 in test) echo "fish node typescript" ;; esac
+    case $1 in ci | bench) echo "python@3 nginx haproxy wrk" ;; esac
+    case $1 in ci) echo "fish node typescript" ;; esac
 }
 
 missing_on_debian() {
@@ -128,6 +130,16 @@ require_swift() {
 }
 
 [ $# -eq 1 ] || usage
-case $1 in run | test | bench | package | container) ;; *) usage ;; esac
+# What the packages are for, and how long what comes next takes on two quiet cores.
+case $1 in
+run) purpose="to build and start it" next="the first build takes about 3 minutes" ;;
+test) purpose="to build it and run its tests in Swift" next="the first build takes about 5 minutes, the tests another 4" ;;
+ci) purpose="to run all that CI does" next=".ci/run takes about 20 minutes" ;;
+bench) purpose="to measure it beside nginx" next="the first release build takes about 5 minutes" ;;
+package) purpose="to make packages of it" next="the first takes about 6 minutes" ;;
+container) purpose="to make packages of it and run them" next="the first takes about 6 minutes" ;;
+*) usage ;;
+esac
 install_packages "$1"
 require_swift
+echo "bootstrap: what it takes $purpose is installed; $next"

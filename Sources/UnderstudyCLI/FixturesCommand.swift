@@ -10,13 +10,30 @@ struct FixturesCommand: ParsableCommand {
     /// `understudy fixtures check`
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Reads a fixture folder as serve would, and says what is wrong.",
+            commandName: "check", abstract: "Reads fixture folders as serve would, and says what is wrong.",
             discussion: "Example: understudy fixtures check ./Fixtures")
 
-        @Argument(help: "The folder; its files override the installed ones.", completion: .directory)
-        var folder: String
+        @Argument(
+            help: "A folder; its files override the installed ones. Several are judged one by one.",
+            completion: .directory)
+        var folder: [String]
 
         func run() throws {
+            if folder.count == 1 { return try check(folder[0]) }
+            var isGood = true
+            for folder in folder {
+                Output.line("\(folder):")
+                do {
+                    try check(folder)
+                } catch let error as Misuse {
+                    Output.line(error.description)
+                    isGood = false
+                }
+            }
+            if !isGood { throw AnswerIsNo() }
+        }
+
+        private func check(_ folder: String) throws {
             let store = try FixtureStore.layered(folder: folder)
             let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
             // Rejected here as `contract run` would.

@@ -37,8 +37,11 @@ struct OptionSources {
     /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
         let known = (Self.names + ["config", "profile"]).map(variable)
-        // Used when building the package, often in the same shell.
-        let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE"]
+        // Of the package's build, its clients and its Compose file, often in the same shell.
+        let others: Set = [
+            "UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL",
+            "UNDERSTUDY_IMAGE",
+        ]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
             .sorted().map {
                 "\($0) is set in the environment, and no option has that name\(Nearest.hint(to: $0, among: known))"

@@ -124,7 +124,7 @@ class Balancer:
     def __init__(self, port: int, folder: Path, replicas: dict[str, Replica], spare: str):
         program = shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
         if program is None:
-            raise RuntimeError("haproxy is not installed; docker/bootstrap.sh test installs it")
+            raise RuntimeError("haproxy is not installed; docker/bootstrap.sh ci installs it")
         self.port, self.control = port, folder / "control"
         servers = [f"    server {name} 127.0.0.1:{replica.port}{' disabled' if name == spare else ''}\n"
                    for name, replica in replicas.items()]

@@ -1,6 +1,7 @@
 """Called by Tests/Cluster/validate, which says what it does."""
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,9 @@ def run_replicas(binary: Path, proxies: list[str]) -> None:
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--quick", action="store_true", help="leaves out the wait of a minute")
-    options.add_argument("--binary", type=Path, default=ROOT / ".build/debug/understudy", help="the program that is run too")
+    options.add_argument(
+        "--binary", type=Path, default=os.environ.get("UNDERSTUDY_BINARY") or ROOT / ".build/debug/understudy",
+        help="the program that is run too")
     asked = options.parse_args()
     is_quick, binary = asked.quick, asked.binary.resolve()
     print(f"compose: {check_compose()}")

@@ -29,7 +29,11 @@ enum EngineProbe {
     private static func configuration(_ authority: CertificateAuthority) throws -> ServerConfiguration {
         let issue = try authority.issue(for: ["localhost", "127.0.0.1"])
         let identity = try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
-        return ServerConfiguration(listeners: [.init(port: 0), .init(port: 0, identity: identity)], loops: 2)
+        var limits = Limits()
+        // A third of the usual, since tests wait for it.
+        limits.write = .seconds(10)
+        return ServerConfiguration(
+            listeners: [.init(port: 0), .init(port: 0, identity: identity)], loops: 2, limits: limits)
     }
 
     /// Writes a file atomically, since readers wait for its appearance.

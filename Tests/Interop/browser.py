@@ -32,7 +32,7 @@ def program() -> str:
             return found
     raise NoBrowser(
         f"there is no {chosen}, which UNDERSTUDY_BROWSER names" if chosen else
-        "no Chromium is installed; run docker/bootstrap.sh test, or install one: on Debian apt-get install"
+        "no Chromium is installed; run docker/bootstrap.sh ci, or install one: on Debian apt-get install"
         " chromium-headless-shell, on macOS brew install --cask chromium, elsewhere Chromium or Chrome, and name it in"
         " UNDERSTUDY_BROWSER if it is not in PATH")
 

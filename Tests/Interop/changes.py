@@ -1,6 +1,10 @@
-"""Copies of JSON values with one place changed, for tests of what is refused."""
+"""Copies of JSON values with one place changed, and what the program says of fixtures that hold them."""
 
 import copy
+import subprocess
+from pathlib import Path
+
+from world import BINARY
 
 REMOVED = object()
 
@@ -18,3 +22,22 @@ def changed(content, path, value):
     else:
         parent[path[-1]] = value
     return content
+
+
+def verdicts(folders: list[Path]) -> list[str]:
+    """What is wrong with each folder of fixtures, empty if it is good: by one process for all."""
+    if not folders:
+        return []
+    assert len(folders) > 1, "of a single one the program speaks differently"
+    done = subprocess.run([BINARY, "fixtures", "check", *folders], capture_output=True, text=True)
+    said, heads = [], iter([f"{folder}:" for folder in folders] + [None])
+    head = next(heads)
+    for line in done.stdout.splitlines():
+        if line == head:
+            said.append("")
+            head = next(heads)
+        else:
+            said[-1] += f"{line}\n"
+    wrong = ["" if text.startswith("read: ") else text for text in said]
+    assert head is None and done.stderr == "" and done.returncode == int(any(wrong)), (done.returncode, done.stderr)
+    return wrong

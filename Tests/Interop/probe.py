@@ -4,14 +4,14 @@ from pathlib import Path
 
 from child import Child
 from endpoint import Endpoint
-from world import BINARY
+from world import ROOT
 
 
 class Probe(Child):
-    """A separate probe; the package's build produces it next to the emulator."""
+    """A separate probe, which is built with the tests."""
 
     def __init__(self, folder: Path):
-        super().__init__([BINARY.with_name("EngineProbe"), folder], folder, folder / "ports")
+        super().__init__([ROOT / ".build/debug/EngineProbe", folder], folder, folder / "ports")
         self.doors = {
             "http": Endpoint("http", self.ports["http"]),
             "https": Endpoint("https", self.ports["https"], folder / "authority.pem"),

@@ -101,7 +101,7 @@ class Proxy:
         ))
         path = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
         if path is None:
-            raise FileNotFoundError(f"{program} is not installed; docker/bootstrap.sh test installs it")
+            raise FileNotFoundError(f"{program} is not installed; docker/bootstrap.sh ci installs it")
         self.log = folder / "log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen([path, *options], cwd=folder, stdout=log, stderr=log)

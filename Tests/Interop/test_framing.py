@@ -46,7 +46,7 @@ def upload(tmp_path):
 
 def program(name: str) -> str:
     path = shutil.which(name)
-    assert path, f"{name} is not installed; docker/bootstrap.sh test installs it"
+    assert path, f"{name} is not installed; docker/bootstrap.sh ci installs it"
     return path
 
 

@@ -332,7 +332,7 @@ def test_a_stalling_issuer_holds_up_nobody_else(sandbox, keys, key_server, serve
                 async with session.get(f"{sandbox.url}/ims/v1/me", headers=headers) as answer:
                     assert answer.status == 200
             assert not slow.done()
-            assert server.thread_count <= threads + 2
+            assert server.thread_count <= threads + 8
             async with await slow as answer:
                 return answer.status, await answer.json()
 
@@ -358,10 +358,11 @@ def test_many_stalling_issuers_hold_up_nobody_else_and_no_thread(sandbox, keys, 
             while await asyncio.to_thread(key_server.count, path) < 40:
                 await asyncio.sleep(0)
             status, answer = await onboard(session, "healthy", healthy)
-            # The last issuer got its answer in time while others hang, and one thread fetches from all of them.
+            # The last issuer got its answer in time while others hang, and one thread fetches from all of them. It and
+            # those of the pool begin when they are first needed, maybe here; one for each would be 60.
             assert (status, answer["warnings"]) == (201, [])
             assert not all(task.done() for task in slow)
-            assert server.thread_count <= threads + 2
+            assert server.thread_count <= threads + 8
             return await asyncio.gather(*slow)
 
     assert {(status, *answer["warnings"]) for status, answer in asyncio.run(storm())} == {(201, "jwks-unreachable")}

@@ -38,7 +38,7 @@ def test_every_command_has_a_page_with_all_its_options(pages):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only man-db warns")
 def test_man_shows_every_page_without_a_warning(pages):
-    assert shutil.which("man"), "man is not installed; docker/bootstrap.sh test installs it"
+    assert shutil.which("man"), "man is not installed; docker/bootstrap.sh ci installs it"
     for name, page in pages.items():
         shown = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env={"MANWIDTH": "100", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
         assert (shown.returncode, shown.stderr) == (0, ""), name
@@ -48,6 +48,6 @@ def test_man_shows_every_page_without_a_warning(pages):
 
 
 def test_mandoc_finds_nothing_wrong(pages):
-    assert shutil.which("mandoc"), "mandoc is not installed; docker/bootstrap.sh test installs it"
+    assert shutil.which("mandoc"), "mandoc is not installed; docker/bootstrap.sh ci installs it"
     found = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages.values()], capture_output=True, text=True)
     assert found.stdout + found.stderr == ""

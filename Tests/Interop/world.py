@@ -10,7 +10,7 @@ import requests
 from child import Child
 
 ROOT = Path(__file__).resolve().parents[2]
-BINARY = Path(os.environ.get("UNDERSTUDY_BINARY", ROOT / ".build/debug/understudy"))
+BINARY = Path(os.environ.get("UNDERSTUDY_BINARY") or ROOT / ".build/debug/understudy").absolute()
 
 NOW = 1_800_000_000
 PARTNER = "317"

@@ -1,6 +1,7 @@
 """Starts the built program on free ports and stops it as a supervisor would."""
 
 import contextlib
+import os
 import resource
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from observer import Server
 
-BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
+BINARY = Path(os.environ.get("UNDERSTUDY_BINARY") or Path(__file__).resolve().parents[2] / ".build/debug/understudy")
 
 
 @contextlib.contextmanager

@@ -105,7 +105,10 @@ struct ConfigurationTests {
 
     @Test("a variable that nobody knows is told, with the nearest that there is, and stops nothing")
     func unknownVariable() throws {
-        let run = try Program.run("routes", environment: ["UNDERSTUDY_PROT": "1", "UNDERSTUDY_PORT": "1"])
+        // Those of the clients and of Compose are no options, but known.
+        let known = ["UNDERSTUDY_PORT", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL", "UNDERSTUDY_IMAGE", "UNDERSTUDY_KQUEUE"]
+        let variables = Dictionary(uniqueKeysWithValues: (known + ["UNDERSTUDY_PROT"]).map { ($0, "1") })
+        let run = try Program.run("routes", environment: variables)
         #expect(run.status == 0)
         #expect(
             run.complaint
@@ -206,6 +209,22 @@ struct FixturesCheckTests {
         let run = try Program.run("fixtures", "check", folder.path)
         #expect(run.status == 2)
         #expect(run.complaint.contains("holds no file that would be read; expected one such as rezolve/accounts.yaml."))
+    }
+
+    @Test("of several folders each is judged, and one that is wrong makes the answer no")
+    func several() throws {
+        let folder = TemporaryFolder()
+        try folder.write("partners: [\n", to: "wrong/rezolve/accounts.yaml")
+        try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good/rezolve/contract/a.hurl")
+        let run = try Program.run("fixtures", "check", "wrong", "good", "none", in: folder)
+        #expect(run.status == 1)
+        #expect(run.complaint.isEmpty, "\(run.complaint)")
+        let parts = run.output.split(separator: "\n", omittingEmptySubsequences: false).split { $0.hasSuffix(":") }
+        #expect(parts.count == 3)
+        #expect(parts.first?.first?.hasPrefix("wrong/rezolve/accounts.yaml:2:1: not YAML: ") == true)
+        #expect(parts.dropFirst().first?.first == "read: rezolve/contract/a.hurl")
+        #expect(parts.last?.first?.hasPrefix("the fixture folder none does not exist") == true)
+        #expect(try Program.run("fixtures", "check", "good", "good", in: folder).status == 0)
     }
 
     private static let head = "device_id: \"d\"\ncustomers: []\nusers: []\n"

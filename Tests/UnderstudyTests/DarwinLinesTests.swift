@@ -65,7 +65,7 @@ struct DarwinLinesTests {
             (false, true)
         // Its `#else` is for simulators and devices.
         case "os(macOS) || os(Linux)": (false, true)
-        case "canImport(Darwin) || KQUEUE", "os(Linux) && !KQUEUE", "canImport(Testing)", "canImport(XCTest)",
+        case "canImport(Darwin) || KQUEUE", "KQUEUE", "!KQUEUE", "canImport(Testing)", "canImport(XCTest)",
             "compiler(>=6.3)":
             (false, false)
         default: throw UnknownCondition(text: String(condition))

@@ -6,8 +6,12 @@
         internal import Glibc
     #endif
 
+    #if !KQUEUE
+        typealias Poller = KqueuePoller
+    #endif
+
     /// Waits for many descriptors at once; here with kqueue, level-triggered.
-    final class Poller: Sendable {
+    final class KqueuePoller: Sendable {
         private let descriptor: Int32
 
         init() throws(ServerError) {

@@ -1,9 +1,13 @@
-#if os(Linux) && !KQUEUE
+#if os(Linux)
     internal import CEpoll
     internal import Glibc
 
+    #if !KQUEUE
+        typealias Poller = EpollPoller
+    #endif
+
     /// Waits for many descriptors at once; here with epoll, level-triggered.
-    final class Poller: Sendable {
+    final class EpollPoller: Sendable {
         private let descriptor: Int32
 
         init() throws(ServerError) {
