@@ -113,17 +113,17 @@ import Wire
             ServerConfiguration(listeners: [.init(port: 0)], loops: 1, limits: .patient), handler: handler)
         server.start()
         let port = server.addresses[0].port
-        let client = try await onThread {
+        let (client, idle) = try await onThread {
             let client = try RawClient(port: port)
             // The loop accepts this connection and reads half of its request before the second connection.
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n")
-            try RawClient(port: port).close()
-            return client
+            return (client, try RawClient(port: port))
         }
         async let stop: Void = server.stop(within: .seconds(30))
         let answer = try await onThread {
-            // Once no one is listening any more, the loop is stopping.
-            while let other = try? RawClient(port: port) { other.close() }
+            // A loop that is stopping closes at once what is idle.
+            _ = try idle.readToEnd()
+            idle.close()
             try client.send("\r\n")
             return try client.readToEnd()
         }
