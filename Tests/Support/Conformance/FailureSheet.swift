@@ -42,8 +42,8 @@ struct FailureSheet: Sendable {
     }
 
     /// The routes where it has an answer of its own.
-    func routes(of failure: String) -> Set<String> {
-        let variants = (failures[failure]?["variants"]?.array ?? []) + envelopes
+    func routes(namedBy failure: String) -> Set<String> {
+        let variants = failures[failure]?["variants"]?.array ?? []
         return Set(variants.flatMap { $0["when"]?["route"]?.array ?? [] }.compactMap(\.string))
     }
 
