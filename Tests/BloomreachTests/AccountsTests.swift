@@ -14,7 +14,7 @@ struct AccountsTests {
         try fixtures.put(
             Self.file,
             [("  - token: \"demo-project-1\"", "  - token: \"demo-project-1\"\n    app_inbox_auth: \"advanced\"")])
-        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         try await world.set("bloomreach.app-inbox-auth", "any")
         try await world.call(.post, Example.inbox, .token, Example.body(Example.ana)).expect(
             401, Example.error("customer token required"), "customer-token-required")
@@ -25,7 +25,7 @@ struct AccountsTests {
         let fixtures = try OwnFixtures()
         try fixtures.put(
             Self.file, [("  - id: \"demo-stream-1\"", "  - id: \"demo-stream-1\"\n    require_jwt: \"all\"")])
-        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         let body = Example.body(Example.guest, #""event_type":"view""#)
         try await world.call(.post, Example.streamEvents, [], body).expect(
             401, Example.error("missing token"), "stream-token-missing")
@@ -47,7 +47,7 @@ struct AccountsTests {
                     """
                 )
             ])
-        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         try await world.call(.post, Example.events, .token, Example.body(Example.ana, #""event_type":"third""#))
             .expect(200)
         try await world.call(

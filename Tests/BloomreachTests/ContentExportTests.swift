@@ -62,7 +62,7 @@ struct ContentExportTests {
         _ after: (World) async throws -> Void
     ) async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "bloomreach")
         let world = try await World(on: Stage(emulator))
         try await before(world)
         try fixtures.put(file, changes)

@@ -195,7 +195,7 @@ struct ContentFixtureTests {
         let original = try String(contentsOfFile: "\(Repository.root)/Fixtures/\(fault.file)", encoding: .utf8)
         #expect(text != original, "the change took place")
         do {
-            _ = try Emulator(fixtures: fixtures.store)
+            _ = try fixtures.emulator(of: "bloomreach")
             Issue.record("the file was accepted")
         } catch let problem {
             #expect(problem.file.hasSuffix(fault.file))
@@ -221,7 +221,7 @@ struct ContentFixtureTests {
         for name in ["app-inbox", "in-app-messages", "content-blocks", "consents", "segments", "recommendations"] {
             try fixtures.write("projects: {}", to: "bloomreach/content/\(name).yaml")
         }
-        let world = try await World(on: Stage(try Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         try await world.fetchInbox().expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.1.0"}"#)
         try await world.call(.get, ContentExample.consents, .token)
             .expect(200, #"{"success":true,"results":[]}"#)
@@ -244,13 +244,13 @@ struct ContentFixtureTests {
                   content: { title: "{{customer.registered}}", "{{x": [1, null] }
                   placeholders: []
             """, to: "bloomreach/content/content-blocks.yaml")
-        let error = #expect(throws: FixtureProblem.self) { try Emulator(fixtures: fixtures.store) }
+        let error = #expect(throws: FixtureProblem.self) { try fixtures.emulator(of: "bloomreach") }
         #expect(error?.message.contains("{{x") == true, "names of members are templates too")
         try fixtures.put("bloomreach/content/segments.yaml", [])
         try fixtures.write(
             try String(contentsOfFile: "\(fixtures.path)/bloomreach/content/content-blocks.yaml", encoding: .utf8)
                 .replacing("{{x", with: "x"), to: "bloomreach/content/content-blocks.yaml")
-        let world = try await World(on: Stage(try Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         try await world.call(
             .post, ContentExample.blocks, .token, ContentExample.ofAna(#""content_block_ids":["b"]"#)
         ).expect(

@@ -117,7 +117,7 @@ struct FailureTests {
         try fixtures.put(
             "bloomreach/accounts.yaml",
             [(#"- key: "pubkey-demo-1""#, "- key: \"pubkey-demo-1\"\n        permissions: []")])
-        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         let answer = try await world.call(.post, path, .token, Example.body(Example.ana))
         answer.expect(403, body, "no-permission")
         #expect(answer.findings.first { $0.check == "permission" }?.expected == .text(permission))

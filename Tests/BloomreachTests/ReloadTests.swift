@@ -17,7 +17,7 @@ struct ReloadTests {
     @Test("what calls made or changed stays with its number, the rest follows the file")
     func accountsChange() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "bloomreach")
         let stage = try Stage(emulator)
         let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
         for (ids, property) in [(Example.ben, #"{"x":1}"#), (#"{"registered":"new@example.test"}"#, "{}")] {
@@ -47,7 +47,7 @@ struct ReloadTests {
     func accountsGo() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put(Self.accounts, [("  - token: \"demo-project-2\"", Self.newcomer)])
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "bloomreach")
         let stage = try Stage(emulator)
         let (changed, merged) = (try await World(on: stage), try await World(on: stage))
         let cleo = #"{"registered":"cleo@example.test"}"#
@@ -66,7 +66,7 @@ struct ReloadTests {
     @Test("the file's customer gives way where a call gave the id to another one")
     func collision() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "bloomreach")
         let world = try await World(on: try Stage(emulator))
         try await world.call(
             .post, Example.customers, .token,

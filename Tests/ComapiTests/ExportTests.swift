@@ -29,7 +29,7 @@ struct ExportTests {
     @Test("fixtures that are read anew keep sessions, messages and tokens; a space that is gone is not found")
     func reload() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "comapi")
         let world = try await World.comapi(on: Stage(emulator))
         let mira = try await ComapiLife.live(world)
         let before = try await ComapiLife.seen(world, as: mira)

@@ -94,10 +94,10 @@ struct MultipartFormTests {
     }
 
     @Test(
-        "ten megabytes of what begins or ends a boundary are read in one go", .timeLimit(.minutes(15)),
+        "a megabyte of what begins or ends a boundary is read in one go", .timeLimit(.minutes(15)),
         arguments: ["\r", "\n", "-", "z", "\r\n--xy", "\r\n--xyzz"])
     func largest(_ text: String) {
-        let filling = Array(String(repeating: text, count: ComapiContentStore.largest / text.utf8.count).utf8)
+        let filling = Array(String(repeating: text, count: (1 << 20) / text.utf8.count).utf8)
         #expect(throws: text.hasSuffix("zz") ? MultipartForm.Problem.brokenHead : .noClosing) {
             try MultipartForm(Array("--xyz\r\n".utf8) + filling, type: Self.type)
         }

@@ -11,7 +11,7 @@ struct SecretTests {
     func latin1(_ depth: Depth) async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put("comapi/accounts.yaml", [(Example.secretA, "geheim-ü")])
-        let world = try await World.comapi(depth, on: Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World.comapi(depth, on: Stage(fixtures.emulator(of: "comapi")))
         let challenge = try await world.challenge()
         let token = try await world.mint(
             "comapi/app", ["nonce": .string(challenge.nonce), "defect": "secret-latin-1"])
@@ -36,7 +36,7 @@ struct SecretTests {
     func trimmed() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put("comapi/accounts.yaml", [("\"\(Example.secretA)\"", "\" \(Example.secretA) \"")])
-        let world = try await World.comapi(on: Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World.comapi(on: Stage(fixtures.emulator(of: "comapi")))
         let answer = try await world.answer { Forged.claims(nonce: $0.json) }
         answer.expect(403, Example.invalidJWT, "secret-trimmed")
         #expect(answer.entry?.explanation?.contains("is removed") == true)

@@ -34,23 +34,26 @@ struct ConformanceTests {
 
     // MARK: Failures
 
-    @Test("answers each failure exactly, and the journal names it", arguments: Depth.allCases, each(\.failures))
-    func failure(_ depth: Depth, _ failure: Conforming<FailureCase>) async throws {
-        try await failure.vendor.check(failure.value, depth)
+    @Test("answers each failure exactly, and the journal names it", arguments: each(\.failures))
+    func failure(_ failure: Conforming<FailureCase>) async throws {
+        try await failure.vendor.check(failure.value, .pipeline)
+    }
+
+    @Test("answers a failure of each status over a socket, too", arguments: each(\.failuresByStatus))
+    func failureOverSocket(_ failure: Conforming<FailureCase>) async throws {
+        try await failure.vendor.check(failure.value, .socket)
     }
 
     @Test("has a case for each failure", arguments: VendorConformance.vendors)
     func failureCoverage(_ vendor: VendorConformance) throws { try vendor.checkFailureCoverage() }
 
-    @Test("answers each armed failure at every route as failures.yaml has it", arguments: each(\.failureNames))
+    @Test("answers each armed failure as failures.yaml has it, wherever it is armed", arguments: each(\.failureNames))
     func armed(_ failure: Conforming<String>) async throws { try await failure.vendor.checkArmed(failure.value) }
 
     // MARK: Switches
 
-    @Test("does what each value of each switch says", arguments: Depth.allCases, each(\.switches))
-    func switchValue(_ depth: Depth, _ example: Conforming<SwitchCase>) async throws {
-        try await example.vendor.check(example.value, depth)
-    }
+    @Test("does what each value of each switch says", arguments: each(\.switches))
+    func switchValue(_ example: Conforming<SwitchCase>) async throws { try await example.vendor.check(example.value) }
 
     @Test("has a case for each value of each switch, and each changes something", arguments: VendorConformance.vendors)
     func switchCoverage(_ vendor: VendorConformance) async throws { try await vendor.checkSwitchCoverage() }
@@ -97,14 +100,14 @@ struct ConformanceTests {
     @Test("is as new after a reset", arguments: living)
     func reset(_ vendor: VendorConformance) async throws { try await vendor.checkReset() }
 
-    @Test("keeps what requests made when fixtures are read anew", arguments: Depth.allCases, living)
-    func reload(_ depth: Depth, _ vendor: VendorConformance) async throws { try await vendor.checkReload(depth) }
+    @Test("keeps what requests made when fixtures are read anew", arguments: living)
+    func reload(_ vendor: VendorConformance) async throws { try await vendor.checkReload() }
 
     @Test("keeps sandboxes apart", arguments: Depth.allCases, living)
     func isolation(_ depth: Depth, _ vendor: VendorConformance) async throws { try await vendor.checkIsolation(depth) }
 
-    @Test("repeats itself under a seed", arguments: Depth.allCases, living)
-    func seed(_ depth: Depth, _ vendor: VendorConformance) async throws { try await vendor.checkSeed(depth) }
+    @Test("repeats itself under a seed", arguments: living)
+    func seed(_ vendor: VendorConformance) async throws { try await vendor.checkSeed() }
 
     @Test("refuses wrong states by their place, without a change", arguments: each(\.wrongStates))
     func wrongState(_ wrong: Conforming<WrongState>) async throws { try await wrong.vendor.check(wrong.value) }

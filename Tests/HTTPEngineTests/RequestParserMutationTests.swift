@@ -12,7 +12,7 @@ import Testing
 /// Feeds the parser randomly damaged requests, the same ones in every run.
 @Suite struct RequestParserMutationTests {
     /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
-    private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 20_000
+    private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
 
     @Test(arguments: 0..<8)
     func `Damaged requests come out complete or refused, whatever the portions`(seed: Int) {

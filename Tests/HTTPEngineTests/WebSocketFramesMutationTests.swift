@@ -13,7 +13,7 @@ import Wire
 /// Feeds the frame reader randomly damaged frames, the same ones in every run.
 @Suite struct WebSocketFramesMutationTests {
     /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
-    private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 20_000
+    private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
 
     @Test(arguments: 0..<8)
     func `Damaged frames come to the same, whatever the portions`(seed: Int) {

@@ -27,7 +27,7 @@ struct ExportTests {
     @Test("replaced fixtures: what nobody touched follows them, what was made or changed stays, fetched keys too")
     func reload() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "ims")
         let stage = try Stage(emulator)
         let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
         try await touched.call(.patch, Example.me, try IMSLife.fields(), #"{"phone":"+1555"}"#).expect(200)
@@ -57,7 +57,7 @@ struct ExportTests {
     func brokenKey() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.write("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", to: "ims/keys/k2.pem")
-        let world = try await World(on: Stage(Emulator(fixtures: fixtures.store)))
+        let world = try await World(on: Stage(fixtures.emulator(of: "ims")))
         let minted = try await world.control(.post, "tokens/ims/user", #"{"issuer":"rotating"}"#)
         #expect(minted.status == 400)
         #expect(minted.text.contains("k2.pem is not a private key in PEM"))

@@ -8,7 +8,7 @@ import Testing
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
 @Suite("Mutated JSON")
 struct JSONMutationTests {
-    static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
+    static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
 
     static let seeds = [
         "{\"sub\":\"mira\",\"aud\":[\"a\",\"b\"],\"exp\":1800001800.5,\"act\":{\"x\":null,\"y\":true}}",

@@ -48,7 +48,7 @@ struct HostileTokenTests {
             .id, profile, keys: .rsa(TestKey.current.verificationKey))
         var random = SeededGenerator(seed: 0x0C7A)
         var valid = 0
-        for _ in 0..<5_000 {
+        for _ in 0..<2_500 {
             var bytes = good
             for _ in 0..<Int.random(in: 0...2, using: &random) { Mutation.apply(to: &bytes, using: &random) }
             let judgement = validator.judge.judgement(bytes, at: validator.clock())

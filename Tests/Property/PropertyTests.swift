@@ -11,7 +11,7 @@ struct PropertyTests {
     func identity() async throws {
         let property = try Property()
         let first = UInt64(Self.setting("SEED", or: 1))
-        let (least, seconds) = (UInt64(Self.setting("COURSES", or: 40)), Self.setting("SECONDS", or: 0))
+        let (least, seconds) = (UInt64(Self.setting("COURSES", or: 20)), Self.setting("SECONDS", or: 0))
         let most = Self.setting("FAILURES", or: 1)
         let deadline = ContinuousClock.now + .seconds(seconds)
         var (seed, failures) = (first, 0)

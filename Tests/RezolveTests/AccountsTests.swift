@@ -26,8 +26,9 @@ struct AccountsTests {
 
     /// Rezolve's fixtures with other accounts layered on top.
     private func emulator(_ accounts: String) throws -> Emulator {
-        let folder = try TemporaryFolder(["rezolve/accounts.yaml": accounts])
-        return try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
+        let fixtures = try OwnFixtures()
+        try fixtures.write(accounts, to: "rezolve/accounts.yaml")
+        return try fixtures.emulator(of: "rezolve")
     }
 
     @Test("while there is one partner, guests and RUA do without an api key, and core does not")

@@ -67,7 +67,7 @@ struct ReloadTests {
         .timeLimit(.minutes(15)), arguments: Depth.allCases)
     func underLoad(_ depth: Depth) async throws {
         let fixtures = try Self.versions.map(Self.version)
-        let emulator = try Emulator(fixtures: fixtures[0].store)
+        let emulator = try fixtures[0].emulator(of: "rezolve")
         let stage = try Stage(emulator)
         let (reader, writer) = (try await World(depth, on: stage), try await World(depth, on: stage))
         let done = Flag()
@@ -101,7 +101,7 @@ struct ReloadTests {
     @Test("changed accounts: what requests made or changed stays, the rest follows the file")
     func accountsChange() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "rezolve")
         let stage = try Stage(emulator)
         let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
         try await touched.call(.put, Example.ada + "/profile", .ada, #"{"title":"Dr"}"#).expect(200)
@@ -138,7 +138,7 @@ struct ReloadTests {
     @Test("a record that left the file goes, unless its user or it was changed by requests")
     func accountsGo() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "rezolve")
         let stage = try Stage(emulator)
         let (signedIn, untouched) = (try await World(on: stage), try await World(on: stage))
         try await signedIn.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
@@ -162,7 +162,7 @@ struct ReloadTests {
     @Test("where file and sandbox want the same id, the sandbox keeps what its clients know")
     func collision() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "rezolve")
         let world = try await World(on: Stage(emulator))
         let user = #"{"username":"new@example.test","password":"p"}"#
         let registered = try await world.call(.post, "/v2/credentials/register", .keyN, user)
@@ -191,7 +191,7 @@ struct ReloadTests {
               first: [{ on: profile.get, go: second }]
               second: [{ on: phonebook.list, fail: service-unavailable }]
             """, to: "rezolve/scenarios/own.yaml")
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "rezolve")
         let world = try await World(on: Stage(emulator))
         try await world.control(.put, "scenarios", #"{"scenario":"own"}"#)
         _ = try await world.call(.get, Example.ada + "/profile", .ada)
@@ -212,7 +212,7 @@ struct ReloadTests {
     @Test("a call that waits over a change is judged and answered by the new fixtures alone")
     func waiting() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try Emulator(fixtures: fixtures.store)
+        let emulator = try fixtures.emulator(of: "rezolve")
         let stage = try Stage(emulator)
         let world = try await World(on: stage)
         let registered = try await world.call(

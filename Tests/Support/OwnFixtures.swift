@@ -1,5 +1,6 @@
 package import Emulation
 import Foundation
+package import Understudy
 
 /// A folder of changed fixtures that override the repository's.
 package final class OwnFixtures: Sendable {
@@ -17,6 +18,11 @@ package final class OwnFixtures: Sendable {
 
     /// The folder over the fixtures, read anew.
     package var store: FixtureStore { FixtureStore(layers: [folder.path, base]) }
+
+    /// An emulator of that vendor alone: the others take most of the time of a start.
+    package func emulator(of vendor: String) throws(FixtureProblem) -> Emulator {
+        try Emulator(fixtures: store, loaders: Catalog.vendors.filter { $0.identity.id == vendor })
+    }
 
     /// The text of the original fixture.
     package func text(_ name: String) throws -> String {

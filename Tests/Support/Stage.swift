@@ -31,7 +31,11 @@ package final class Stage: Sendable {
         self.emulator = emulator
         self.folder = folder
         pipeline = Pipeline(emulator)
-        server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: pipeline)
+        // On a busy machine these tests are slow clients, too, who must not be sent away.
+        var limits = Limits()
+        for limit in [\Limits.idle, \.header, \.body, \.write] { limits[keyPath: limit] = .seconds(600) }
+        server = try Server(
+            ServerConfiguration(listeners: [.init(port: 0)], loops: 1, limits: limits), handler: pipeline)
         port = server.addresses[0].port
         server.start()
     }

@@ -16,7 +16,7 @@ struct CompactTokenMutationTests {
         let algorithm: Algorithm
     }
 
-    static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
+    static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
 
     @Test("never crash the reader, and never verify unless nothing of them changed")
     func mutate() throws {

@@ -61,6 +61,9 @@ struct Program {
         ProcessInfo.processInfo.environment.filter { $0.key == "UNDERSTUDY_MUTANT" }
     ) { $1 }
 
+    /// Between two looks at what another process does, which needs the processor meanwhile.
+    static func pause() async throws { try await Task.sleep(for: .milliseconds(5)) }
+
     static func process(
         _ arguments: [String], _ environment: [String: String], in folder: TemporaryFolder
     ) -> Process {

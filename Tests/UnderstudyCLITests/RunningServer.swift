@@ -32,7 +32,7 @@ struct RunningServer {
         let deadline = ContinuousClock.now + .seconds(300)
         // The file appears, complete, once the server accepts connections.
         while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {
-            await Task.yield()
+            try await Program.pause()
         }
         let lines = try folder.read("ports").split(separator: "\n").map { $0.split(separator: " ") }
         base = "http://127.0.0.1:\(try #require(lines.first { $0[0] == "http" })[1])"

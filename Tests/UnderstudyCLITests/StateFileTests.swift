@@ -148,11 +148,11 @@ struct StateFileTests {
         let log = Pipe()
         (process.standardError, process.standardOutput) = (log, FileHandle.nullDevice)
         try process.run()
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         while !FileManager.default.fileExists(atPath: folder.path + "/ports"), process.isRunning,
             ContinuousClock.now < deadline
         {
-            await Task.yield()
+            try await Program.pause()
         }
         let base = "http://127.0.0.1:\(try folder.read("ports").split(separator: " ")[1].dropLast())"
         let answer = try await HTTPClient.send(

@@ -15,21 +15,19 @@ struct WatchTests {
         let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             if holds(try await health(server)) { return }
-            await Task.yield()
+            try await Program.pause()
         }
         Issue.record("health still says \((try await health(server))?.text ?? "nothing")")
     }
 
-    @Test(
-        "a changed file is taken over, a broken one is named in health and log, and the server goes on",
-        arguments: [["--watch"], []])
-    func watch(_ options: [String]) async throws {
+    @Test("a changed file is taken over, a broken one is named in health and log, and the server goes on")
+    func watch() async throws {
         let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
         let text = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
         let folder = TemporaryFolder()
         try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
-        if options.isEmpty { try folder.write("watch: true\n", to: "understudy.yaml") }
-        let server = try await RunningServer(options, in: folder)
+        try folder.write("watch: true\n", to: "understudy.yaml")
+        let server = try await RunningServer(in: folder)
         let refused = server.base + "/api/v1/partner/317/customer/entity123/wallet"
         #expect(try await health(server)?["watching"] == true)
         try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")

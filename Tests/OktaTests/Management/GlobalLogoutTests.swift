@@ -74,7 +74,7 @@ struct GlobalLogoutTests {
         let fixtures = try OwnFixtures()
         try fixtures.put(
             "okta/accounts.yaml", [(old: "http://127.0.0.1:3000/global-token-revocation", new: url)])
-        return try Stage(Emulator(fixtures: fixtures.store))
+        return try Stage(fixtures.emulator(of: "okta"))
     }
 
     private static let order: JSONObject = ["user": "ada@example.test", "client": .string(Example.web)]

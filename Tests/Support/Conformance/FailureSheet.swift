@@ -41,6 +41,12 @@ struct FailureSheet: Sendable {
         return [[:]] + Set(conditions).subtracting([[:]]).sorted { "\($0)" < "\($1)" }
     }
 
+    /// The routes where it has an answer of its own.
+    func routes(namedBy failure: String) -> Set<String> {
+        let variants = failures[failure]?["variants"]?.array ?? []
+        return Set(variants.flatMap { $0["when"]?["route"]?.array ?? [] }.compactMap(\.string))
+    }
+
     /// The answer to a failure with standard parameters on a route.
     func answer(_ failure: String, route: String, switches: [String: String]) -> Answer {
         let entry = failures[failure] ?? [:]

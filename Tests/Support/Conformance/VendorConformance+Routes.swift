@@ -30,7 +30,9 @@ extension VendorConformance {
         var request = try await route.request(in: world)
         dropCredentials(&request)
         let answer = try await request.send(in: world)
-        #expect(answer.failure == refusal(route), "\(answer.text)")
+        #expect(
+            answer.failure == refusal(route),
+            "\(answer.status) \(answer.text); the journal has \(world.sandbox.journal.count) entries")
         guard let failure = answer.failure else { return }
         #expect(try FailureSheet.read(id, in: server.fixtures).statuses(of: failure).contains(answer.status))
         #expect(answer.entry?.record.route == route.route)
@@ -53,12 +55,16 @@ extension VendorConformance {
 
     /// Checks that the vendor accepts any content or refuses it in its own shape, with a reason, and that a refused
     /// call changes nothing.
+    ///
+    /// A route gets every other content, so that neighbours, which read alike, share all of them.
     package func checkHostileBodies(of route: RouteCase) async throws {
         let sheet = try FailureSheet.read(id, in: server.fixtures)
         var world = try await world()
         var request = try await route.request(in: world)
         var before = try wholeState(world)
-        for hostile in HostileBody.all(insteadOf: try route.body()) {
+        let contents = HostileBody.all(insteadOf: try route.body())
+        let first = routes.firstIndex { $0.description == route.description } ?? 0
+        for hostile in stride(from: first % 2, to: contents.count, by: 2).map({ contents[$0] }) {
             let answer = try await request.send(hostile, in: world)
             if answer.status < 400 {
                 // Each content must meet the original state.
@@ -105,12 +111,13 @@ extension VendorConformance {
         let limit = try server.stage().bodyLimit(route.method, request.target)
         let statuses = try FailureSheet.read(id, in: server.fixtures).statuses(of: bodyTooLarge)
         for (excess, isTooLong) in [(0, false), (1, true)] {
-            let answer = try await world.call(
-                request.method, request.target, request.fields,
-                bytes: [UInt8](repeating: UInt8(ascii: " "), count: limit + excess))
+            let content = [UInt8](repeating: UInt8(ascii: " "), count: limit + excess - 2) + Array("{}".utf8)
+            let answer = try await world.call(request.method, request.target, request.fields, bytes: content)
             #expect((answer.failure == bodyTooLarge) == isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
             #expect(statuses.contains(answer.status) == isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
         }
+        // Its long journal would push out those of others.
+        try await world.delete()
     }
 
     /// Checks that the sample request works, and that no sample is a secret.

@@ -32,6 +32,7 @@ extension VendorConformance {
 
     /// Checks that events survive two restarts, and that nothing is kept of unused sandboxes.
     package func checkRestart(_ memory: Memory) async throws {
+        let server = server.only(id)
         let first = try server.fresh(keeping: memory)
         let (world, untouched) = (try await world(on: first), try await world(on: first))
         let past = try await lived().live(world)
@@ -56,6 +57,7 @@ extension VendorConformance {
 
     /// Checks that later events have the same effect after a restart as without one.
     package func checkContinuation(_ memory: Memory) async throws {
+        let server = server.only(id)
         let stage = try server.fresh(keeping: memory)
         let world = try await world(on: stage)
         let past = try await lived().live(world)
@@ -70,6 +72,7 @@ extension VendorConformance {
 
     /// Checks that a reset restores the fixtures' records and leaves no change behind.
     package func checkReset() async throws {
+        let server = server.only(id)
         let stage = try server.fresh()
         let world = try await world(on: stage)
         func records() async throws -> JSON {
@@ -93,10 +96,11 @@ extension VendorConformance {
     }
 
     /// Checks that reloading fixtures keeps what requests made, while an unused sandbox follows the files.
-    package func checkReload(_ depth: Depth) async throws {
+    package func checkReload() async throws {
+        let server = server.only(id)
         let own = try OwnFixtures(over: server.fixtures)
         let stage = try server.fresh(under: own.path)
-        let (world, untouched) = (try await world(depth, on: stage), try await world(depth, on: stage))
+        let (world, untouched) = (try await world(on: stage), try await world(on: stage))
         let before = try await state(untouched)
         let past = try await lived().live(world)
         let (kept, seen) = (try await past.kept(world), try await past.seen(world))
@@ -128,9 +132,10 @@ extension VendorConformance {
     }
 
     /// Checks that equal seeds give the same state and journal byte for byte, and different seeds different ones.
-    package func checkSeed(_ depth: Depth) async throws {
+    package func checkSeed() async throws {
+        let server = server.only(id)
         // A server of its own: on a shared one, the journals of others can push entries of this one out.
-        let world = try await World(depth, on: server.fresh(), at: nil)
+        let world = try await World(on: server.fresh(), at: nil)
         func record(seed: Int) async throws -> (texts: [String], drawn: [String]) {
             try await world.control(.delete, "sandboxes/" + world.name)
             try await world.set(seed: seed)
@@ -151,6 +156,7 @@ extension VendorConformance {
 
     /// Checks that wrong accounts prevent the start, and that the problem names the place.
     package func check(_ wrong: WrongAccounts) throws {
+        let server = server.only(id)
         let (file, own) = ("\(id)/accounts.yaml", try OwnFixtures(over: server.fixtures))
         try own.put(file, [(wrong.old, wrong.new)])
         let problem = #expect(throws: FixtureProblem.self) { try server.fresh(under: own.path) }

@@ -2,8 +2,8 @@ import Testing
 
 extension VendorConformance {
     /// Checks the request's outcome under the switch's value.
-    package func check(_ example: SwitchCase, _ depth: Depth) async throws {
-        let answer = try await answer(to: example, under: example.value, depth)
+    package func check(_ example: SwitchCase) async throws {
+        let answer = try await answer(to: example, under: example.value)
         #expect(answer.failure == example.failure, "\(answer.text)")
         // A failure may be told by a redirect, too.
         if answer.status >= 400 || example.failure == nil {
@@ -51,10 +51,8 @@ extension VendorConformance {
         return ["\(answer.status)", answer.failure ?? "", example.shows.map { "\(answer.wire.contains($0))" } ?? ""]
     }
 
-    private func answer(
-        to example: SwitchCase, under value: String, _ depth: Depth = .pipeline
-    ) async throws -> ReceivedAnswer {
-        let world = try await world(depth)
+    private func answer(to example: SwitchCase, under value: String) async throws -> ReceivedAnswer {
+        let world = try await world()
         try await world.set("\(id).\(example.name)", value)
         return try await example.send(world)
     }
