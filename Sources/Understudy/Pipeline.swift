@@ -223,8 +223,6 @@ package struct Pipeline: RequestHandler {
             case .waiting(let job): step = await job()
             case .fetching(let request, let then):
                 step = then(await fetch(request, in: exchange.sandbox))
-            case .calling(let request, let vendor, let then):
-                step = then(await emulator.send(request, of: vendor, in: exchange.sandbox))
             }
         }
     }

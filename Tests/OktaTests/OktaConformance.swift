@@ -50,7 +50,6 @@ extension VendorConformance {
             "factor-code user! factor",
             "consent user! client! server scopes!",
             "revoke-consent user! client! server",
-            "universal-logout user! client! format defect",
             "claim-rule name of client user server grant scope times set remove header defect",
             "remove-claim-rule name!",
             "drill-keys issuer! drill!",
@@ -63,8 +62,7 @@ extension VendorConformance {
             "par-required per-client per-client", "device-interval 5 5", "dpop-nonce require require",
             "dpop-resource-nonce off off", "dpop-optional ignore ignore", "dpop-iat enforce enforce",
             "oob-interval push always", "mfa-challenge-types off on", "rate-limit count count",
-            "rate-limit-quota 600 600", "cors enforce enforce", "universal-logout-subject email email",
-            "logout-allow  ",
+            "rate-limit-quota 600 600", "cors enforce enforce",
         ]
         vendor.tokens = TokenCase.all
         vendor.samples = ["/oauth2/default", Example.native, "ada@example.test"]

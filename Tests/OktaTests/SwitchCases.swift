@@ -1,13 +1,11 @@
 import JSON
 import Support
 import Testing
-import Understudy
 
 /// The effect of each value of each switch.
 extension SwitchCase {
     static let all =
-        keyCases + tokenCases + authorizeCases + pushCases + proofCases + directCases + answerCases
-        + logoutCases + judgementCases
+        keyCases + tokenCases + authorizeCases + pushCases + proofCases + directCases + answerCases + judgementCases
 
     private static let keys: @Sendable (World) async throws -> ReceivedAnswer = {
         try await $0.call(.get, Example.custom + "/keys")
@@ -214,33 +212,6 @@ extension SwitchCase {
         SwitchCase("rate-limit-quota", "7", shows: "Limit: 7", list),
         SwitchCase("cors", "enforce", failure: "origin-not-redirect", stranger),
         SwitchCase("cors", "any", shows: #""token_type":"Bearer""#, stranger),
-    ]
-
-    private static let logoutOrder: JSONObject = ["user": .string(Example.ada), "client": .string(Example.web)]
-
-    /// What the journal says of the call of Universal Logout to the web app's address; nobody listens there.
-    private static let logout: @Sendable (World) async throws -> ReceivedAnswer = { world in
-        try await world.perform("universal-logout", logoutOrder).expect(200)
-        let shown = try await world.control(.get, "journal?kind=outgoing").text
-        return .heard([shown.replacing("\\", with: "")])
-    }
-
-    /// A call to another machine, under the switch as the world has it.
-    private static let awayLogout: @Sendable (World) async throws -> ReceivedAnswer = { world in
-        let settings = try await world.control(.get, "settings").json
-        let own = try OwnFixtures()
-        try own.put(
-            "okta/accounts.yaml", [("http://127.0.0.1:3000/global-token-revocation", "http://away.invalid/x")])
-        let away = world.moved(to: try Stage(Emulator(fixtures: own.store)))
-        try await away.set("okta.logout-allow", try #require(settings["switches"]?["okta.logout-allow"]?.string))
-        return .heard(["\(try await away.perform("universal-logout", logoutOrder).status)"])
-    }
-
-    private static let logoutCases: [SwitchCase] = [
-        SwitchCase("universal-logout-subject", "email", shows: #""format":"email""#, logout),
-        SwitchCase("universal-logout-subject", "iss_sub", shows: #""format":"iss_sub""#, logout),
-        SwitchCase("logout-allow", "", shows: "400", awayLogout),
-        SwitchCase("logout-allow", "away.invalid", shows: "200", awayLogout),
     ]
 
     /// What the validator says to an ID token whose `exp` is no number.

@@ -287,7 +287,6 @@ ACTIONS: dict[tuple[str, str], dict] = {
     ("okta", "factor-code"): SOMEBODY,
     ("okta", "consent"): {**NATIVE, "scopes": ["trips.share"]},
     ("okta", "revoke-consent"): NATIVE,
-    ("okta", "universal-logout"): NATIVE,
     ("okta", "claim-rule"): {"name": "wrong-nonce"},
     ("okta", "remove-claim-rule"): {"name": "r1"},
     ("okta", "drill-keys"): {"issuer": "default", "drill": "overlap"},

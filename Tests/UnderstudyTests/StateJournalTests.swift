@@ -116,8 +116,7 @@ struct StateJournalTests {
         _ = try await world.call(.get, "/nowhere")
         let queries = [
             "vendor=rezolve", "route=rua.guest", "route=rua.*", "status=4xx", "status=404", "refused=true",
-            "refused=false", "unmatched=true", "since=1800000090", "after=2", "kind=incoming", "kind=outgoing",
-            "last=1",
+            "refused=false", "unmatched=true", "since=1800000090", "after=2", "last=1",
         ]
         let next = world.moved(to: try stage.restarted())
         for query in queries {

@@ -206,7 +206,6 @@ export interface JournalFilter {
   after?: number;
   unmatched?: boolean;
   refused?: boolean;
-  kind?: "incoming" | "outgoing";
   last?: number;
 }
 

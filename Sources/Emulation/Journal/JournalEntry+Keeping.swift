@@ -86,10 +86,6 @@ extension JournalEntry {
         let interventions = shown["intervention"].map { $0.array ?? [$0] } ?? []
         record.intervention = interventions.first?.string
         record.ownInterventions = Array(interventions.dropFirst(record.intervention == nil ? 0 : 1))
-        if shown["kind"]?.string == ExchangeKind.outgoing.rawValue {
-            let target = shown["request"]?["target"]?.string ?? ""
-            record.calledBase = shown["url"]?.string.map { String($0.dropLast(target.count)) } ?? ""
-        }
         for finding in shown["findings"]?.array ?? [] {
             // Others are only shown, and that is done from the text.
             guard finding["outcome"]?.string == Finding.Outcome.noted.rawValue, let check = finding["check"]?.string

@@ -29,8 +29,6 @@ public struct ExchangeRecord: Sendable {
     public var secrets: Set<String> = []
     /// The orders of the request that were refused individually.
     public var parts: ExchangeParts?
-    /// Scheme, host and port that the server itself asked; `nil` for a request that it received.
-    public var calledBase: String?
     /// The traffic of the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
     /// Links the exchange to the sockets it notified; `nil` when there were none.
@@ -136,9 +134,6 @@ public struct JournalEntry: Sendable {
         content = Content(
             sandbox: sandbox, moment: moment, request: request, response: response, record: record, omitsBodies: true)
     }
-
-    /// Whether the server sent the request.
-    package var isOutgoing: Bool { record.calledBase != nil }
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
     package var explanation: String? {

@@ -14,12 +14,12 @@ package struct JournalExpectation: Sendable {
     package let bounds: String
 
     private static let filters = [
-        "vendor", "route", "status", "failure", "refused", "noted", "since", "after", "unmatched", "kind",
+        "vendor", "route", "status", "failure", "refused", "noted", "since", "after", "unmatched",
     ]
 
     /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without the two; and `where`, which takes
-    /// `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `since`, `after`, `unmatched`, `kind` (by default `incoming`) and
-    /// the parts of an ``ExchangeCondition``.
+    /// `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `since`, `after`, `unmatched` and the parts of an
+    /// ``ExchangeCondition``.
     ///
     /// - Parameter noteNames: checks whose notes `where` takes as well, each with a ``ValueMatcher``.
     package init(_ node: FixtureNode, notes noteNames: [String] = []) throws(FixtureProblem) {
@@ -39,10 +39,7 @@ package struct JournalExpectation: Sendable {
         }
         bounds = mapping["exactly"] == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
         let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members + noteNames)
-        var filter = try criteria.map(Self.filter) ?? JournalFilter()
-        // Whoever counts calls of an app does not mean those that the server made.
-        filter.isOutgoing = filter.isOutgoing ?? false
-        self.filter = filter
+        filter = try criteria.map(Self.filter) ?? JournalFilter()
         condition = try criteria.map(ExchangeCondition.init) ?? ExchangeCondition()
         var notes: [(check: String, matcher: ValueMatcher)] = []
         for name in noteNames { if let node = criteria?[name] { notes.append((name, try ValueMatcher(node))) } }
@@ -76,9 +73,6 @@ package struct JournalExpectation: Sendable {
         filter.isNoted = try mapping["noted"]?.bool()
         filter.after = try mapping["after"].map(count)
         filter.isUnmatched = try mapping["unmatched"]?.bool()
-        filter.isOutgoing = try mapping["kind"].map { node throws(FixtureProblem) in
-            try node.choice(of: ExchangeKind.self) == .outgoing
-        }
         filter.since = try mapping["since"].map { node throws(FixtureProblem) in
             let value = try node.json()
             guard let moment = Moment(value) else {

@@ -21,8 +21,6 @@ package struct JournalFilter: Sendable {
     package var after: Int?
     /// Whether the exchange matched no route (`true`) or one (`false`).
     package var isUnmatched: Bool?
-    /// Whether the server sent the request (`true`) or received it (`false`).
-    package var isOutgoing: Bool?
 
     /// A status code, or all of a class.
     package enum Status: Sendable, Hashable, CustomStringConvertible {
@@ -72,7 +70,6 @@ package struct JournalFilter: Sendable {
             && since.map { entry.moment >= $0 } != false
             && after.map { entry.id > $0 } != false
             && (isUnmatched == nil || (entry.record.route == nil) == isUnmatched)
-            && (isOutgoing == nil || entry.isOutgoing == isOutgoing)
     }
 
     private func isRoute(_ id: String?) -> Bool {
@@ -104,25 +101,10 @@ package struct JournalFilter: Sendable {
                 "unmatched", isUnmatched.map { "\($0)" }, "\(record.route == nil)",
                 (record.route == nil) == isUnmatched
             ),
-            (
-                "kind", isOutgoing.map(ExchangeKind.name), ExchangeKind.name(entry.isOutgoing),
-                entry.isOutgoing == isOutgoing
-            ),
         ]
         return parts.compactMap { part in
             guard let expected = part.expected, !part.holds else { return nil }
             return ExchangeCondition.Miss(condition: part.name, expected: expected, found: part.found)
         }
     }
-}
-
-/// The kinds of exchange by name.
-package enum ExchangeKind: String, CaseIterable, Sendable {
-    /// A request that the server received.
-    case incoming
-    /// A request that the server sent for an action.
-    case outgoing
-
-    /// The name of the kind.
-    static func name(_ isOutgoing: Bool) -> String { (isOutgoing ? Self.outgoing : incoming).rawValue }
 }

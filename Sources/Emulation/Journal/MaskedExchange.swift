@@ -126,15 +126,9 @@ extension MaskedExchange {
             "vendor": JSON(record.vendor), "route": JSON(record.route),
             "status": JSON(entry.response.status.code), "failure": JSON(record.failure), "reason": JSON(reason),
         ]
-        if let base = record.calledBase {
-            json["kind"] = .string(ExchangeKind.outgoing.rawValue)
-            json["url"] = .string(redactor.text(base) + target)
-        }
         json["note"] = note.map(JSON.string)
         json["intervention"] = interventions
-        json["nearest_routes"] = (entry.isOutgoing ? nil : entry.nearestRoutes(in: routes)).map {
-            .array($0.map(JSON.string))
-        }
+        json["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         json["findings"] = findings
         json["request"] = .object([
             "method": .string(entry.request.method.rawValue), "target": .string(target),
@@ -206,7 +200,7 @@ extension MaskedExchange {
 
     /// The exchange in one line: route, request, outcome and reason.
     var summary: String {
-        let place = entry.isOutgoing ? "calling out" : entry.record.route ?? "without a route"
+        let place = entry.record.route ?? "without a route"
         let route = entry.record.vendor.map { "\($0) \(place): " } ?? ""
         let failure = entry.record.failure.map { " \($0)" } ?? ""
         let reason = reason.map { " (\($0))" } ?? ""

@@ -49,12 +49,12 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     func seal()
     /// Answers again after ``seal()``.
     func unseal()
-    /// Performs an action, or its first half if the server is to send a request for it.
+    /// Performs an action, and returns a result for people.
     ///
     /// - Parameter selector: how the request that causes it named the sandbox.
     func perform(
         _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> ActionOutcome
+    ) throws(ActionRefusal) -> JSON
 
     /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
     func export(_ extent: StateExtent) -> JSON?
@@ -130,10 +130,6 @@ public enum ExchangeStep: Sendable {
     case waiting(@Sendable () async -> ExchangeStep)
     /// Published keys must be fetched; it continues with the answer.
     case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
-    /// A request must be sent for an action of that vendor; it continues with the answer, or without a request that must
-    /// not be sent.
-    case calling(
-        OutgoingRequest, of: String, then: @Sendable (Result<OutgoingAnswer, ActionRefusal>) -> ExchangeStep)
 
     /// The step with its response and record changed, now or once they exist.
     func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
@@ -144,8 +140,6 @@ public enum ExchangeStep: Sendable {
         case .moved: return .moved
         case .waiting(let job): return .waiting { await job().amended(change) }
         case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
-        case .calling(let request, let vendor, let then):
-            return .calling(request, of: vendor) { then($0).amended(change) }
         }
     }
 }

@@ -20,34 +20,21 @@ extension VendorRuntime {
         return .waiting { [call] in self.perform(order, of: intervention, matchContext, exchange, call, in: store) }
     }
 
-    /// Performs an action, sends what it asks for, and answers.
+    /// Performs an action, and answers.
     private func perform(
         _ order: ActionRequest, of intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange,
         _ call: Call<V>, in store: VendorStateStore<V>
     ) -> ExchangeStep {
-        let proceed = { @Sendable (complaint: String?) -> ExchangeStep in
-            var call = call
-            let summary = intervention.summary(of: order, complaint)
-            return self.answer(intervention, summary, matchContext, exchange, &call, in: store)
-        }
+        var call = call
+        var summary = intervention.summary
         do {
-            let outcome = try store.perform(
+            _ = try store.perform(
                 order.name, try order.members(TemplateValues(matchContext)), as: self, at: exchange.moment,
                 exchange.sandbox.identifiers, by: exchange.selector)
-            guard case .calls(let request, let then) = outcome else { return proceed(nil) }
-            return .calling(request, of: V.identity.id) { result in
-                do throws(ActionRefusal) {
-                    let answer = try result.get()
-                    _ = then(answer)
-                    if case .failed(let problem) = answer { return proceed(problem.description) }
-                    return proceed(nil)
-                } catch {
-                    return proceed(error.description)
-                }
-            }
         } catch {
-            return proceed("\(error)")
+            summary += "; \(order.name) was not done: \(error)"
         }
+        return answer(intervention, summary, matchContext, exchange, &call, in: store)
     }
 
     /// Replaces the answer, or lets the vendor make it, and disturbs the wire.
@@ -97,12 +84,5 @@ extension VendorRuntime {
         // The same routes already formed a table when the vendor was mounted.
         let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
         if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
-    }
-}
-
-extension Intervention {
-    /// What was decided, and why its action was not performed.
-    fileprivate func summary(of order: ActionRequest, _ complaint: String?) -> String {
-        complaint.map { "\(summary); \(order.name) was not done: \($0)" } ?? summary
     }
 }

@@ -198,7 +198,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     @usableFromInline
     func perform(
         _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> ActionOutcome {
+    ) throws(ActionRefusal) -> JSON {
         try perform(action, members, as: runtime, at: sandbox.now, sandbox.identifiers, by: selector)
     }
 
@@ -206,35 +206,25 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     func perform(
         _ name: String, _ members: JSONObject, as runtime: VendorRuntime<V>, at moment: Moment,
         _ identifiers: IdentifierSource, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> ActionOutcome {
+    ) throws(ActionRefusal) -> JSON {
         let switches = switches
         guard let action = V.actions.first(where: { $0.listing.name == name }) else {
             let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
             throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
         }
         if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
-        let order = { @Sendable [sandbox] (vendor: V) in
+        let order = { [sandbox] (vendor: V) in
             ActionCall<V>(
                 vendor: vendor, members: members, moment: moment, identifiers: identifiers, switches: switches,
                 sandbox: sandbox, selector: selector)
         }
-        /// The vendor and a copy of its state, brought to the moment.
-        func current() -> (V, V.State) {
-            content.withLock { content in
+        switch action.work {
+        case .reads(let body):
+            let (vendor, state) = content.withLock { content in
                 content.prepare(for: moment, at: runtime, identifiers, switches)
                 return (content.runtime.vendor, content.state)
             }
-        }
-        switch action.work {
-        case .reads(let body):
-            let (vendor, state) = current()
-            return .done(try body(order(vendor), state))
-        case .calls(let prepare, let conclude):
-            let (vendor, state) = current()
-            let request = try prepare(order(vendor), state)
-            return .calls(request) { answer in
-                self.change(at: runtime) { conclude(order($0.vendor), &$1, request, answer) }
-            }
+            return try body(order(vendor), state)
         case .changes(let body):
             return try content.withLock { (content) throws(ActionRefusal) in
                 content.prepare(for: moment, at: runtime, identifiers, switches)
@@ -243,7 +233,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
                 changes.set()
-                return .done(told)
+                return told
             }
         }
     }

@@ -11,10 +11,6 @@ public struct VendorAction<V: Vendor>: Sendable {
         @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
     /// Reads a state without changing it.
     package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
-    /// States a request that the server is to send; it changes nothing.
-    package typealias CallingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> OutgoingRequest
-    /// Changes the state by the answer to that request, and returns a result for people.
-    package typealias ConcludingBody = @Sendable (ActionCall<V>, inout V.State, OutgoingRequest, OutgoingAnswer) -> JSON
 
     /// How the action is performed.
     enum Work: Sendable {
@@ -22,8 +18,6 @@ public struct VendorAction<V: Vendor>: Sendable {
         case changes(TellingBody)
         /// On a copy, so that requests need not wait for it.
         case reads(ReadingBody)
-        /// On a copy first, then under the lock, when the server has sent what it asks for.
-        case calls(CallingBody, ConcludingBody)
     }
 
     /// The name and members, for lists.
@@ -50,15 +44,6 @@ public struct VendorAction<V: Vendor>: Sendable {
     package init(_ name: String, about: String, members: [ActionMember], reading: @escaping ReadingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         work = .reads(reading)
-    }
-
-    /// Creates an action for which the server sends a request.
-    package init(
-        _ name: String, about: String, members: [ActionMember], calling: @escaping CallingBody,
-        concluding: @escaping ConcludingBody
-    ) {
-        listing = ActionListing(name: name, about: about, members: members)
-        work = .calls(calling, concluding)
     }
 }
 

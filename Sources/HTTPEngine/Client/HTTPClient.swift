@@ -49,15 +49,11 @@ package enum HTTPClient {
         return Set(hosts).sorted().map { "http://\($0):\(target.port)\(path)" }
     }
 
-    /// Where a request for a URL goes: the host in lower case without brackets and port, the host with the port as in the
-    /// URL, and path and query.
+    /// The path and query of a URL.
     ///
     /// - Throws: ``ClientError/invalidURL(_:)``
-    package static func destination(
-        of url: String
-    ) throws(ClientError) -> (host: String, authority: String, pathAndQuery: String) {
-        let target = try ClientTarget(url)
-        return (target.host.lowercased(), target.authority, target.pathAndQuery)
+    package static func pathAndQuery(of url: String) throws(ClientError) -> String {
+        try ClientTarget(url).pathAndQuery
     }
 
     static func exchange(

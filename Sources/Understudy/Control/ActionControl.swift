@@ -52,22 +52,11 @@ extension ControlAPI {
                     }
                 }
                 do throws(ActionRefusal) {
-                    return .json(try await result(try outcome.get(), of: vendor.identity.id, call))
+                    return .json(try outcome.get())
                 } catch {
                     return ControlProblem(.badRequest, error.code, error.description).response
                 }
             }
-        }
-    }
-
-    /// The result of an action, once the server has sent what it asks for.
-    private static func result(
-        _ outcome: ActionOutcome, of vendor: String, _ call: ControlCall
-    ) async throws(ActionRefusal) -> JSON {
-        switch outcome {
-        case .done(let result): result
-        case .calls(let request, let then):
-            then(try await call.emulator.send(request, of: vendor, in: call.sandbox).get())
         }
     }
 }

@@ -30,19 +30,18 @@ struct HARExport {
             + [InterventionText.line(entry["intervention"])].compactMap(\.self)
         return [
             "startedDateTime": entry["at"] ?? .null, "time": 0,
-            "request": request(entry["request"] ?? [:], at: entry["url"]?.string),
-            "response": response(entry["response"] ?? [:]), "cache": [:],
+            "request": request(entry["request"] ?? [:]), "response": response(entry["response"] ?? [:]), "cache": [:],
             "timings": ["send": 0, "wait": 0, "receive": 0], "comment": .string(comment.joined(separator: ": ")),
         ]
     }
 
-    private static func request(_ request: JSON, at url: String?) -> JSON {
+    private static func request(_ request: JSON) -> JSON {
         let target = request["target"]?.string ?? ""
         let query = target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         let (text, lack) = content(of: request)
         var json: JSONObject = [
             "method": request["method"] ?? .null,
-            "url": .string(url ?? "http://\(field("host", of: request) ?? "127.0.0.1")\(target)"),
+            "url": .string("http://\(field("host", of: request) ?? "127.0.0.1")\(target)"),
             "httpVersion": "HTTP/1.1",
             "cookies": [], "headers": headers(of: request),
             "queryString": .array(query.split(separator: "&").map(parameter)), "headersSize": -1,

@@ -13,8 +13,7 @@ struct HurlExport {
 
     /// Creates the cases of these entries.
     init(_ entries: [JournalEntry], _ call: ControlCall) {
-        // What the server sent for an action is no call of a client.
-        self.entries = entries.filter { !$0.isOutgoing }
+        self.entries = entries
         self.call = call
     }
 

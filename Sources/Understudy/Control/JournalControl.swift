@@ -37,9 +37,6 @@ extension ControlAPI {
         .init(
             "noted", "Only entries that were accepted with a remark; or only the others.",
             Schema.word("True or false.", ["true", "false"])),
-        .init(
-            "kind", "Only requests that the server received, or only those that it sent for an action.",
-            Schema.word("A kind.", ExchangeKind.allCases.map(\.rawValue))),
         .init("last", "Only so many of the newest entries.", Schema.integer("A number.", from: 0, to: .max)),
     ]
     private static let formatParameter = ControlOperation.Parameter(
@@ -156,8 +153,7 @@ extension JournalEntry {
         ]
         json["note"] = masked.note.map(JSON.string)
         json["intervention"] = masked.interventions
-        if isOutgoing { json["kind"] = .string(ExchangeKind.outgoing.rawValue) }
-        if record.route == nil, !isOutgoing, response.status.code >= 400 {
+        if record.route == nil, response.status.code >= 400 {
             json["nearest_routes"] = .array(routes.guide.nearest(to: request.method, request.path).map(JSON.string))
         }
         return .object(json)

@@ -38,7 +38,6 @@ struct JournalQuery {
         filter.after = query.count("after")
         filter.since = Self.moment(&query, now)
         filter.isUnmatched = query.flag("unmatched")
-        filter.isOutgoing = query.choice("kind", of: ExchangeKind.self).map { $0 == .outgoing }
         filter.isRefused = query.flag("refused")
         filter.isNoted = query.flag("noted")
         filter.status = query.value("status", expecting: "a whole number, or a class such as 4xx") {

@@ -36,8 +36,7 @@ package struct Peers: Sendable {
 
     /// Whether a text is the base URL of a replica: scheme, host and port, nothing else.
     package static func isValid(_ text: String) -> Bool {
-        guard let target = try? HTTPClient.destination(of: text) else { return false }
-        return target.pathAndQuery == "/" && !text.utf8.contains(UInt8(ascii: "#"))
+        (try? HTTPClient.pathAndQuery(of: text)) == "/" && !text.utf8.contains(UInt8(ascii: "#"))
     }
 
     /// What every replica answers to a control call, in the order of configuration; this one may be among them.

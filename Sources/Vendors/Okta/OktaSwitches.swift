@@ -18,7 +18,6 @@ struct OktaSwitches: VendorSwitches {
     enum OOBInterval: String, CaseIterable { case push, always }
     enum RateLimit: String, CaseIterable { case count, enforce, off }
     enum CORS: String, CaseIterable { case enforce, any }
-    enum LogoutSubject: String, CaseIterable { case email, issuerAndSubject = "iss_sub" }
 
     var validatorProfile = ValidatorProfile.documented
     var sswsProfile = SSWSProfile.oktaVerify
@@ -45,9 +44,6 @@ struct OktaSwitches: VendorSwitches {
     var cors = CORS.enforce
     var authTimeLagSeconds = 1
     var answersOpenIDAlone = true
-    var logoutSubject = LogoutSubject.email
-    /// Hosts that may be told of a logout besides this machine, in lower case.
-    var logoutHosts: [String] = []
 
     static let declarations = declared()
 
@@ -129,11 +125,5 @@ struct OktaSwitches: VendorSwitches {
             "rate-limit-quota", &rateLimitQuota, in: 1...1_000_000,
             about: "how many requests a minute a client may send to a route", source: "ours")
         coder.choice("cors", &cors, about: "whether only registered origins are allowed", source: "api; any ours")
-        coder.choice(
-            "universal-logout-subject", &logoutSubject, about: "how a call of Universal Logout names the user",
-            source: "docs, Universal Logout")
-        coder.hosts(
-            "logout-allow", &logoutHosts,
-            about: "hosts besides this machine that Universal Logout may call, separated by commas", source: "ours")
     }
 }

@@ -405,7 +405,7 @@ def test_the_journal_is_filtered_iterated_and_cleared(sandbox, call):
     assert [entry.status for entry in journal.entries(status=200, route="addressbook.*", vendor="rezolve")] == [200]
     assert [entry.target for entry in journal.refusals()] == [BOOK]
     assert [entry.id for entry in journal.entries(after=1, last=1)] == [3]
-    assert [entry.id for entry in journal.entries(unmatched=True, kind="incoming")] == [3]
+    assert [entry.id for entry in journal.entries(unmatched=True)] == [3]
     assert journal.entries(since=datetime.now(timezone.utc) + timedelta(hours=1)) == []
     assert journal.last(route="addressbook.list").status == 403 and journal.last().status == 404
     assert journal.entry(2).failure == "masked-signature" and journal.entry(2).method == "GET"

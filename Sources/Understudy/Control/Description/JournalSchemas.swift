@@ -83,7 +83,7 @@ extension NamedSchema {
         "JournalEntry",
         Schema.answer(
             "One exchange, and why it came out as it did.",
-            optional: ["intervention", "kind", "nearest_routes", "note", "parts", "replica", "socket", "url"],
+            optional: ["intervention", "nearest_routes", "note", "parts", "replica", "socket"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "sandbox": Schema.string("The sandbox."),
@@ -94,7 +94,6 @@ extension NamedSchema {
                 "failure": Schema.nullable(Schema.string("The failure's name; null when the call succeeded.")),
                 "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
                 "note": note, "intervention": interventions,
-                "kind": kind, "url": Schema.string("The address that the server asked, tokens masked."),
                 "nearest_routes": nearestRoutes,
                 "findings": Schema.list("Every check, in the vendor's order.", of: finding.reference),
                 "request": recordedRequest.reference,
@@ -110,8 +109,6 @@ extension NamedSchema {
             ]))
 
     private static let replica = Schema.string("The replica that answered, where several share a folder.")
-
-    private static let kind = Schema.word("Says of an entry that the server itself sent the request.", ["outgoing"])
 
     private static let refusedPart = Schema.answer(
         "An order that was refused while the request was answered.",
@@ -149,7 +146,7 @@ extension NamedSchema {
         "BriefEntry",
         Schema.answer(
             "What a list shows of an exchange; the members mean what they mean in the whole entry.",
-            optional: ["intervention", "kind", "nearest_routes", "note"],
+            optional: ["intervention", "nearest_routes", "note"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
@@ -161,7 +158,7 @@ extension NamedSchema {
                 "method": Schema.string("The method."),
                 "target": Schema.string("Path and query, tokens masked, without the sandbox's prefix."),
                 "note": note, "intervention": interventions,
-                "kind": kind, "nearest_routes": nearestRoutes,
+                "nearest_routes": nearestRoutes,
             ]))
 
     static let briefJournal = NamedSchema(

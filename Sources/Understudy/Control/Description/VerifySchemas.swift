@@ -19,9 +19,6 @@ extension NamedSchema {
                 Schema.number("Unix seconds.", from: 0, to: 253_402_300_799)),
             "after": Schema.integer("Behind the entry of that number.", from: 0, to: .max),
             "unmatched": Schema.boolean("Whether it found no route."),
-            "kind": Schema.word(
-                "Whether the server received it, which counts if nothing is said, or sent it for an action.",
-                ["incoming", "outgoing"]),
         ], conditionMembers)
 
     private static let bounds: JSONObject = [

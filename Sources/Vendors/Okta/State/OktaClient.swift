@@ -44,7 +44,6 @@ struct OktaClient: Sendable {
     var assurance = Assurance.one
     /// Whether people sign in on the page; `nil` for what the switch login-mode says (ours).
     var loginMode: OktaSwitches.LoginMode?
-    var logoutURI: String?
     /// The `okta.*` scopes that it may have at the org server.
     var grantedScopes: [String] = []
 
@@ -87,7 +86,6 @@ extension OktaClient: KeyedRecord, CodedRecord {
         coder.member("consent_method", &consentMethod, or: .trusted)
         coder.member("assurance", &assurance, or: .one)
         coder.member("login_mode", &loginMode)
-        coder.member("universal_logout_uri", &logoutURI)
         coder.member("granted_scopes", &grantedScopes, or: [])
         coder.check(!methods.isEmpty, or: "client \(id) has no method of authentication; “none” is one")
         coder.check(

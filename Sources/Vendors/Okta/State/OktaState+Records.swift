@@ -30,8 +30,6 @@ extension Okta: RecordedVendor {
         }
         coder.table("consents", &state.consents, isRequired: false, within: OktaState.bound)
         coder.table("used_ids", &state.usedIDs, isRequired: false, within: OktaState.bound)
-        coder.note(isChanged: state.lastLogout != nil)
-        coder.member("last_logout", &state.lastLogout)
         coder.table("transactions", &state.transactions, isRequired: false, within: OktaState.shortBound)
         coder.lastNumber("last_transaction", &state.transactions) { (node) throws(FixtureProblem) in
             try node.int(in: 0...Ordinal.largest)

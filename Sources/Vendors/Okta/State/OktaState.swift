@@ -28,8 +28,6 @@ struct OktaState: Sendable {
     var bentTokens = RecordTable<OktaBentToken>()
     var trustedOrigins: RecordTable<OktaTrustedOrigin>
     var transactions = RecordTable<OktaTransaction>()
-    /// The result of the last outgoing call.
-    var lastLogout: JSON?
 
     /// ours: bounds, so that a client in a loop cannot fill the memory; the oldest records make room.
     static let bound = RecordBound(count: 50_000, bytes: 64 << 20)

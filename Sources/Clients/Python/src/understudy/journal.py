@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Literal, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
 from ._transport import Transport, query
 from .clock import Duration, Moment, duration, moment
@@ -73,13 +73,12 @@ class Journal:
     def entries(
         self, *, vendor: Optional[str] = None, route: Optional[str] = None, status: Optional[object] = None,
         failure: Optional[str] = None, since: Optional[Moment] = None, after: Optional[int] = None,
-        unmatched: Optional[bool] = None, refused: Optional[bool] = None,
-        kind: Optional[Literal["incoming", "outgoing"]] = None, last: Optional[int] = None,
+        unmatched: Optional[bool] = None, refused: Optional[bool] = None, last: Optional[int] = None,
     ) -> List[Entry]:
         """The entries that a filter admits: `route` may be a pattern such as `addressbook.*`, `status` 401 or `4xx`."""
         return self._entries(
             vendor=vendor, route=route, status=status, failure=failure, since=None if since is None else moment(since),
-            after=after, unmatched=unmatched, refused=refused, kind=kind, last=last)
+            after=after, unmatched=unmatched, refused=refused, last=last)
 
     def wait_for(
         self, count: int = 1, *, within: Duration, vendor: Optional[str] = None, route: Optional[str] = None,

@@ -12,16 +12,14 @@ public struct Journal: Sendable {
     ///   - status: A status code, or a class such as `4xx`.
     ///   - since: The moment by the sandbox's clock.
     ///   - after: The number of an entry.
-    ///   - kind: `incoming`, or `outgoing` for calls that the server itself made.
     public func entries(
         vendor: String? = nil, route: String? = nil, status: String? = nil, failure: String? = nil,
-        since: Date? = nil, after: Int? = nil, unmatched: Bool? = nil, refused: Bool? = nil, kind: String? = nil,
-        last: Int? = nil
+        since: Date? = nil, after: Int? = nil, unmatched: Bool? = nil, refused: Bool? = nil, last: Int? = nil
     ) async throws -> [JournalEntry] {
         try await list([
             "vendor": vendor, "route": route, "status": status, "failure": failure,
             "since": since?.timeIntervalSince1970, "after": after, "unmatched": unmatched, "refused": refused,
-            "kind": kind, "last": last,
+            "last": last,
         ])
     }
 

@@ -18,7 +18,7 @@ struct JournalTests {
                 try await journal.entries(vendor: "rezolve", route: "addressbook.*", status: "200").map(\.id) == [1])
             #expect(try await journal.refusals().map { $0.json["request"]?["target"] } == [.string(Suite.book)])
             #expect(try await journal.entries(after: 1, last: 1).map(\.id) == [3])
-            #expect(try await journal.entries(unmatched: true, kind: "incoming").map(\.id) == [3])
+            #expect(try await journal.entries(unmatched: true).map(\.id) == [3])
             #expect(try await journal.entries(since: Date(timeIntervalSinceNow: 3600)).isEmpty)
             #expect(try await journal.entries(since: Date(timeIntervalSinceNow: -3600)).count == 3)
             #expect(try await journal.last()?.route == nil)
