@@ -2,6 +2,8 @@ import JSON
 package import Support
 import Testing
 
+@testable import Bloomreach
+
 extension VendorConformance {
     /// Bloomreach's description for the conformance kit.
     package static let bloomreach = {
@@ -17,6 +19,7 @@ extension VendorConformance {
         vendor.contentType = "application/json"
         vendor.routes = RouteCase.all
         vendor.refusal = VendorConformance.refusal(of:)
+        vendor.judgedFile = BloomreachFailure.judgedFile
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all

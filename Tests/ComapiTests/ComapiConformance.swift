@@ -2,6 +2,8 @@ import JSON
 package import Support
 import Testing
 
+@testable import Comapi
+
 extension VendorConformance {
     /// Comapi's description for the conformance kit.
     package static let comapi = {
@@ -21,6 +23,7 @@ extension VendorConformance {
             if route.route == "socket.open" { return "upgrade-required" }
             return openRoutes.contains(route.route) ? nil : "session-missing"
         }
+        vendor.judgedFile = ComapiFailure.judgedFile
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all

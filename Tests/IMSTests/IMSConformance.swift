@@ -27,6 +27,7 @@ extension VendorConformance {
             default: "token-missing"
             }
         }
+        vendor.judgedFile = IMSFailure.judgedFile
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all

@@ -3,6 +3,8 @@ import JSON
 package import Support
 import Testing
 
+@testable import Okta
+
 extension VendorConformance {
     /// Okta's description for the conformance kit.
     package static let okta = {
@@ -30,6 +32,7 @@ extension VendorConformance {
             return text.replacing(/oae[0-9A-Za-z]{22}/, with: "oae0000000000000000000000")
                 .replacing(/"mfa_token":"[0-9A-Za-z_-]+"/, with: #""mfa_token":"understudy-mfa-token""#)
         }
+        vendor.judgedFile = OktaFailure.judgedFile
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all

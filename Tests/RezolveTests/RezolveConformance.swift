@@ -2,6 +2,8 @@ import JSON
 package import Support
 import Testing
 
+@testable import Rezolve
+
 extension VendorConformance {
     /// Rezolve's description for the conformance kit.
     package static let rezolve = {
@@ -24,6 +26,7 @@ extension VendorConformance {
             }
             return route.route.hasPrefix("rua.") ? "rua-api-key-missing" : "masked-api-key"
         }
+        vendor.judgedFile = RezolveFailure.judgedFile
         vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all

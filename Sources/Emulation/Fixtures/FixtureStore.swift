@@ -9,7 +9,7 @@ public struct FixtureStore: Sendable {
         /// The content.
         package let bytes: [UInt8]
         /// Changes with the content.
-        let digest: FixtureDigest
+        package let digest: FixtureDigest
 
         init(path: String, bytes: [UInt8]) {
             self.path = path

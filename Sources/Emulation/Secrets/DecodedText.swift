@@ -29,7 +29,6 @@ struct DecodedText {
         self.origins = origins
     }
 
-
     /// The range in the escaped text.
     func origin(of place: Range<Int>) -> Range<Int> {
         Int(origins[place.lowerBound])..<Int(origins[place.upperBound])

@@ -31,6 +31,9 @@ extension VendorConformance {
     package func checkFailureCoverage() throws {
         let listed = try mounted().failures
         #expect(Set(failures.map(\.name)) == Set(listed.map(\.name)))
+        let digest = try FixtureStore(layers: [server.fixtures]).file("\(id)/failures.yaml").digest
+        // A start that leaves another file unread would not find its mistakes.
+        #expect(judgedFile == nil || judgedFile == digest, "name the digest 0x\(digest.text) as judgedFile")
         let sheet = try FailureSheet.read(id, in: server.fixtures)
         for failure in listed { #expect(sheet.statuses(of: failure.name).contains(failure.status), "\(failure.name)") }
         for failure in failures where !failure.isToldElsewhere {

@@ -19,6 +19,8 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var bodyTooLarge = "body-too-large"
     /// Successful calls to each route, at each of its places.
     package var routes: [RouteCase] = []
+    /// The digest of the `failures.yaml` that a start leaves unread.
+    package var judgedFile: FixtureDigest?
     /// Ways to provoke each failure.
     package var failures: [FailureCase] = []
     /// What each value of each switch does.
