@@ -51,7 +51,7 @@ struct StateJournalTests {
         var shownBefore: [(world: World, form: String, texts: [String])] = []
         for (number, file) in ContractFile.all.filter({ $0.vendor == vendor }).enumerated() {
             let world = try await ContractRun(file, .pipeline, on: stage).world
-            // All forms show the same entries, which one that has all of them compares.
+            // The full form shows all that is kept; the others show parts of it, so each is read for every third file.
             let other = ["brief", "har", Self.otherCases.contains(file.name) ? "brief" : "hurl"][number % 3]
             for form in ["json", other] {
                 shownBefore.append((world, form, try await shown(world, form, alone: 1)))
