@@ -123,19 +123,19 @@ def reused(binary: Path, scale: Scale) -> list[Result]:
 
 def different(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
-        binary, scale, f"register, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.4", REGISTER_CONTENT, REGISTER,
+        binary, scale, f"register, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.6", REGISTER_CONTENT, REGISTER,
         lambda server: registrations(server, scale.tokens))
 
 
 def rs256(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
-        binary, scale, "RS256 with a cached key, one token reused, of nginx", "≥ 0.3", ME_CONTENT, ME,
+        binary, scale, "RS256 with a cached key, one token reused, of nginx", "≥ 0.35", ME_CONTENT, ME,
         lambda server: reads(server, 1))
 
 
 def rs256_different(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
-        binary, scale, f"RS256 with a cached key, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.3", ME_CONTENT, ME,
+        binary, scale, f"RS256 with a cached key, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.35", ME_CONTENT, ME,
         lambda server: reads(server, scale.tokens))
 
 

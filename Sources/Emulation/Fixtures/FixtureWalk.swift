@@ -46,7 +46,10 @@ struct FixtureWalk {
 
     /// Whether a path that is no file's leads nowhere: not to a folder, and by names that a walk visits.
     private func hasOnlyNames(_ path: String) -> Bool {
-        folders[path] == nil && !path.hasPrefix("/") && !path.hasPrefix(".") && !path.contains("/.")
+        folders[path] == nil
+            && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && !$0.hasPrefix(".")
+            }
     }
 
     private func full(_ path: String) -> String { path.isEmpty ? layer : FixtureStore.join(layer, path) }
