@@ -28,6 +28,8 @@ let foundation: [Target] = [
 ]
 
 let core: [Target] = [
+    .systemLibrary(
+        name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .target(
         name: "Emulation",
         dependencies: [
@@ -55,7 +57,7 @@ let mounting: [Target] = [
         resources: vendors.map { .copy($0.lowercased()) }),
     .target(
         name: "Understudy",
-        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Fixtures", httpTypes, logging]
+        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "CSQLite", "Fixtures", httpTypes, logging]
             + vendors.map { .target(name: $0) } + vendorLibraries.map { .target(name: $0.name) },
         // Part of the program, so that the page is wherever the program is.
         resources: [.embedInCode("Page/Files")]),

@@ -3,7 +3,7 @@
 /// `String` also equates texts that differ only in Unicode normalization, so a dictionary would merge two issuers. Used
 /// as a property wrapper, it makes a type's synthesized `==` and `hash` compare that property byte for byte.
 @propertyWrapper
-public struct ExactText: Sendable, Hashable, Comparable {
+public struct ExactText: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The text as received.
     public var wrappedValue: String
 
@@ -19,6 +19,9 @@ public struct ExactText: Sendable, Hashable, Comparable {
 
     /// The text as received.
     public var text: String { wrappedValue }
+
+    /// The text as received.
+    public var description: String { wrappedValue }
 
     /// The text as a JSON string.
     public var json: JSON { .string(text) }

@@ -26,7 +26,7 @@ extension Emulator {
         }
     }
 
-    /// Waits until it is known whether a sandbox whose replica's lease has lapsed is still this replica's.
+    /// Waits until it is known whether a sandbox that others could have taken is still this server's.
     ///
     /// - Returns: whether what was done in the sandbox counts; `nil` if that does not show in time.
     func isKept(_ sandbox: Sandbox) async -> Bool? {
@@ -51,7 +51,7 @@ extension Emulator {
     /// The refusal of a call whose effect is not known. ours: no vendor is involved.
     static var uncertain: Response {
         unavailable(
-            SandboxUnavailable("Whether the call was carried out will show when the replica's folder can be reached."))
+            SandboxUnavailable("Whether the call was carried out will show when the store can be reached."))
     }
 
     /// The refusal of a call whose sandbox has moved twice meanwhile.
@@ -66,4 +66,19 @@ extension Emulator {
         response.closeToPages()
         return response
     }
+}
+
+/// Leaving without anybody noticing: first new requests go elsewhere, then the sandboxes.
+extension Emulator {
+    /// This server's name among those that share a store; `nil` for a server alone.
+    package var replica: String? { keeper?.replicaName }
+
+    /// Why a proxy should send requests elsewhere; `nil` when it should not.
+    var reasonToStayAway: String? {
+        if isDraining.load(ordering: .relaxed) { return "the server is stopping" }
+        return keeper?.lapse.map { "\($0)" }
+    }
+
+    /// Fails readiness from now on, while everything is still answered.
+    package func beginDraining() { isDraining.store(true, ordering: .relaxed) }
 }

@@ -17,16 +17,33 @@ extension Emulator {
     /// The version of the document's format; a new format gets a new number, and older ones remain readable.
     static let stateFormat = 2
 
-    /// What requests added or changed in all sandboxes, including secrets.
+    /// What requests added or changed in the sandboxes in memory, including secrets.
     package func exportState() -> JSON {
         let vendors = vendors
+        return Self.stateDocument(sandboxes.all.compactMap { Self.entry(of: $0, vendors) }, setAside.parts, at: machine())
+    }
+
+    /// What requests added or changed in all sandboxes of a store, including secrets.
+    package static func exportState(of store: any StateStore, at moment: Moment) throws(StoreProblem) -> JSON {
+        var (entries, setAside): ([JSON], [JSON]) = ([], [])
+        for sandbox in try store.list() {
+            let kept = StateRow.document(of: try store.rows(of: sandbox.name)) { _ in }
+            setAside += kept["set_aside"]?.array ?? []
+            guard let state = kept["state"] else { continue }
+            var entry: JSONObject = ["name": .string(sandbox.name)]
+            entry["ids"] = kept["ids"]
+            entry["state"] = state
+            entries.append(.object(entry))
+        }
+        return stateDocument(entries, setAside, at: moment)
+    }
+
+    private static func stateDocument(_ entries: [JSON], _ setAside: [JSON], at moment: Moment) -> JSON {
         var document: JSONObject = [
-            "understudy_state": JSON(Self.stateFormat), "version": .string(Self.version),
-            "saved_at": .string(machine().rfc3339),
-            "sandboxes": .array(sandboxes.all.compactMap { Self.entry(of: $0, vendors) }),
+            "understudy_state": JSON(stateFormat), "version": .string(version), "saved_at": .string(moment.rfc3339),
+            "sandboxes": .array(entries),
         ]
-        let parts = setAside.parts
-        if !parts.isEmpty { document["set_aside"] = .array(parts) }
+        if !setAside.isEmpty { document["set_aside"] = .array(setAside) }
         return .object(document)
     }
 

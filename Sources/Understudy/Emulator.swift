@@ -31,14 +31,12 @@ package final class Emulator: Sendable {
     let imports = LongWork(width: 1)
     /// The threads for fetching sandboxes, which may wait for a disk.
     let fetching = LongWork(width: 4)
-    /// Keeps the sandboxes in a folder; `nil` if nothing does.
+    /// Keeps the sandboxes in a store; `nil` if nothing does.
     package let keeper: StateKeeper?
     /// The threads for writing and reading through states.
     let readings = LongWork(width: 3)
     /// Whether the server is on its way to stop.
     let isDraining = Atomic(false)
-    /// Where the control API of the other replicas answers.
-    let peers: Peers
     let logger: Logger?
     /// How many log lines were lost.
     let droppedLogLines: @Sendable () -> Int
@@ -63,8 +61,7 @@ package final class Emulator: Sendable {
     ///   - machine: the machine's clock, which determines sandbox expiry.
     ///   - publicBase: the address under which clients reach the server.
     ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
-    ///   - keeper: keeps the sandboxes in a folder; `nil` if nothing does.
-    ///   - peers: where the control API of the other replicas answers.
+    ///   - keeper: keeps the sandboxes in a store; `nil` if nothing does.
     ///   - keyTrust: which certificates to trust when published keys are fetched over https.
     ///   - keyFetchPace: how often others are asked for keys; by default all emulators of a process share one pace.
     /// - Throws: the first problem with the fixtures.
@@ -74,7 +71,7 @@ package final class Emulator: Sendable {
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }, publicBase: PublicBase = PublicBase(),
         droppedLogLines: @escaping @Sendable () -> Int = { 0 }, keeper: StateKeeper? = nil,
-        peers: [String] = [], keyTrust: @escaping @Sendable () -> TLSTrust = { .system },
+        keyTrust: @escaping @Sendable () -> TLSTrust = { .system },
         keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
@@ -95,7 +92,6 @@ package final class Emulator: Sendable {
             inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, keeper: keeper,
             machine: machine)
         self.keeper = keeper
-        self.peers = Peers(peers, token: controlToken, trust: keyTrust)
         metrics = Metrics(vendors: loaded.vendors)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit

@@ -24,7 +24,13 @@ enum Main {
             end(1)
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
-            guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
+            guard UnderstudyCommand.exitCode(for: error) == .success else {
+                for (name, instead) in OptionSources.gone
+                where CommandLine.arguments.contains(where: { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") }) {
+                    fail("understudy: --\(name) is gone: \(instead).", code: 2)
+                }
+                fail(message, code: 2)
+            }
             Output.line(message)
             Output.checkArrival()
         }
@@ -69,7 +75,7 @@ struct UnderstudyCommand: ParsableCommand {
             InitCommand.self, ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self,
             AuthorityCommand.self,
             ContractCommand.self, JournalCommand.self, SandboxCommand.self, ClockCommand.self, ScenarioCommand.self,
-            HealthcheckCommand.self,
+            StateCommand.self, HealthcheckCommand.self,
         ])
 }
 

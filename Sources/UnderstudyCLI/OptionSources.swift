@@ -14,8 +14,15 @@ struct OptionSources {
         "host", "port", "public-base", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures",
         "log",
         "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state", "import",
-        "export-on-exit", "state-limit", "state-journal", "replica", "peers", "drain", "scenario", "watch",
+        "export-on-exit", "state-limit", "drain", "scenario", "watch",
         "until-stdin-closes",
+    ]
+
+    /// Options of earlier releases, and what takes their place.
+    static let gone = [
+        "replica": "servers that share a PostgreSQL database, --state postgres://…, name themselves",
+        "peers": "servers that share a PostgreSQL database, --state postgres://…, find each other there",
+        "state-journal": "take journals out before the end, with understudy journal",
     ]
 
     private let environment: [String: String]

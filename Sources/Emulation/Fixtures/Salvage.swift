@@ -12,6 +12,11 @@ package final class Salvage {
         package let problem: String
         /// The record, unchanged.
         package let value: JSON
+
+        /// Creates a part.
+        package init(path: String, problem: String, value: JSON) {
+            (self.path, self.problem, self.value) = (path, problem, value)
+        }
     }
 
     /// The records, in their original order.

@@ -117,7 +117,7 @@ extension MaskedExchange {
     ///
     /// - Parameters:
     ///   - routes: the table that finds the nearest routes for a request that matched none.
-    ///   - replica: the server that answered, where several share a folder.
+    ///   - replica: the server that answered, where several share a store.
     package func json(routes: RouteTable, replica: String? = nil) -> JSON {
         if let kept = entry.kept { return kept.shown(by: redactor) }
         let record = entry.record

@@ -1,6 +1,7 @@
 /// A record that a ``RecordTable`` holds by a unique key.
 public protocol KeyedRecord: Sendable {
-    associatedtype Key: Hashable & Sendable
+    /// What tells records apart; no two keys have the same description.
+    associatedtype Key: Hashable & Sendable & CustomStringConvertible
     /// An additional unique name of a record.
     associatedtype Name: Hashable & Sendable = Never
     /// A property shared by records that are looked up together.

@@ -21,9 +21,13 @@ package struct RecordCoder {
         case listing
         case reading(FixtureMapping)
         case writing
+        /// Writes what has changed, row by row.
+        case rows(RowWriter)
     }
 
     private let work: Work
+    /// Of the rows that are written, where they belong.
+    private let row: StateRow.Name
     /// Where the record is read from or written to.
     package let form: RecordForm
     private var object = JSONObject()
@@ -33,11 +37,17 @@ package struct RecordCoder {
     /// Whether anything was written that differs from the fixtures.
     private(set) var hasChanges = false
 
-    init(listing form: RecordForm) { (work, self.form) = (.listing, form) }
+    private init(_ work: Work, _ form: RecordForm, at row: StateRow.Name = StateRow.Name(part: "")) {
+        (self.work, self.form, self.row) = (work, form, row)
+    }
 
-    init(reading mapping: FixtureMapping, _ form: RecordForm) { (work, self.form) = (.reading(mapping), form) }
+    init(listing form: RecordForm) { self.init(.listing, form) }
 
-    init(writing extent: StateExtent) { (work, form) = (.writing, .export(extent)) }
+    init(reading mapping: FixtureMapping, _ form: RecordForm) { self.init(.reading(mapping), form) }
+
+    init(writing extent: StateExtent) { self.init(.writing, .export(extent)) }
+
+    init(writing rows: RowWriter, at row: StateRow.Name) { self.init(.rows(rows), .export(.changes), at: row) }
 
     /// Whether it is reading, without a problem so far.
     package var isReading: Bool { if case .reading = work { problem == nil } else { false } }
@@ -71,6 +81,8 @@ package struct RecordCoder {
         switch work {
         case .listing: names.append(name)
         case .writing: if let json = write(value) { object.append(name, json) }
+        case .rows(let writer):
+            if writer.pass != .marking, let json = write(value) { object.append(name, json) }
         case .reading(let mapping):
             guard problem == nil else { return }
             do throws(FixtureProblem) {
@@ -144,7 +156,13 @@ package struct RecordCoder {
     // MARK: - Lists
 
     /// Elements of a list, created only when writing.
-    package func elements(_ elements: () -> [JSON]) -> [JSON] { if case .writing = work { elements() } else { [] } }
+    package func elements(_ elements: () -> [JSON]) -> [JSON] {
+        switch work {
+        case .writing: elements()
+        case .rows(let writer): writer.pass == .marking ? [] : elements()
+        case .listing, .reading: []
+        }
+    }
 
     /// A list whose elements are independent records: an unreadable one does not affect the others.
     package mutating func list(
@@ -153,7 +171,9 @@ package struct RecordCoder {
     ) {
         if !elements.isEmpty { hasChanges = true }
         var nothing: Void = ()
-        member(name, &nothing, or: isRequired ? nil : .some(()), write: { .array(elements) }) {
+        let rows = rowWriter
+        if let rows, rows.pass != .marking { rows.list(part(name), elements) }
+        member(name, &nothing, or: isRequired ? nil : .some(()), write: { .array(rows == nil ? elements : []) }) {
             (node) throws(FixtureProblem) in try node.forEachRecord(atMost: limit, read)
         }
     }
@@ -168,7 +188,9 @@ package struct RecordCoder {
         if !elements.isEmpty { hasChanges = true }
         let form = form
         var nothing: Void = ()
-        member(name, &nothing, or: isRequired ? nil : .some(()), write: { .array(elements) }) {
+        let rows = rowWriter
+        if let rows, rows.pass != .marking { rows.list(part(name), elements) }
+        member(name, &nothing, or: isRequired ? nil : .some(()), write: { .array(rows == nil ? elements : []) }) {
             (node) throws(FixtureProblem) in try Record.read(node, form, atMost: limit, take: take)
         }
     }
@@ -210,4 +232,73 @@ package struct RecordCoder {
 
     /// Notes that a state differs from the fixtures, though no record says so.
     package mutating func note(isChanged: Bool) { if isChanged { hasChanges = true } }
+}
+
+// MARK: - Rows
+
+extension RecordCoder {
+    private var rowWriter: RowWriter? { if case .rows(let writer) = work { writer } else { nil } }
+
+    private func part(_ name: String) -> String {
+        let (part, key) = (row.part, row.key)
+        return (key.isEmpty ? part : "\(part)/\(RowWriter.component(key))") + "/" + name
+    }
+
+    /// Whether rows are written: large records of lists are then written by ``nested(_:key:_:)``.
+    package var isWritingRows: Bool { rowWriter != nil }
+
+    /// The rows of a record in a list, or of an object that has lists; only while rows are written.
+    ///
+    /// - Parameter key: the record's name in its list; `nil` for an object.
+    package mutating func nested(_ name: String, key: String? = nil, _ code: (inout RecordCoder) -> Void) {
+        guard let rowWriter else { return }
+        var coder = RecordCoder(
+            writing: rowWriter, at: StateRow.Name(part: part(name), key: key.map(RowWriter.key) ?? ""))
+        code(&coder)
+        if coder.finishRows() { hasChanges = true }
+        // The place of the list or object, which the rows fill.
+        if rowWriter.pass != .marking, object[name] == nil { object.append(name, key == nil ? [:] : []) }
+    }
+
+    /// Writes what is in no list.
+    ///
+    /// - Returns: whether there is anything.
+    @discardableResult
+    mutating func finishRows() -> Bool {
+        guard let rowWriter, rowWriter.pass != .marking, hasChanges || rowWriter.knows(row) else { return false }
+        rowWriter.single(row, .object(written))
+        return true
+    }
+
+    /// The records of a table that differ from the fixtures, row by row; only while rows are written.
+    package mutating func rows<Record: KeyedRecord>(
+        _ name: String, _ table: inout RecordTable<Record>, write: (Record) -> JSON
+    ) {
+        guard let rowWriter else { return }
+        let part = part(name)
+        func put(_ record: Record) {
+            rowWriter.put(StateRow.Name(part: part, key: RowWriter.key(record.key)), write(record))
+        }
+        if rowWriter.pass == .marking {
+            rowWriter.forgetList(part)
+            return table.follow()
+        }
+        object.append(name, [])
+        guard rowWriter.pass == .changes, let trail = table.takeTrail() else {
+            // A table that came in the place of another one.
+            rowWriter.empty(part)
+            if rowWriter.pass == .changes { table.follow() }
+            let changed = table.changed
+            if !changed.isEmpty { hasChanges = true }
+            return changed.forEach(put)
+        }
+        for key in trail.keys {
+            hasChanges = true
+            let record = table.changed(key)
+            if record == nil || trail.removed.contains(key) {
+                rowWriter.remove(StateRow.Name(part: part, key: RowWriter.key(key)))
+            }
+            if let record { put(record) }
+        }
+    }
 }

@@ -45,6 +45,10 @@ extension RecordCoder {
         read: (FixtureNode, RecordTable<Record>) throws(FixtureProblem) -> [Record]
     ) -> [Record.Key] {
         let extent = extent ?? .changes
+        if isWritingRows {
+            rows(name, &table) { write($0, extent) }
+            return []
+        }
         guard isReading else {
             let elements = self.elements { (extent == .whole ? table.all : table.changed).map { write($0, extent) } }
             list(name, elements) { _ in }

@@ -51,9 +51,24 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         @usableFromInline init() {}
     }
 
+    /// Which records changed since the trail was last taken.
+    @usableFromInline
+    struct Trail: Sendable {
+        /// The keys in the order of their insertion, as far as they are new.
+        @usableFromInline var keys = InsertionOrder<Key>()
+        /// Those of records that were removed, even if added again later.
+        @usableFromInline var removed: Set<Key> = []
+
+        @usableFromInline init() {}
+    }
+
     @usableFromInline let base: Base
     /// Empty or one element: it is copied as one reference, and changed in place while unshared.
     @usableFromInline var overlay: [Overlay] = []
+    /// Whether somebody follows the table's changes.
+    @usableFromInline var isFollowed = false
+    /// Empty, or one element once something has changed.
+    @usableFromInline var trail: [Trail] = []
 
     /// Creates a table of the fixtures' records, in their order; groups contain only what requests added.
     ///
@@ -132,9 +147,14 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         guard let overlay = overlay.first else { return [] }
         let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
         return Self.ordered(kept + overlay.added).compactMap { key in
-            guard let record = overlay.records[key] else { return nil }
-            return base.records[key].map { record.isSame(as: $0) } == true ? nil : record
+            changed(key)
         }
+    }
+
+    /// The record with that key if it is not in the fixtures or differs from them.
+    package func changed(_ key: Key) -> Record? {
+        guard let record = overlay.first?.records[key] else { return nil }
+        return base.records[key].map { record.isSame(as: $0) } == true ? nil : record
     }
 
     /// The keys of fixture records that requests removed.
@@ -146,7 +166,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// The fixtures' records alone, without changes by requests.
     package var untouched: RecordTable {
         var table = self
-        table.overlay = []
+        (table.overlay, table.trail, table.isFollowed) = ([], [], false)
         return table
     }
 
@@ -170,6 +190,7 @@ extension RecordTable {
         let key = record.key
         var old = self[key]
         touch()
+        if isFollowed { note(key) }
         if old == nil, let given = base.records[key] {
             overlay[0].hidden.remove(key)
             overlay[0].byteCount += given.memory
@@ -202,6 +223,7 @@ extension RecordTable {
             store(record)
         }
         guard let index = overlay[0].records.index(forKey: key) else { return nil }
+        if isFollowed { note(key) }
         let before = overlay[0].records.values[index].memory
         // In place: changing a copy would copy all that the record holds.
         let value = body(&overlay[0].records.values[index])
@@ -214,6 +236,7 @@ extension RecordTable {
     package mutating func remove(_ key: Key) -> Record? {
         guard let old = self[key] else { return nil }
         touch()
+        if isFollowed { note(removed: key) }
         if overlay[0].records.removeValue(forKey: key) != nil { forgetNames(of: old) }
         if isOfFixtures(key) { overlay[0].hidden.insert(key) }
         overlay[0].byteCount -= old.memory
@@ -235,7 +258,7 @@ extension RecordTable {
         var nothing = Overlay()
         nothing.hidden = Set(base.order)
         (nothing.secrets, nothing.lastNumber) = (base.untouched.secrets, base.untouched.lastNumber)
-        overlay = [nothing]
+        (overlay, trail, isFollowed) = ([nothing], [], false)
     }
 
     /// Whether it keeps to a limit.
@@ -272,5 +295,32 @@ extension RecordTable where Key == Int {
     package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int
     {
         Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }
+    }
+}
+
+// MARK: - Following changes
+
+extension RecordTable {
+    /// From now on, notes which records change.
+    mutating func follow() { (isFollowed, trail) = (true, []) }
+
+    /// What has changed since the last time; `nil` if the table notes nothing.
+    mutating func takeTrail() -> Trail? {
+        guard isFollowed else { return nil }
+        defer { trail = [] }
+        return trail.first ?? Trail()
+    }
+
+    @usableFromInline
+    mutating func note(_ key: Key) {
+        if trail.isEmpty { trail = [Trail()] }
+        trail[0].keys.append(key)
+    }
+
+    private mutating func note(removed key: Key) {
+        // Added again, it follows those that were added meanwhile.
+        if !trail.isEmpty { trail[0].keys.remove(key) }
+        note(key)
+        trail[0].removed.insert(key)
     }
 }

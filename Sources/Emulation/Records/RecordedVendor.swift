@@ -14,6 +14,12 @@ extension RecordedVendor {
         return extent == .whole || coder.hasChanges ? .object(coder.written) : nil
     }
 
+    package func write(_ state: inout State, to rows: RowWriter) {
+        var coder = RecordCoder(writing: rows, at: Self.rowName)
+        code(&state, &coder)
+        coder.finishRows()
+    }
+
     package func state(
         importing node: FixtureNode, _ extent: StateExtent, over current: State
     ) throws(FixtureProblem) -> State {

@@ -58,6 +58,8 @@ public protocol SandboxedVendor: AnyObject, Sendable {
 
     /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
     func export(_ extent: StateExtent) -> JSON?
+    /// Writes the state's changes row by row.
+    func write(to rows: RowWriter)
     /// Reads and checks a state; the returned closure puts it in force.
     ///
     /// - Throws: the first problem; nothing has changed in that case.

@@ -155,7 +155,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             _ = content.catchUp(with: latest)
             // Set even if unchanged, since the clock may be another one too.
             content.live.name(content.nextDeadline)
-            changes.set()
+            changes.setAnew()
             return replaced
         }
         // Destroyed after unlocking: a million records take a while.

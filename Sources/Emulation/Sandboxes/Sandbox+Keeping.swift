@@ -2,57 +2,56 @@ package import JSON
 
 /// What a sandbox keeps beyond its time in memory: whatever calls changed, and the end of its journal if that is wanted.
 extension Sandbox {
-    /// The members of ``keptText``.
+    /// The members of the document that ``restore(_:)`` reads.
     package static let keptMembers = [
-        "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "journal_number", "journal",
+        "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "set_aside",
     ]
 
-    /// ``kept`` as JSON, with the entries of the journal that are to be kept; empty while there is nothing to keep.
-    package var keptText: [UInt8] {
-        // Read before the state: what an entry tells has happened there.
-        let entries = journal.keptTexts(
-            by: EntryWriter(redactor: redactor, routes: inForce.routes, replica: replica, judge: judge))
-        let kept = kept
-        if kept.isEmpty { return [] }
-        let text = JSON.object(kept).bytes
-        if entries.isEmpty { return text }
-        return text.dropLast() + Array(#","journal":["#.utf8) + entries.joined(separator: [UInt8(ascii: ",")])
-            + Array("]}".utf8)
+    /// Takes what has changed since the last time, secrets included: all that requests and control calls changed.
+    ///
+    /// - Parameters:
+    ///   - ledger: what the store has.
+    ///   - setAside: what could not be read from the store, and is kept there as it is.
+    package func takeRows(_ ledger: inout StateLedger, setAside: [JSON]) -> StateRows {
+        // A state that came in the place of another one knows no changes.
+        let isAnew = changes.takeAnew() || !ledger.isTrue
+        let writer = RowWriter(isAnew ? .everything : .changes, isAnew ? StateLedger() : ledger)
+        write(to: writer)
+        writer.list("set_aside", setAside)
+        ledger = writer.ledger
+        return writer.rows
     }
 
-    private func judge(vendor: String, token: String, at moment: Moment) -> TokenOutcome? {
-        guard let index = inForce.loaded.vendors.firstIndex(where: { $0.identity.id == vendor }) else { return nil }
-        return TokenOutcome(vendors[index].explain(token, knowing: [:], at: moment))
+    /// Begins to note changes, once ``restore(_:)`` has read what the store has.
+    package func beginRows(_ ledger: inout StateLedger, setAside: [JSON]) {
+        let marker = RowWriter(.marking, ledger)
+        for vendor in vendors { vendor.write(to: marker) }
+        ledger = marker.ledger
+        _ = changes.takeAnew()
+        if ledger.isEmpty { return }
+        var found = ledger
+        // Written by another release, or not readable: then it is written anew with the next change.
+        if takeRows(&found, setAside: setAside).isEmpty { ledger = found } else { ledger.distrust() }
     }
 
-    /// What requests and control calls changed, secrets included, but for the journal's entries; empty while everything
-    /// is as it came into being.
-    package var kept: JSONObject {
+    private func write(to rows: RowWriter) {
         let control = control.withLock(\.self)
-        var kept = JSONObject()
-        if control.timeToLive != initialTimeToLive {
-            kept["ttl_seconds"] = control.timeToLive?.inSeconds.written ?? .null
+        func single(_ part: String, _ json: JSON?, if isChanged: Bool = true) {
+            rows.single(StateRow.Name(part: part), isChanged ? json : nil)
         }
-        if control.clock != SandboxClock(seed: control.settings.seed) { kept["clock"] = control.clock.written }
-        if control.settings != initialSettings { kept["settings"] = control.settings.kept }
+        single(
+            "ttl_seconds", control.timeToLive?.inSeconds.written ?? .null, if: control.timeToLive != initialTimeToLive)
+        single("clock", control.clock.written, if: control.clock != SandboxClock(seed: control.settings.seed))
+        single("settings", control.settings.kept, if: control.settings != initialSettings)
         let interventions = control.interventions.kept
-        if interventions != control.initialInterventions.kept { kept["interventions"] = interventions }
-        var states = JSONObject()
-        for (vendor, store) in zip(inForce.loaded.vendors, vendors) {
-            if let state = store.export(.changes) { states.append(vendor.identity.id, state) }
-        }
-        if !states.isEmpty { kept["state"] = .object(states) }
-        // Read last: what was exported has no id that is issued again.
-        if let ids = identifiers.kept(seed: control.settings.seed) { kept["ids"] = ids }
-        // Numbers of entries that people have seen are not given again.
-        if !kept.isEmpty || journal.kept != nil && journal.lastNumber > 0 {
-            kept["created_at"] = control.created.written
-            kept["journal_number"] = JSON(journal.reservedNumber)
-        }
-        return kept
+        single("interventions", interventions, if: interventions != control.initialInterventions.kept)
+        for vendor in vendors { vendor.write(to: rows) }
+        // Read last: what was written has no id that is issued again.
+        single("ids", identifiers.kept(seed: control.settings.seed))
+        single("created_at", control.created.written, if: rows.hasRows)
     }
 
-    /// Brings a fresh sandbox to what ``keptText`` gave, before anyone else knows the sandbox.
+    /// Brings a fresh sandbox to what its rows hold, before anyone else knows the sandbox.
     ///
     /// - Throws: the first problem, unless the mapping sets aside what cannot be read: then each member, and each record
     ///   of a vendor, stands alone.
@@ -93,18 +92,6 @@ extension Sandbox {
                 identifiers.resume(at: position)
             }
         }
-        try read("journal_number") { (node) throws(FixtureProblem) in journal.resume(after: try node.int()) }
-        try read("journal") { (node) throws(FixtureProblem) in try restoreEntries(node) }
-    }
-
-    private func restoreEntries(_ node: FixtureNode) throws(FixtureProblem) {
-        var entries: [JournalEntry] = []
-        try node.forEachRecord { (node) throws(FixtureProblem) in
-            let entry = try JournalEntry(kept: node, guide: inForce.routes.guide)
-            guard entry.id > entries.last?.id ?? 0 else { throw node.problem("entries must be in order") }
-            entries.append(entry)
-        }
-        journal.restore(entries)
     }
 
     /// Reads a time to live; `nil` for none.

@@ -33,7 +33,7 @@ public final class Sandbox: Sendable {
     /// The source of ids.
     public let identifiers: IdentifierSource
 
-    /// The server that answers, where several share a folder.
+    /// The server that answers, where several share a store.
     let replica: String?
     let inForce: VendorsInForce
     let vendors: [any SandboxedVendor]
@@ -41,11 +41,9 @@ public final class Sandbox: Sendable {
     let initialSettings: Settings
     let initialTimeToLive: Duration?
     let control: Mutex<Control>
-    private let changes: ChangeMark
+    let changes: ChangeMark
     /// Whether the sandbox is kept elsewhere by now: checked without taking the lock.
     let isSealedNow = Atomic(false)
-    /// The owner's tenure in which the keeper opened it: checked for every request without taking the lock.
-    private let opened = Atomic(0)
     private let machine: @Sendable () -> Moment
     private let census: SandboxCensus
     /// Whether there is a time to live: checked for every request without taking the lock.
@@ -266,12 +264,6 @@ extension Sandbox {
 
     /// Takes ``takeChanges()`` back, since what was read could not be kept. The keeper knows that.
     package func returnChanges() { changes.putBack() }
-
-    /// In which tenure of its owner the sandbox was opened; 0 if there is only one.
-    package var tenure: Int {
-        get { opened.load(ordering: .relaxed) }
-        set { opened.store(newValue, ordering: .relaxed) }
-    }
 }
 
 // MARK: - Faults and scenarios

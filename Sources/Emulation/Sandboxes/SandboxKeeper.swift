@@ -12,9 +12,6 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// This server's name among those that share what is kept; `nil` if it is alone.
     var replicaName: String? { get }
 
-    /// How many of the newest entries of each journal are kept too.
-    var journalEntries: Int { get }
-
     /// Brings a fresh sandbox to what was kept under its name, if anything was.
     ///
     /// - Throws: why nobody may use the sandbox here now.
@@ -59,10 +56,10 @@ package struct SandboxUnavailable: Error, CustomStringConvertible {
         self.news = news
     }
 
-    /// The reason while a replica has not shown for too long that it is alive, which is over soon unless the disk is out
+    /// The reason while a server has not shown for too long that it is alive, which is over soon unless the store is out
     /// of reach.
     package static let lapsed = SandboxUnavailable(
-        "This replica could not show for a second that it is alive, and others may have its sandboxes; repeat the call.",
+        "This server could not show for a second that it is alive, and others may have its sandboxes; repeat the call.",
         news: { try? await Task.sleep(for: .milliseconds(20)) })
 }
 
@@ -77,6 +74,7 @@ public final class ChangeMark: Sendable {
 
     @usableFromInline let isKept: Bool
     @usableFromInline let isSet = Atomic(false)
+    private let isAnew = Atomic(false)
     private let keeper: (any SandboxKeeper)?
     private let owner = Mutex(Owner())
 
@@ -96,6 +94,15 @@ public final class ChangeMark: Sendable {
     func set() {
         if isKept, !isSet.load(ordering: .relaxed) { tell() }
     }
+
+    /// Notes a change that no record knows of: a state came in the place of another one.
+    func setAnew() {
+        if isKept { isAnew.store(true, ordering: .sequentiallyConsistent) }
+        set()
+    }
+
+    /// Whether a state came in the place of another one since this was last asked.
+    func takeAnew() -> Bool { isAnew.exchange(false, ordering: .sequentiallyConsistent) }
 
     @usableFromInline
     func tell() {

@@ -56,6 +56,11 @@ public protocol Vendor: Sendable {
     /// With ``StateExtent/whole`` it contains no secrets.
     func export(_ state: State, _ extent: StateExtent) -> JSON?
 
+    /// Writes what ``export(_:_:)`` gives as changes, row by row: of what notes its changes, those since the last pass.
+    ///
+    /// By default, all of it is one row.
+    func write(_ state: inout State, to rows: RowWriter)
+
     /// Reads and checks an export of ``export(_:_:)``, or a document in its format.
     ///
     /// - Parameters:
@@ -141,6 +146,13 @@ extension Vendor {
 
     /// By default, there are no such notes.
     package static var verifiableNotes: [String] { [] }
+
+    /// The row of whatever is in no list.
+    static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }
+
+    package func write(_ state: inout State, to rows: RowWriter) {
+        if rows.pass != .marking { rows.single(Self.rowName, export(state, .changes)) }
+    }
 
     /// By default, a reset is a new beginning.
     package func state(afterResetting old: State) -> State { initialState }

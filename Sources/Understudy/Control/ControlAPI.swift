@@ -199,7 +199,7 @@ struct ControlAPI: Sendable {
     private func finished(_ response: Response, _ operation: Int, in sandbox: String) -> Response {
         emulator.metrics.countControlCall(operation, status: response.status.code)
         var response = response
-        if let replica = emulator.keeper?.replica?.name { response.fields[.replica] = replica }
+        if let replica = emulator.replica { response.fields[.replica] = replica }
         let isClean = operations.indices.contains(operation) && operations[operation].givesCleanAnswers
         if !isClean || response.status.kind != .successful {
             // An answer repeats parts of the request and of what clients sent; a refused call has created no sandbox.

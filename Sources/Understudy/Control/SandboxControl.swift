@@ -6,13 +6,8 @@ import Wire
 extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
         ControlOperation(
-            "sandboxes.list", .get, "/sandboxes", "The sandboxes in memory, by name.",
-            query: [
-                .init(
-                    "replicas",
-                    "Whether those of this replica are listed, or of all (--peers); the default is this one.",
-                    ["type": "string", "enum": ["this", "all"]])
-            ],
+            "sandboxes.list", .get, "/sandboxes",
+            "The sandboxes in memory, by name; and all that the store of serve --state has, whoever they belong to.",
             gives: .json("The sandboxes.", .sandboxList),
             handler: listSandboxes),
         ControlOperation(
@@ -34,57 +29,37 @@ extension ControlAPI {
     ]
 
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let isOfAll = try call.query.read { query in
-            query.value("replicas", expecting: "this or all") { value in
-                value.string.flatMap { ["this": false, "all": true][$0] }
-            } ?? false
-        }
-        let own = Self.list(call.emulator)
-        guard isOfAll else { return .ready(.json(own)) }
         let emulator = call.emulator
+        guard let store = emulator.keeper?.store else { return .ready(.json(.object(list(emulator)))) }
         return .deferred {
-            let others = await emulator.peers.answers(to: "/sandboxes", on: emulator.readings)
-            return await emulator.readings.run { .json(Self.joined(own, others)) }
+            await emulator.readings.run {
+                var list = list(emulator)
+                do throws(StoreProblem) {
+                    list["stored"] = .array(try store.list().map { json($0, emulator.replica) })
+                } catch {
+                    return ControlProblem(.serviceUnavailable, "store-unavailable", "\(error).").response
+                }
+                return .json(.object(list))
+            }
         }
     }
 
-    private static func list(_ emulator: Emulator) -> JSON {
+    private static func list(_ emulator: Emulator) -> JSONObject {
         let now = emulator.machine()
         var list: JSONObject = [
             "sandboxes": .array(emulator.sandboxes.all.map { json($0, at: now, emulator.replica) })
         ]
         list["replica"] = emulator.replica.map(JSON.string)
-        return .object(list)
+        return list
     }
 
-    /// The lists of all replicas as one.
-    private static func joined(_ own: JSON, _ others: [Peers.Answer]) -> JSON {
-        var (sandboxes, replicas, known) = (own["sandboxes"]?.array ?? [], [JSON](), Set<JSON?>())
-        known.insert(own["replica"])
-        replicas.append(["name": own["replica"] ?? .null, "base": .null, "problem": .null])
-        for other in others {
-            switch other.content {
-            case .success(let list):
-                // This replica may be among its peers, and a peer may have several addresses.
-                guard known.insert(list["replica"]).inserted else { continue }
-                sandboxes += list["sandboxes"]?.array ?? []
-                replicas.append(["name": list["replica"] ?? .null, "base": .string(other.base), "problem": .null])
-            case .failure(let problem):
-                replicas.append(["name": .null, "base": .string(other.base), "problem": .string("\(problem)")])
-            }
-        }
-        var joined: JSONObject = ["sandboxes": .array(inOrder(sandboxes)), "replicas": .array(replicas)]
-        joined["replica"] = own["replica"]
-        return .object(joined)
-    }
-
-    /// The standard sandbox once, from where it was used last: each replica has an unused one. Then the others by name.
-    private static func inOrder(_ sandboxes: [JSON]) -> [JSON] {
-        let name = { (sandbox: JSON) in sandbox["name"]?.string ?? "" }
-        let uses = { (sandbox: JSON) in sandbox["exchanges"]?.number.map { Double("\($0)") ?? 0 } ?? 0 }
-        let standard = sandboxes.filter { name($0) == SandboxName.standard }.max { uses($0) < uses($1) }
-        return [standard].compactMap(\.self)
-            + sandboxes.filter { name($0) != SandboxName.standard }.sorted { name($0) < name($1) }
+    private static func json(_ sandbox: StoredSandbox, _ replica: String?) -> JSON {
+        var json: JSONObject = [
+            "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
+            "used_at": .string(sandbox.used.rfc3339), "expires_at": JSON(sandbox.expires?.rfc3339),
+        ]
+        if replica != nil { json["replica"] = JSON(sandbox.owner) }
+        return .object(json)
     }
 
     @Sendable static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {

@@ -1,92 +1,134 @@
 package import Emulation
 import JSON
 
-/// Reading sandboxes that somebody names, and what becomes of files that cannot be read.
+/// Reading sandboxes that somebody names, and what becomes of rows that cannot be read.
 extension StateKeeper {
-    /// Reads the file of a fresh sandbox, and sets it aside if it cannot be read.
     package func open(_ sandbox: Sandbox) throws(SandboxUnavailable) {
-        // Read first: what was taken in an earlier tenure has to be taken again.
-        let tenure = replica?.lease.tenure ?? 0
+        if isLeaving.load(ordering: .relaxed) {
+            throw SandboxUnavailable("This server is stopping, and has given its sandboxes to others; repeat the call.")
+        }
+        // Read first: what was claimed before a lapse may be another server's after it.
+        let lapse = lapses.load(ordering: .acquiring)
         let old = state.withLock { $0.places[sandbox.name] }
         // Whoever still writes an earlier one finishes first.
         old?.turn.wait()
         defer { old?.turn.signal() }
-        var content = try find(sandbox)
-        if content.isWritten { try read(into: sandbox, &content) }
-        if content.wasInUse { counts.withLock { $0.takenOver += 1 } }
-        let place = Place(content)
-        sandbox.tenure = tenure
+        let place = Place(try claim(sandbox))
         state.withLock { $0.places[sandbox.name] = place }
+        guard lapse == lapses.load(ordering: .acquiring) else {
+            state.withLock { $0.places[sandbox.name] = nil }
+            throw .lapsed
+        }
         sandbox.takeChanges()
+        if place.content.withLock({ !$0.ledger.isTrue }) {
+            sandbox.returnChanges()
+            changed(sandbox)
+        }
     }
 
-    /// Looks for the file of a sandbox, which from now on belongs to this server.
-    private func find(_ sandbox: Sandbox) throws(SandboxUnavailable) -> Place.Content {
-        if let replica {
-            let (claim, hasFile, wasInUse) = try replica.take(sandbox.name)
-            return Place.Content(
-                file: claim.file, claim: claim, isWritten: hasFile, wasInUse: wasInUse, sandbox: sandbox)
-        }
-        let files: [StateFolder.File]
+    /// Makes a fresh sandbox this server's, and brings it to what its rows hold.
+    private func claim(_ sandbox: Sandbox) throws(SandboxUnavailable) -> Place.Content {
         do {
-            files = try folder.files(of: sandbox.name)
-        } catch {
-            throw SandboxUnavailable("The sandbox \(sandbox.name) cannot be read: \(folder.path): \(error).")
-        }
-        for stale in files.dropFirst() { folder.remove(stale) }
-        let file = files.first ?? StateFolder.File(sandbox: sandbox.name, fence: 1)
-        return Place.Content(file: file, isWritten: !files.isEmpty, sandbox: sandbox)
-    }
-
-    /// Reads a file that is there.
-    private func read(into sandbox: Sandbox, _ content: inout Place.Content) throws(SandboxUnavailable) {
-        let (salvage, file) = (Salvage(), content.file)
-        content.isWritten = false
-        do {
-            let (bytes, changed) = try folder.content(of: file)
-            let document = try KeptSandbox(bytes, of: file, settingAside: salvage)
-            if let duration = try document.timeToLive(or: timeToLive),
-                max(document.used, Moment(unixSeconds: changed)) + duration <= machine()
-            {
-                folder.remove(file)
-                return
+            if let problem = deleteRemoved(sandbox.name) { throw problem }
+            var claiming = try store.claim(sandbox.name)
+            if case .claimed(let claim, _, let expires?, _) = claiming, expires <= machine() {
+                _ = try store.delete(claim)
+                claiming = try store.claim(sandbox.name)
             }
-            try sandbox.restore(document.kept)
-            (content.isWritten, content.setAside) = (true, document.setAside)
+            switch claiming {
+            case .claimed(let claim, let rows, let expires, let wasHeld):
+                var content = Place.Content(
+                    claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), expires: expires, sandbox: sandbox)
+                read(rows, into: sandbox, &content)
+                return content
+            case .held(let owner):
+                throw SandboxUnavailable(
+                    "The sandbox \(sandbox.name) belongs to the replica \(owner), which has yet to give it up.",
+                    news: { try? await Task.sleep(for: .milliseconds(20)) })
+            }
+        } catch let problem as StoreProblem {
+            throw SandboxUnavailable(
+                "The sandbox \(sandbox.name) cannot be read: \(problem).",
+                news: { try? await Task.sleep(for: .milliseconds(100)) })
+        } catch let reason as SandboxUnavailable {
+            throw reason
+        } catch {
+            throw SandboxUnavailable("\(error)")
+        }
+    }
+
+    private func read(_ rows: [StateRow], into sandbox: Sandbox, _ content: inout Place.Content) {
+        defer { sandbox.beginRows(&content.ledger, setAside: content.setAside) }
+        if rows.isEmpty { return }
+        let (salvage, secrets) = (Salvage(), audience.withLock { $0?.secrets() ?? [] })
+        var parts: [SetAsidePart] = []
+        let document = StateRow.document(of: rows) { row in
+            let text = JSON.string(String(decoding: row.document, as: UTF8.self))
+            let path = "kept.\(row.name.part.replacing("/", with: "."))"
+            let part = Salvage.Part(path: path, problem: "\(path): is not JSON", value: text)
+            parts.append(SetAsidePart(part, of: sandbox.name, secrets: secrets))
+        }
+        do {
+            let root = FixtureNode(["kept": document], from: store.place, settingAside: salvage)
+            let kept = try root.mapping("kept").required("kept").mapping(Sandbox.keptMembers)
+            for part in try kept["set_aside"]?.elements() ?? [] { content.setAside.append(try part.verbatim()) }
+            try sandbox.restore(kept)
             counts.withLock { $0.read += 1 }
         } catch {
-            let path = setAside(file, because: "\(error)")
-            if content.claim == nil {
-                // The sandbox begins anew, under a number that the file never had.
-                content.file = StateFolder.File(sandbox: file.sandbox, fence: file.fence + 1)
-            } else if path == nil {
-                // A claim has one number, and the file that cannot be moved is not to be replaced.
-                throw SandboxUnavailable("The file \(file.name) cannot be read, and not be moved to set-aside.")
-            }
+            let part = Salvage.Part(path: "kept", problem: "\(error)", value: document)
+            parts.append(SetAsidePart(part, of: sandbox.name, secrets: secrets))
         }
-        note(salvage, of: sandbox, &content)
-    }
-
-    private func note(_ salvage: Salvage, of sandbox: Sandbox, _ content: inout Place.Content) {
-        guard let audience = audience.withLock(\.self) else { return }
-        let parts = salvage.parts.map { SetAsidePart($0, of: sandbox.name, secrets: audience.secrets()) }
+        if content.wasHeld { counts.withLock { $0.takenOver += 1 } }
+        parts += salvage.parts.map { SetAsidePart($0, of: sandbox.name, secrets: secrets) }
         content.setAside += parts.map(\.json)
+        guard let audience = audience.withLock(\.self) else { return }
         audience.setAside.add(content.setAside)
         for part in parts { audience.logger?.warning("Set aside: \(part)") }
     }
 
-    /// Moves a file out of the way.
-    ///
-    /// - Returns: its new path; `nil` if it stays where it is.
-    private func setAside(_ file: StateFolder.File, because problem: String) -> String? {
-        let place = folder.setAside(file)
-        let told = "\(problem); the file is kept as \(place ?? file.name)"
-        guard let audience = audience.withLock(\.self) else { return place }
-        let part: JSON = [
-            "sandbox": .string(file.sandbox), "vendor": nil, "record": "", "problem": .string(told), "value": nil,
-        ]
-        audience.setAside.add([part])
-        audience.logger?.warning("Set aside: \(SetAsidePart(part))")
-        return place
+    /// Drops a sandbox that is another server's by now.
+    func abandon(_ sandbox: Sandbox) {
+        state.withLock { state in
+            if state.places[sandbox.name]?.content.withLock({ $0.sandbox === sandbox }) == true {
+                state.places[sandbox.name] = nil
+            }
+        }
+        let audience = audience.withLock(\.self)
+        audience?.directory.abandon(sandbox)
+        audience?.logger?.notice("Another replica has taken the sandbox \(sandbox.name) over.")
+    }
+}
+
+extension StateKeeper: StoreMember {
+    package func wanted(_ sandboxes: [String]) {
+        guard let directory = audience.withLock({ $0?.directory }) else { return }
+        let places = state.withLock { state in sandboxes.map { (name: $0, place: state.places[$0]) } }
+        directory.handOver(places.compactMap { $0.place?.content.withLock { $0.sandbox } })
+        for (name, place) in places {
+            if place == nil {
+                // Claimed, and not opened after all: once it is, it is handed over at the next wish.
+                _ = try? directory.fetch(name)
+            } else if state.withLock({ $0.places[name] }) == nil {
+                counts.withLock { $0.handedOver += 1 }
+            }
+        }
+    }
+
+    package func regained(_ held: [String: Int]) {
+        lapses.add(1, ordering: .acquiringAndReleasing)
+        counts.withLock { $0.lapses += 1 }
+        audience.withLock { $0?.logger }?.warning(
+            "The replica \(store.replica ?? "") could not show for a second that it is alive, and looks which sandboxes are still its own."
+        )
+        for place in state.withLock({ Array($0.places.values) }) {
+            let (claim, sandbox) = place.content.withLock { ($0.claim, $0.sandbox) }
+            if held[claim.sandbox] != claim.epoch, let sandbox { abandon(sandbox) }
+        }
+    }
+
+    package func told(_ problem: StoreProblem?) {
+        state.withLock { $0.lapse = problem }
+        tellHealth()
+        if let problem { audience.withLock { $0?.logger }?.error("\(problem).") }
     }
 }

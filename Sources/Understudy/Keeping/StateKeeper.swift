@@ -1,33 +1,31 @@
 import Dispatch
 package import Emulation
-import JSON
+package import JSON
 import Logging
 import Synchronization
 
-/// Keeps each sandbox that requests changed as a file in a folder: at most a second after a change, and at the end.
+/// Keeps what requests change in sandboxes in a store: at most a quarter of a second after a change, and at the end.
 ///
 /// A sandbox is read when it is first named. Writing happens on a thread of its own and takes a sandbox's locks only for
-/// as long as it takes to get hold of what is in it. What cannot be written stays in memory and is tried again every
+/// as long as it takes to get hold of what has changed. What cannot be written stays in memory and is tried again every
 /// second, and `health` says why.
 package final class StateKeeper: SandboxKeeper {
-    /// What is known of an opened sandbox's file.
+    /// What is known of an opened sandbox's rows.
     final class Place: Sendable {
         struct Content {
-            var file: StateFolder.File
-            /// The claim to the sandbox; `nil` for the only server of the folder.
-            var claim: StateFolder.Claim?
-            /// Whether the file is there.
-            var isWritten: Bool
-            /// Whether another replica had the sandbox until it was opened here.
-            var wasInUse = false
-            /// A hash of what it keeps; `nil` if that is not known.
-            var hash: Int?
+            let claim: StoreClaim
+            /// Whether another server had the sandbox until it was opened here.
+            let wasHeld: Bool
+            var ledger: StateLedger
+            /// What has changed and could not be written yet.
+            var unwritten = StateRows()
             var setAside: [JSON] = []
+            var expires: Moment?
             weak var sandbox: Sandbox?
         }
 
         let content: Mutex<Content>
-        /// Held by whoever reads, writes or removes the file.
+        /// Held by whoever reads, writes or removes the rows.
         let turn = DispatchSemaphore(value: 1)
 
         init(_ content: Content) { self.content = Mutex(content) }
@@ -35,17 +33,33 @@ package final class StateKeeper: SandboxKeeper {
 
     struct State {
         var places: [String: Place] = [:]
-        /// Opened sandboxes that may differ from their files.
+        /// Opened sandboxes that may differ from their rows.
         var pending: [Sandbox] = []
+        /// Removed sandboxes whose rows could not be deleted yet, by name.
+        var removed: [String: StoreClaim] = [:]
         var isScheduled = false
         /// Why the last writing failed; `nil` when all was written.
-        var problem: String?
-        /// Which folder it was when it was last looked at: one of the same name may take its place.
-        var mark: UInt64?
-        /// Whether the folder was removed, so that claims of an earlier tenure went with it.
-        var isAnew = false
-        /// The tenure to which all opened sandboxes belong, but for those opened since.
-        var settledTenure = 0
+        var problem: StoreProblem?
+        /// Why others may count this server as gone; `nil` when they do not.
+        var lapse: StoreProblem?
+    }
+
+    /// How much was read and written so far.
+    struct Counts {
+        /// Sandboxes read.
+        var read = 0
+        /// Changes of sandboxes written.
+        var written = 0
+        /// The bytes of their documents.
+        var bytes = 0
+        /// Changes that could not be written, each attempt counted.
+        var failed = 0
+        /// Sandboxes taken from another server, or from one that was gone.
+        var takenOver = 0
+        /// Sandboxes given to another server that wished for them.
+        var handedOver = 0
+        /// How often others could have counted this server as gone.
+        var lapses = 0
     }
 
     /// Where problems are told.
@@ -57,61 +71,34 @@ package final class StateKeeper: SandboxKeeper {
         let directory: SandboxDirectory
     }
 
-    /// The digits of the start that all servers of the folder had and will have.
-    package let start: String
-    /// How many of the newest entries of each journal are kept too.
-    package let journalEntries: Int
-    let folder: StateFolder
-    private let lock: StateLock
-    /// This server among those that share the folder; `nil` if it has it for itself.
-    package let replica: Replica?
+    let store: any StateStore
     let machine: @Sendable () -> Moment
-    let timeToLive: Duration?
     let queue = DispatchQueue(label: "understudy.state-keeper")
     let state = Mutex(State())
     let audience = Mutex<Audience?>(nil)
-    let counts = Mutex(StateCounts())
-    /// Held by whoever writes several files, so that two of them never wait for each other's.
+    let counts = Mutex(Counts())
+    /// Held by whoever writes several sandboxes, so that two of them never wait for each other's.
     let writing = Mutex(())
+    /// Counts how often this server could have lost sandboxes that it did not give up.
+    let lapses = Atomic(0)
+    /// Whether all sandboxes go to other servers.
+    let isLeaving = Atomic(false)
 
-    /// Opens a folder, made if there is none: for this process alone, or as one of several replicas.
+    /// Keeps sandboxes in that store.
     ///
-    /// - Parameters:
-    ///   - path: the folder's path.
-    ///   - name: the replica's name; `nil` for the only server of the folder.
-    ///   - timeToLive: how long a sandbox without a time to live of its own may stay unused.
-    ///   - journalEntries: how many of the newest entries of each journal are kept too.
-    ///   - machine: the machine's clock.
-    /// - Throws: why the folder cannot be used; ``StateLock/Failure`` when another server uses it.
-    package init(
-        folder path: String, replica name: String? = nil, timeToLive: Duration? = nil, journalEntries: Int = 0,
-        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
-    ) throws {
-        folder = StateFolder(path)
-        self.timeToLive = timeToLive
-        self.journalEntries = journalEntries
-        self.machine = machine
-        try folder.make()
-        lock = try StateLock("\(folder.path)/.lock", isShared: name != nil)
-        // Only after locking: another server may be writing there.
-        try folder.tryWriting()
-        start = try folder.start()
-        let folder = folder
-        replica = try name.map { try Replica($0, in: folder) }
-        state.withLock { $0.mark = folder.mark }
+    /// - Parameter machine: the machine's clock.
+    package init(_ store: any StateStore, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }) {
+        (self.store, self.machine) = (store, machine)
     }
 
-    /// This server's name among those that share the folder; `nil` if it has it for itself.
-    package var replicaName: String? { replica?.name }
+    package var start: String { store.start }
 
-    /// The folder's path.
-    package var path: String { folder.path }
+    package var replicaName: String? { store.replica }
 
-    /// Why the file system has no locks, so that only people can keep other servers away; `nil` when it has.
-    package var lackOfLocks: Files.Failure? { lock.lack }
+    package func mayAnswer(in sandbox: Sandbox) -> Bool { store.isAlive }
 
     /// How much was read and written so far.
-    var total: StateCounts { counts.withLock(\.self) }
+    var total: Counts { counts.withLock(\.self) }
 
     /// From now on, keeps the sandboxes of that directory, and tells what could not be read or written.
     func serve(
@@ -122,50 +109,238 @@ package final class StateKeeper: SandboxKeeper {
             $0 = Audience(
                 setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
         }
-        reloads.tell(state: health(problem: nil))
-        guard let replica else { return }
-        reloads.tell(replica: replica.name)
-        replica.start { [weak self] in self?.serveOthers() }
+        tellHealth()
+        if let replica = store.replica { reloads.tell(replica: replica) }
+        store.join(self)
     }
 
-    func health(problem: String?) -> JSON { ["folder": .string(folder.path), "problem": JSON(problem)] }
+    func place(of sandbox: Sandbox) -> Place? {
+        guard let place = state.withLock({ $0.places[sandbox.name] }),
+            place.content.withLock({ $0.sandbox === sandbox })
+        else { return nil }
+        return place
+    }
 
-    /// Whether the sandbox is this server's now: always, unless it shares the folder.
-    package func mayAnswer(in sandbox: Sandbox) -> Bool { replica?.lease.holds(sandbox.tenure) ?? true }
+    // MARK: - Writing
+
+    private static let delay = DispatchTimeInterval.milliseconds(200)
+    private static let pause = DispatchTimeInterval.seconds(1)
+
+    package func changed(_ sandbox: Sandbox) {
+        let isFirst = state.withLock { state in
+            state.pending.append(sandbox)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { schedule(after: Self.delay) }
+    }
+
+    private func schedule(after delay: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            guard let self else { return }
+            let isAllSaved = savePending()
+            if state.withLock({ $0.isScheduled }) { schedule(after: isAllSaved ? Self.delay : Self.pause) }
+        }
+    }
+
+    /// Writes what is pending, and deletes what was removed.
+    ///
+    /// - Returns: whether all of it succeeded.
+    @discardableResult
+    private func savePending() -> Bool {
+        let (pending, removed) = state.withLock { state in
+            defer { state.pending = [] }
+            return (state.pending, state.removed)
+        }
+        for name in removed.keys { deleteRemoved(name) }
+        var known: Set<ObjectIdentifier> = []
+        let saved = Set(save(pending.filter { known.insert(ObjectIdentifier($0)).inserted }).map(ObjectIdentifier.init))
+        let isAllSaved = state.withLock { state in
+            state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }
+            state.isScheduled = !state.pending.isEmpty || !state.removed.isEmpty
+            return saved.count == known.count && state.removed.isEmpty
+        }
+        if isAllSaved { settle(nil) }
+        return isAllSaved
+    }
+
+    /// Writes all that is not written yet.
+    ///
+    /// - Returns: why something could not be written; `nil` when all is.
+    package func finish() -> String? {
+        savePending()
+        return state.withLock { $0.problem }?.description
+    }
+
+    /// What requests added or changed in all stored sandboxes, including secrets.
+    package func exportState() throws(StoreProblem) -> JSON {
+        if let problem = finish() { throw StoreProblem(problem) }
+        return try Emulator.exportState(of: store, at: machine())
+    }
+
+    package func save(_ sandboxes: [Sandbox]) -> [Sandbox] {
+        writing.withLock { _ in
+            var (changes, saved): ([(Sandbox, Place, StoreChange)], [Sandbox]) = ([], [])
+            for sandbox in sandboxes {
+                let place = place(of: sandbox)
+                place?.turn.wait()
+                if let place, let change = change(of: sandbox, at: place) {
+                    changes.append((sandbox, place, change))
+                } else {
+                    // Removed meanwhile, or as it is in the store.
+                    place?.turn.signal()
+                    saved.append(sandbox)
+                }
+            }
+            return changes.isEmpty ? saved : saved + write(changes)
+        }
+    }
+
+    /// What is to be written of a sandbox; `nil` for nothing.
+    private func change(of sandbox: Sandbox, at place: Place) -> StoreChange? {
+        place.content.withLock { content in
+            if sandbox.takeChanges() {
+                content.unwritten.append(sandbox.takeRows(&content.ledger, setAside: content.setAside))
+            }
+            guard !content.unwritten.isEmpty else { return nil }
+            let used = sandbox.lastUsed
+            content.expires = sandbox.timeToLive.map { used + $0 }
+            return StoreChange(
+                claim: content.claim, rows: content.unwritten, created: sandbox.created, used: used,
+                expires: content.expires)
+        }
+    }
+
+    private func write(_ changes: [(sandbox: Sandbox, place: Place, change: StoreChange)]) -> [Sandbox] {
+        defer { for (_, place, _) in changes { place.turn.signal() } }
+        let lost: Set<String>
+        do {
+            lost = try store.write(changes.map(\.change))
+        } catch {
+            for (sandbox, _, _) in changes { sandbox.returnChanges() }
+            counts.withLock { $0.failed += changes.count }
+            settle(error)
+            return []
+        }
+        let bytes = changes.reduce(0) { $1.change.rows.written.reduce($0) { $0 + $1.document.count } }
+        counts.withLock { counts in
+            counts.written += changes.count
+            counts.bytes += bytes
+        }
+        for (sandbox, place, _) in changes {
+            place.content.withLock { $0.unwritten = StateRows() }
+            // Not here: whoever hands the sandbox over may wait for this writing to end.
+            if lost.contains(sandbox.name) { queue.async { [weak self] in self?.abandon(sandbox) } }
+        }
+        return changes.map(\.sandbox)
+    }
 
     // MARK: - Ending
 
-    /// Writes the files once more, and lets go of the sandboxes.
     package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
         let saved = save(sandboxes)
         // Of what has not changed, the moment of its last use still has.
         used(saved.filter { $0.timeToLive != nil })
-        let places = state.withLock { state in saved.compactMap { state.places.removeValue(forKey: $0.name) } }
-        for place in places {
-            if let claim = place.content.withLock({ $0.claim }) { replica?.release(claim) }
+        let claims = saved.compactMap { place(of: $0)?.content.withLock(\.claim) }
+        do {
+            try store.release(claims)
+        } catch {
+            settle(error)
+            return []
         }
+        state.withLock { state in for claim in claims { state.places[claim.sandbox] = nil } }
         return saved
     }
 
-    /// Removes the file of a sandbox that is opened here, and gives the sandbox up.
+    package func used(_ sandboxes: [Sandbox]) {
+        let changes = sandboxes.compactMap { sandbox in
+            place(of: sandbox)?.content.withLock { content -> StoreChange? in
+                let (used, known) = (sandbox.lastUsed, content.expires)
+                content.expires = sandbox.timeToLive.map { used + $0 }
+                guard !content.ledger.isEmpty, content.expires != known else { return nil }
+                return StoreChange(
+                    claim: content.claim, rows: StateRows(), created: sandbox.created, used: used,
+                    expires: content.expires)
+            }
+        }
+        // Tried again in a few seconds.
+        if !changes.isEmpty { _ = try? store.write(changes) }
+        try? store.deleteExpired(at: machine(), sparing: Set(state.withLock { $0.places.keys }))
+    }
+
     package func forget(_ name: String) -> Bool {
-        let place = state.withLock { $0.places.removeValue(forKey: name) }
-        guard let place else { return false }
+        guard let place = state.withLock({ $0.places.removeValue(forKey: name) }) else { return false }
         place.turn.wait()
         defer { place.turn.signal() }
         let content = place.content.withLock(\.self)
-        // By its number: whoever has taken the sandbox over since has given the file another one.
-        let wasThere = folder.remove(content.file)
-        if let claim = content.claim { replica?.release(claim) }
-        return wasThere || content.wasInUse
+        do {
+            return try store.delete(content.claim) || content.wasHeld
+        } catch {
+            settle(error)
+            let isFirst = state.withLock { state in
+                state.removed[name] = content.claim
+                defer { state.isScheduled = true }
+                return !state.isScheduled
+            }
+            if isFirst { schedule(after: Self.pause) }
+            return true
+        }
     }
 
-    /// Gives the files the moments of their last use.
-    package func used(_ sandboxes: [Sandbox]) {
-        for sandbox in sandboxes {
-            guard let place = state.withLock({ $0.places[sandbox.name] }) else { continue }
-            let content = place.content.withLock(\.self)
-            if content.isWritten, content.sandbox === sandbox { folder.touch(content.file, at: sandbox.lastUsed) }
+    /// Deletes a removed sandbox, if its rows could not be deleted before.
+    ///
+    /// - Returns: why they still cannot; `nil` when there are none.
+    @discardableResult
+    func deleteRemoved(_ name: String) -> StoreProblem? {
+        guard let claim = state.withLock({ $0.removed[name] }) else { return nil }
+        do {
+            _ = try store.delete(claim)
+        } catch {
+            settle(error)
+            return error
         }
+        state.withLock { $0.removed[name] = nil }
+        return nil
+    }
+
+    /// Gives all sandboxes to the servers that share the store, which closes their sockets with 1001. A server alone
+    /// keeps them.
+    package func handOverAll() {
+        guard store.replica != nil, let directory = audience.withLock({ $0?.directory }) else { return }
+        isLeaving.store(true, ordering: .relaxed)
+        directory.handOver(directory.all)
+    }
+
+    /// Lets go of the store.
+    package func leave() { store.leave() }
+
+    /// Why others may count this server as gone; `nil` when they do not.
+    var lapse: StoreProblem? {
+        if store.isAlive { return nil }
+        return state.withLock { $0.lapse } ?? StoreProblem("the server cannot show that it is alive")
+    }
+
+    // MARK: - Telling
+
+    /// Tells when writing begins to fail, fails otherwise, or succeeds again.
+    func settle(_ problem: StoreProblem?) {
+        let isNews = state.withLock { state in
+            defer { state.problem = problem }
+            return state.problem != problem
+        }
+        guard isNews else { return }
+        tellHealth()
+        let logger = audience.withLock { $0?.logger }
+        if let problem {
+            logger?.error("\(problem). What is not written stays in memory, and is tried again every second.")
+        } else {
+            logger?.notice("All sandboxes are written to \(store.place) again.")
+        }
+    }
+
+    func tellHealth() {
+        let problem = state.withLock { $0.lapse ?? $0.problem }
+        audience.withLock(\.self)?.reloads.tell(
+            state: ["store": .string(store.place), "problem": JSON(problem?.description)])
     }
 }

@@ -35,8 +35,10 @@ package protocol StateStore: AnyObject, Sendable {
     /// - Returns: whether it was still this server's, and had rows.
     func delete(_ claim: StoreClaim) throws(StoreProblem) -> Bool
 
-    /// Forgets the sandboxes that belong to nobody and may be forgotten at that moment.
-    func deleteExpired(at moment: Moment) throws(StoreProblem)
+    /// Forgets the sandboxes that may be forgotten at that moment and are no server's.
+    ///
+    /// - Parameter names: those that this server has.
+    func deleteExpired(at moment: Moment, sparing names: Set<String>) throws(StoreProblem)
 
     /// The rows of a sandbox in their order, whoever it belongs to.
     func rows(of sandbox: String) throws(StoreProblem) -> [StateRow]

@@ -64,11 +64,11 @@ extension Emulator {
     private func writeState(to text: inout MetricsText) {
         guard let total = keeper?.total else { return }
         for (name, about, value) in [
-            ("understudy_state_sandboxes_read_total", "Sandboxes read from the folder of --state.", total.read),
-            ("understudy_state_files_written_total", "Files written to the folder of --state.", total.written),
-            ("understudy_state_bytes_written_total", "The bytes of these files.", total.bytes),
+            ("understudy_state_sandboxes_read_total", "Sandboxes read from the store of --state.", total.read),
+            ("understudy_state_changes_written_total", "Changes of sandboxes written to the store.", total.written),
+            ("understudy_state_bytes_written_total", "The bytes of their records.", total.bytes),
             (
-                "understudy_state_write_failures_total", "Files that could not be written, each attempt counted.",
+                "understudy_state_write_failures_total", "Changes that could not be written, each attempt counted.",
                 total.failed
             ),
         ] + (replica == nil ? [] : replicaCounts(total)) {
@@ -80,14 +80,14 @@ extension Emulator {
             "understudy_replica_info", "Always 1; the label is the replica's name.", 1, ["replica": replica])
     }
 
-    private func replicaCounts(_ total: StateCounts) -> [(String, String, Int)] {
+    private func replicaCounts(_ total: StateKeeper.Counts) -> [(String, String, Int)] {
         [
             (
                 "understudy_state_taken_over_total", "Sandboxes taken from another replica, or from one that was gone.",
                 total.takenOver
             ),
             (
-                "understudy_state_handed_over_total", "Sandboxes given to a replica that asked for them.",
+                "understudy_state_handed_over_total", "Sandboxes given to a replica that wished for them.",
                 total.handedOver
             ),
             (

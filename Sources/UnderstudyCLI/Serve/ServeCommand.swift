@@ -58,7 +58,11 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var state: StateOptions
 
-    @OptionGroup var replicas: ReplicaOptions
+    @Option(
+        help: ArgumentHelp(
+            "How long everything is still answered once the server is to stop and /_understudy/health/ready refuses (default: 0s, with postgres:// 2s).",
+            valueName: "duration"))
+    var drain: String?
 
     @OptionGroup var secure: SecureListenerOptions
 
@@ -94,11 +98,14 @@ struct ServeCommand: ParsableCommand {
         let watch =
             try sources.isSet("watch", flag: watch)
             ? FixtureWatch(emulator, over: fixtures, awaiting: awaited) : nil
-        let files = try state.files(sources, as: try replicas.name(sources))
+        let files = try state.files(sources)
         let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)
         let controlListener = try control.listener(host: listener.host, sources)
-        let drain = try replicas.drainTime(sources)
+        let drain = try sources.value(
+            "drain", flag: drain, default: emulator.replica == nil ? .zero : .seconds(2),
+            expected: "a duration up to 1h such as 5s",
+            parse: { Duration(text: $0).flatMap { (.zero...(.seconds(3600))).contains($0) ? $0 : nil } })
         let server = try Misuse.rephrase { () throws(ServerError) in
             try Server(
                 ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
@@ -128,9 +135,8 @@ struct ServeCommand: ParsableCommand {
         // The file must not name a server that is gone. The race with a new server that has just replaced it is
         // accepted.
         if let portFile { unlink(portFile) }
-        let problem = emulator.keeper?.finish()
-        emulator.endLease()
-        if let problem { throw AnswerIsNo(message: "\(problem).") }
+        defer { emulator.keeper?.leave() }
+        if let problem = emulator.keeper?.finish() { throw AnswerIsNo(message: "\(problem).") }
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }
         } catch {
@@ -185,7 +191,7 @@ struct ServeCommand: ParsableCommand {
             for server in servers { Task { await server.stop(within: .zero) } }
         }
         _ = isImpatient.wait(timeout: .now() + drain.inSeconds)
-        emulator.handOverAll()
+        emulator.keeper?.handOverAll()
         Waiting.until {
             await withTaskGroup { group in
                 for server in servers { group.addTask { await server.stop(within: .seconds(10)) } }
@@ -221,14 +227,13 @@ struct ServeCommand: ParsableCommand {
         let token = try control.token(sources)
         let hostNames = try control.hostNames(listeningAt: listener.host, sources)
         let stateLimit = try state.limit(sources)
-        let keeper = try state.keeper(limits, as: try replicas.name(sources), sources)
-        let peers = try replicas.bases(sources)
+        let keeper = try state.keeper(sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
                 sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
-                keeper: keeper, peers: peers,
+                keeper: keeper,
                 // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
                 keyTrust: { trust.current })
         }

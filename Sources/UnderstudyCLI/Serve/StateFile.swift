@@ -163,10 +163,10 @@ struct StateFile {
     /// Replaces the content: writes a temporary file, syncs it to disk, and renames it into place.
     ///
     /// Only the owner may read it, since it contains passwords and private keys.
-    func write(_ bytes: [UInt8]) throws(Failure) {
+    func write(_ state: JSON) throws(Failure) {
         let partial = partialPath
         do throws(Failure) {
-            try fill(partial, with: bytes)
+            try fill(partial, with: Array(state.prettyText.utf8) + [UInt8(ascii: "\n")])
             guard rename(partial, path) == 0 else { throw failure }
         } catch {
             unlink(partial)

@@ -8,17 +8,10 @@ struct StateOptions: ParsableArguments {
     @Option(
         name: .customLong("state"),
         help: ArgumentHelp(
-            "A folder that keeps every sandbox across restarts (default: none): a second after a change it is on disk.",
-            valueName: "folder"),
-        completion: .directory)
-    var folder: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How many of the newest entries of each sandbox's journal the folder keeps too (default: 0; at most 1000).",
-            discussion: "Each call then changes its sandbox, so sandboxes that are only read are written as well.",
-            valueName: "entries"))
-    var stateJournal: String?
+            "Where every sandbox is kept across restarts (default: nowhere): a file such as understudy.db, or postgres://user@host/database, which several servers can share.",
+            valueName: "database"),
+        completion: .file(extensions: ["db"]))
+    var database: String?
 
     @Option(
         name: .customLong("import"), help: "A file of --export-on-exit to start with (default: none).",
@@ -44,55 +37,41 @@ struct StateOptions: ParsableArguments {
             parse: { Int($0).flatMap { (1...4096).contains($0) ? $0 << 20 : nil } })
     }
 
-    /// The keeper of sandboxes in the folder of `--state`.
-    ///
-    /// - Parameter replica: the name among the replicas that share the folder; `nil` for a server alone.
-    func keeper(_ limits: SandboxLimits, as replica: String?, _ sources: OptionSources) throws -> StateKeeper? {
-        let entries = try sources.value(
-            "state-journal", flag: stateJournal, default: 0, expected: "a number of entries (0–1000)",
-            parse: { Int($0).flatMap { (0...1000).contains($0) ? $0 : nil } })
-        guard let path = try sources.text("state", flag: folder) else {
-            if let replica {
-                throw Misuse("--replica \(replica) needs --state: the folder that all replicas share.")
-            }
-            guard entries == 0 else {
-                throw Misuse("--state-journal \(entries) needs the folder of --state: name one, or leave it out.")
-            }
-            return nil
-        }
+    /// The keeper of sandboxes in the database of `--state`.
+    func keeper(_ sources: OptionSources) throws -> StateKeeper? {
+        try sources.text("state", flag: database).map { StateKeeper(try Self.store($0)) }
+    }
+
+    /// Opens a database of sandboxes.
+    static func store(_ place: String) throws -> any StateStore {
         do {
-            let keeper = try StateKeeper(
-                folder: path, replica: replica, timeToLive: limits.timeToLive, journalEntries: entries)
-            if let lack = keeper.lackOfLocks {
-                let care =
-                    replica == nil
-                    ? "no other server uses it" : "no two replicas have one name, and no server uses it alone"
-                Output.complaint("\(path) is on a file system without locks (\(lack)): make sure that \(care).")
+            if let scheme = place.firstRange(of: "://").map({ place[..<$0.lowerBound] }) {
+                guard ["postgres", "postgresql"].contains(scheme) else {
+                    throw Misuse(
+                        "--state \(scheme)://… is no database that is known; expected a file such as understudy.db, or postgres://user@host/database."
+                    )
+                }
+                return try PostgresStore(place)
             }
-            return keeper
-        } catch let problem as StateFolderProblem {
+            let store = try SQLiteStore(place)
+            if let lack = store.lackOfLocks {
+                Output.complaint(
+                    "\(place) is on a file system without locks (\(lack)): make sure that no other server uses it.")
+            }
+            return store
+        } catch let problem as StoreProblem {
             throw Misuse("--state \(problem).")
-        } catch let problem as ReplicaProblem {
-            throw Misuse("--replica \(problem).")
         } catch StateLock.Failure.taken(let owner) {
             let process = owner.map { "the process \($0)" } ?? "another process"
-            throw Misuse(
-                "--state \(path): \(process) keeps its sandboxes there. Name another folder, or end that server.")
+            throw Misuse("--state \(place): \(process) uses it. Name another file, or end that process.")
         } catch StateLock.Failure.system(let failure) {
-            throw Misuse("--state \(path) cannot be used: \(failure).")
+            throw Misuse("--state \(place) cannot be used: \(failure).")
         }
     }
 
     /// The two files; both are optional, and they may be the same.
-    ///
-    /// - Parameter replica: the name among the replicas that share the folder; one of those has nothing to export.
-    func files(_ sources: OptionSources, as replica: String?) throws -> StateFiles {
-        if let replica, let target = try sources.text("export-on-exit", flag: exportOnExit) {
-            throw Misuse(
-                "--export-on-exit \(target) does not go with --replica \(replica), which gives its sandboxes to the others: start a server with --state alone to export them."
-            )
-        }
-        return try StateFiles(
+    func files(_ sources: OptionSources) throws -> StateFiles {
+        try StateFiles(
             source: try sources.text("import", flag: importFile).map(StateFile.init),
             target: try sources.text("export-on-exit", flag: exportOnExit).map(StateFile.init))
     }
@@ -147,12 +126,12 @@ struct StateFiles {
     /// Saves the state, if configured.
     ///
     /// - Returns: a line that reports it.
-    func save(_ emulator: Emulator) throws(StateFile.Failure) -> String? {
+    func save(_ emulator: Emulator) throws -> String? {
         guard let target else { return nil }
-        let state = emulator.exportState()
-        try target.write(Array(state.prettyText.utf8) + [UInt8(ascii: "\n")])
+        let state = try emulator.keeper?.exportState() ?? emulator.exportState()
+        try target.write(state)
         return "The state of \(Self.sandboxes(state["sandboxes"]?.array?.count ?? 0)) was written to \(target.name)."
     }
 
-    private static func sandboxes(_ count: Int) -> String { "\(count) sandbox\(count == 1 ? "" : "es")" }
+    static func sandboxes(_ count: Int) -> String { "\(count) sandbox\(count == 1 ? "" : "es")" }
 }

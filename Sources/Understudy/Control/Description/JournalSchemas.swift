@@ -108,7 +108,7 @@ extension NamedSchema {
                 "socket": recordedSocket.reference, "replica": replica,
             ]))
 
-    private static let replica = Schema.string("The replica that answered, where several share a folder.")
+    private static let replica = Schema.string("The replica that answered, where several share a store.")
 
     private static let refusedPart = Schema.answer(
         "An order that was refused while the request was answered.",

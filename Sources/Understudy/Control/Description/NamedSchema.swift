@@ -95,13 +95,13 @@ extension NamedSchema {
                 "state": Schema.answer(
                     "Where sandboxes are kept across restarts; absent without serve --state.",
                     [
-                        "folder": Schema.string("The folder."),
+                        "store": Schema.string("The database: a file, or a URL without its password."),
                         "problem": Schema.nullable(
                             Schema.string("Why sandboxes are not written there now; null when all are.")),
                     ]),
-                "replica": Schema.string("The replica's name, where several share a folder."),
+                "replica": Schema.string("The replica's name, where several share a store."),
                 "set_aside": Schema.answer(
-                    "What of the state file could not be read, and is kept for the next export.",
+                    "What of a stored state could not be read, and is kept as it is.",
                     [
                         "count": Schema.integer("How many parts.", from: 0),
                         "parts": Schema.list(

@@ -27,25 +27,27 @@ extension NamedSchema {
                 "sockets": Schema.integer("How many WebSockets are open.", from: 0),
                 "journal_entries": Schema.integer("How many entries its journal keeps.", from: 0),
                 "journal_bytes": Schema.integer("An estimate of the memory they take.", from: 0),
-                "replica": Schema.string("The replica that has it, where several share a folder."),
+                "replica": Schema.string("The replica that has it, where several share a store."),
             ]))
 
     static let sandboxList = NamedSchema(
         "Sandboxes",
         Schema.answer(
-            "The sandboxes.", optional: ["replica", "replicas"],
+            "The sandboxes.", optional: ["replica", "stored"],
             [
                 "sandboxes": Schema.list(
                     "The standard one first, then the others by name.", of: sandbox.reference),
-                "replica": Schema.string("The replica that answers, where several share a folder."),
-                "replicas": Schema.list("The replicas that were asked, this one first.", of: replica),
+                "replica": Schema.string("The replica that answers, where several share a store."),
+                "stored": Schema.list("What the store of serve --state has, by name.", of: stored),
             ]))
 
-    private static let replica = Schema.answer(
-        "A replica.",
+    private static let stored = Schema.answer(
+        "A sandbox in the store.", optional: ["replica"],
         [
-            "name": Schema.nullable(Schema.string("Its name; null for one that did not answer.")),
-            "base": Schema.nullable(Schema.string("Where it was asked; null for the one that answers.")),
-            "problem": Schema.nullable(Schema.string("Why it did not answer; null when it did.")),
+            "name": Schema.string("Its name.", pattern: SandboxName.pattern),
+            "created_at": Schema.string("When it came into being, by the machine's clock."),
+            "used_at": Schema.string("When it was last used, as far as that is stored."),
+            "expires_at": Schema.nullable(Schema.string("When it may go; null for never.")),
+            "replica": Schema.nullable(Schema.string("The replica that has it; null for none that is alive.")),
         ])
 }

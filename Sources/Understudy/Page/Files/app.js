@@ -205,7 +205,10 @@ addEventListener('hashchange', route);
 
 async function follow() {
   await readClock();
-  try { app.sandboxes((await app.sandbox.get('sandboxes?replicas=all')).sandboxes.map(each => each.name)); } catch { /* As above. */ }
+  try {
+    const { sandboxes, stored = [] } = await app.sandbox.get('sandboxes');
+    app.sandboxes([...new Set([...sandboxes, ...stored].map(each => each.name))]);
+  } catch { /* As above. */ }
   setTimeout(follow, 5000);
 }
 

@@ -26,23 +26,25 @@ export function view(app, sandbox) {
   }
 
   async function read() {
-    const { sandboxes, replicas } = await sandbox.get('sandboxes?replicas=all');
-    app.sandboxes(sandboxes.map(each => each.name));
-    // Servers that share a folder are shown as one.
-    const isShared = replicas.some(each => each.name);
-    const silent = replicas.filter(each => each.problem);
-    put(list, silent.map(each => h('p.note', `The replica at ${each.base} did not answer, so its sandboxes are missing: ${each.problem}`)),
-      table('Sandboxes', ['Name', 'Age', 'Unused for', 'Calls', 'Journal', 'Sockets', 'Clock', 'Seed', ...isShared ? ['Replica'] : [], ''],
-        sandboxes.map(each => row(each, isShared))));
+    const { sandboxes, stored = [], replica } = await sandbox.get('sandboxes');
+    const others = stored.filter(each => !sandboxes.some(own => own.name === each.name));
+    app.sandboxes([...sandboxes, ...others].map(each => each.name));
+    put(list,
+      table('Sandboxes', ['Name', 'Age', 'Unused for', 'Calls', 'Journal', 'Sockets', 'Clock', 'Seed', ''], sandboxes.map(row)),
+      others.length ? [h('h2', 'In the store'), h('p', 'Not in this server’s memory now; whoever names one gets it.'),
+        table('Stored sandboxes', ['Name', 'Created', 'Used', ...replica ? ['Replica'] : []], others.slice(0, 500).map(each => [
+          h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal') }, each.name),
+          each.created_at, each.used_at, ...replica ? [each.replica ?? '–'] : []])),
+        others.length > 500 ? h('p.note', `and ${others.length - 500} more`) : null] : []);
   }
 
-  function row(each, isShared) {
+  function row(each) {
     const isDefault = each.name === 'default';
     const base = isDefault ? location.origin : `${location.origin}/~${each.name}`;
     return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === sandbox.name ? 'true' : null }, each.name),
       span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, goes in ${span(each.expires_in_seconds)}`),
       each.exchanges, `${counted(each.journal_entries, 'entry', 'entries')}, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
-      `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–', ...isShared ? [each.replica ?? '–'] : [],
+      `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–',
       h('span.tools', copier('Copy address', () => base, { 'aria-label': `Copy address of ${each.name}` }),
         button('Reset', () => lose(each, 'Reset'), { 'aria-label': `Reset ${each.name}`, title: 'Users, clock, settings, scenarios, faults and journal start over.' }),
         isDefault ? null : button('Delete', () => lose(each, 'Delete'), { 'aria-label': `Delete ${each.name}`, title: 'Deletes the sandbox and everything in it.' }))];

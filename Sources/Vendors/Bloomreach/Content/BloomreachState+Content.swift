@@ -33,6 +33,12 @@ extension BloomreachState {
         return start == nil ? record.json(.changes) : record.changes
     }
 
+    /// Writes the rows of content that differs from what the fixtures give.
+    func codeContent(_ coder: inout RecordCoder, since start: BloomreachState) {
+        var record = BloomreachContentRecord(content, since: content(of: start), of: self)
+        record.code(&coder)
+    }
+
     /// Imports content, after the customers were imported.
     ///
     /// - Parameter start: the state to overlay; `nil` if `node` is the whole content.

@@ -28,7 +28,9 @@ struct BloomreachChanges: Sendable {
     init() {}
 
     /// The changes since `start`.
-    init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore) {
+    ///
+    /// - Parameter withCreated: whether customers are listed that calls created.
+    init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
         types = current.eventTypes
         (lastNumber, lastSequence, forgotten) = (current.lastNumber, current.lastSequence, current.forgotten)
         var claimed: Set<Int> = []
@@ -46,14 +48,16 @@ struct BloomreachChanges: Sendable {
                 customers.append(Changed(customer: customer, name: name))
             }
         }
-        customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
+        if withCreated {
+            customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
+        }
         customers.sort { $0.customer.number < $1.customer.number }
     }
 
     /// The changes since `start` for an export, which lists no numbers: a customer with another number than in the
     /// fixtures counts as changed.
-    init(exporting current: BloomreachCustomerStore, since start: BloomreachCustomerStore) {
-        self.init(of: current, since: start)
+    init(exporting current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
+        self.init(of: current, since: start, withCreated: withCreated)
         for (name, number) in numbers where start.owner(of: name) != number {
             numbers[name] = nil
             if let customer = current[number] { customers.append(Changed(customer: customer, name: name)) }

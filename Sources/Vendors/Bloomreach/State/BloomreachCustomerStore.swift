@@ -156,6 +156,18 @@ struct BloomreachCustomerStore: Sendable {
         ).json(.changes)
     }
 
+    /// Writes the rows of customers that differ from `start`, the fixtures' ones.
+    ///
+    /// - Returns: the changes, without customers that calls created.
+    mutating func codeRows(_ coder: inout RecordCoder, since start: BloomreachCustomerStore) -> BloomreachChanges {
+        var names: [Int: BloomreachID] = [:]
+        let changes = BloomreachChanges(exporting: self, since: start, withCreated: false)
+        for changed in changes.customers { names[changed.customer.number] = changed.name }
+        let store = self
+        coder.rows("customers", &table) { store.record(of: $0, name: names[$0.number]) }
+        return changes
+    }
+
     /// The number of the next customer.
     private var nextNumber: Int { table.nextNumber() }
 

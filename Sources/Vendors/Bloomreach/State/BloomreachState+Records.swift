@@ -4,6 +4,7 @@ import JSON
 /// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
 extension Bloomreach: RecordedVendor {
     func code(_ state: inout BloomreachState, _ coder: inout RecordCoder) {
+        if coder.isWritingRows { return writeRows(of: &state, &coder) }
         let (extent, current) = (coder.extent ?? .changes, state)
         let projects = coder.elements { exported(current, extent) }
         if extent == .whole, coder.isReading { state.projects = [:] }
@@ -24,6 +25,18 @@ extension Bloomreach: RecordedVendor {
         coder.reading { (mapping) throws(FixtureProblem) in
             try state.importContent(mapping["content"], over: extent == .changes ? current : nil)
         }
+    }
+
+    /// Writes the rows of each project, where calls changed it.
+    private func writeRows(of state: inout BloomreachState, _ coder: inout RecordCoder) {
+        for project in accounts.projects {
+            let start = initialState.customers(of: project)
+            coder.nested("projects", key: project.token) { coder in
+                state.change(project.token) { $0.code(&coder, project.token, since: start) }
+            }
+        }
+        let current = state
+        coder.nested("content") { current.codeContent(&$0, since: initialState) }
     }
 
     private func exported(_ state: BloomreachState, _ extent: StateExtent) -> [JSON] {
@@ -75,6 +88,18 @@ extension BloomreachState {
     }
 }
 
+extension BloomreachRecords {
+    /// Writes the rows of a project.
+    fileprivate mutating func code(
+        _ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore
+    ) {
+        let changes = customers.codeRows(&coder, since: start)
+        coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
+        var record = BloomreachProjectRecord(token, self, changes: changes)
+        record.codeRows(&coder)
+    }
+}
+
 /// A project in an export.
 private struct BloomreachProjectRecord: CodedRecord {
     private(set) var token = ""
@@ -105,6 +130,17 @@ private struct BloomreachProjectRecord: CodedRecord {
             }
             return nil
         }
+        codeRest(&coder)
+    }
+
+    /// All but the customers, whose rows are written already.
+    mutating func codeRows(_ coder: inout RecordCoder) {
+        coder.member("token", &token)
+        codeRest(&coder)
+    }
+
+    /// All but the token and the customers.
+    mutating func codeRest(_ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         coder.member(
             "removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }

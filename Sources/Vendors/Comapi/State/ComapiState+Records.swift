@@ -22,8 +22,12 @@ extension Comapi: RecordedVendor {
             let space = ComapiID(try entry.required("space").string())
             state.sessions.noteEnd(of: ComapiSessionID(try entry.required("id").string(), in: space))
         }
-        var spaces = coder.isReading ? [] : state.spaces.values.sorted { $0.id < $1.id }
-        coder.list("spaces", &spaces) { state.add($0) }
+        if coder.isWritingRows {
+            state.codeSpaces(&coder)
+        } else {
+            var spaces = coder.isReading ? [] : state.spaces.values.sorted { $0.id < $1.id }
+            coder.list("spaces", &spaces) { state.add($0) }
+        }
         var contents = state.contents.all
         coder.list("contents", &contents, atMost: ComapiContentStore.capacity)
         if coder.isReading { for content in contents { state.contents.add(content) } }

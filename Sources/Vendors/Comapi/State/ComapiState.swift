@@ -29,6 +29,16 @@ struct ComapiState: Sendable {
 
     init() {}
 
+    /// Writes the rows of each space.
+    mutating func codeSpaces(_ coder: inout RecordCoder) {
+        for id in spaces.keys.sorted() {
+            coder.nested("spaces", key: id.text) { coder in
+                coder.note(isChanged: true)
+                spaces[id]?.code(&coder)
+            }
+        }
+    }
+
     /// Rejects a change if there is no room for its bytes or records.
     func checkRoom(bytes: Int, records: Int = 0) throws(ComapiRefusal) {
         guard recordBytes + bytes <= Self.recordLimit, recordCount + records <= Self.recordCapacity else {

@@ -1,10 +1,12 @@
 import JSON
 
 /// The identity of a session: an id within a space, since minting calls may give several spaces the same id.
-struct ComapiSessionID: Hashable, Comparable, Sendable {
+struct ComapiSessionID: Hashable, Comparable, Sendable, CustomStringConvertible {
     let space: ComapiID
     /// The id as clients know it.
     let local: ComapiID
+
+    var description: String { JSON.array([space.json, local.json]).text }
 
     init(_ text: some StringProtocol, in space: ComapiID) {
         self.space = space

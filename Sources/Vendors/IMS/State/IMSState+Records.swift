@@ -30,9 +30,13 @@ extension IMS: RecordedVendor {
         coder.list("invitations", invitations, atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
             state.invitations.add(try IMSInvitation.record(node))
         }
-        var uses = coder.isReading ? [] : state.tokenUses.all
-        coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
-        if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
+        if coder.isWritingRows {
+            coder.rows("token_uses", &state.tokenUses.uses) { $0.json(.changes) }
+        } else {
+            var uses = coder.isReading ? [] : state.tokenUses.all
+            coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
+            if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
+        }
         coder.issuerKeys("dev_keys", &state.devKeys, of: "dev issuer", named: accounts.devIssuers.map(\.name)) {
             (name) throws(MintRefusal) in try devKeys(of: name, in: current)
         }

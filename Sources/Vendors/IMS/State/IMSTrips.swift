@@ -6,9 +6,11 @@ typealias IMSTrips = RecordTable<IMSTrip>
 
 extension IMSTrip: KeyedRecord {
     /// A trip's id is unique per user.
-    struct Key: Hashable, Sendable {
+    struct Key: Hashable, Sendable, CustomStringConvertible {
         let user: Int
         let id: ExactText
+
+        var description: String { "\(user) \(id)" }
     }
 
     var key: Key { Key(user: user, id: ExactText(id)) }

@@ -3,9 +3,11 @@ import JSON
 
 /// The first use of a token id of an issuer.
 struct IMSTokenUse: KeyedRecord, CodedRecord {
-    struct Key: Hashable, Sendable {
+    struct Key: Hashable, Sendable, CustomStringConvertible {
         let issuer: ExactText
         let tokenID: ExactText
+
+        var description: String { JSON.array([issuer.json, tokenID.json]).text }
     }
 
     var issuer = ""
@@ -36,7 +38,7 @@ struct IMSTokenUses: Sendable {
     static let byteCapacity = 8 * 1024 * 1024
 
     /// The uses, earliest first.
-    private var uses = RecordTable<IMSTokenUse>()
+    var uses = RecordTable<IMSTokenUse>()
     /// The number of uses at which to look for expired ones.
     private var nextSweep = 1000
 

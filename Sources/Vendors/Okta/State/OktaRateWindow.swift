@@ -8,9 +8,11 @@ struct OktaRateWindow: Sendable, Equatable {
     /// ours: clients and routes are few, so it is hardly reached.
     static let bound = RecordBound(count: 10_000)
 
-    struct Key: Hashable, Sendable {
+    struct Key: Hashable, Sendable, CustomStringConvertible {
         let client: ExactText
         let route: ExactText
+
+        var description: String { JSON.array([client.json, route.json]).text }
     }
 
     /// Empty for callers that are no client of the fixtures, who share one window.

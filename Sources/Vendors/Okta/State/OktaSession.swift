@@ -50,10 +50,12 @@ extension OktaSessionToken: KeyedRecord, CodedRecord {
 
 /// A user's consent to scopes of a server, for a client.
 struct OktaConsent: Sendable, Equatable {
-    struct Key: Hashable, Sendable {
+    struct Key: Hashable, Sendable, CustomStringConvertible {
         let user: ExactText
         let client: ExactText
         let server: ExactText
+
+        var description: String { JSON.array([user.json, client.json, server.json]).text }
     }
 
     var userID = ""

@@ -9,10 +9,12 @@ struct OktaUsedID: Sendable, Equatable {
         case idJAG = "id-jag"
     }
 
-    struct Key: Hashable, Sendable {
+    struct Key: Hashable, Sendable, CustomStringConvertible {
         let kind: Kind
         let owner: ExactText
         let id: ExactText
+
+        var description: String { JSON.array([kind.written, owner.json, id.json]).text }
     }
 
     var kind = Kind.assertion

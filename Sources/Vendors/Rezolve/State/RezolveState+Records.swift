@@ -42,8 +42,9 @@ extension Rezolve: RecordedVendor {
 extension RezolveState {
     /// Unchanged customers whose user changed, in case other fixtures lack them.
     fileprivate var owners: [RezolveCustomer] {
-        let listed = Set(customers.changed.map(\.key))
-        return users.changed.compactMap { listed.contains(ExactText($0.entityID)) ? nil : customers[$0.entityID] }
+        users.changed.compactMap {
+            customers.changed(ExactText($0.entityID)) == nil ? customers[$0.entityID] : nil
+        }
     }
 
     /// Pairs made for unchanged customers that have none in the fixtures.

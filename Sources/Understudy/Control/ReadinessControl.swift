@@ -17,7 +17,7 @@ extension ControlAPI {
         ) { (_) throws(ControlProblem) in .ready(.json(["status": "ok"])) },
         ControlOperation(
             "health.ready", .get, "/health/ready",
-            "Whether a proxy should send requests here: not while the server stops, nor while it cannot show the other replicas that it is alive.",
+            "Whether a proxy should send requests here: not while the server stops, nor while it cannot show those that share its store that it is alive.",
             gives: .json("The server takes requests.", .readiness),
             ControlOperation.Outcome(
                 .serviceUnavailable, "The server takes no new requests now.", NamedSchema.readiness.reference),

@@ -1,0 +1,152 @@
+import CSQLite
+
+/// A connection to an SQLite database, for one thread at a time: whoever uses it holds the lock around it.
+final class SQLite: @unchecked Sendable {
+    /// A value of a column or a parameter.
+    enum Value {
+        case null
+        case integer(Int)
+        case real(Double)
+        case text(String)
+        /// UTF-8.
+        case bytes([UInt8])
+    }
+
+    /// Why a statement failed.
+    struct Failure: Error, CustomStringConvertible {
+        /// SQLite's extended result code.
+        let code: Int32
+        let description: String
+    }
+
+    /// Destroys a text as soon as it was copied.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    private var connection: OpaquePointer?
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// Opens a database that exists.
+    init(_ path: String, readOnly: Bool = false) throws(Failure) {
+        let flags = (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &connection, flags, nil)
+        guard code == SQLITE_OK else {
+            let failure = self.failure(code)
+            close()
+            throw failure
+        }
+        sqlite3_extended_result_codes(connection, 1)
+        // Another connection may just be writing its checkpoint.
+        sqlite3_busy_timeout(connection, 5000)
+    }
+
+    deinit { close() }
+
+    /// Ends the connection; the last one to a database writes everything into its file.
+    func close() {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        statements = [:]
+        sqlite3_close_v2(connection)
+        connection = nil
+    }
+
+    /// Whether the database can only be read.
+    var isReadOnly: Bool { sqlite3_db_readonly(connection, "main") == 1 }
+
+    /// How many rows the last statement changed.
+    var changes: Int { Int(sqlite3_changes(connection)) }
+
+    /// Carries out statements without results.
+    func run(_ sql: String) throws(Failure) {
+        let code = sqlite3_exec(connection, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Carries out a statement, which is prepared once.
+    ///
+    /// - Parameter row: reads a row of the result.
+    func run(
+        _ sql: String, _ values: [Value], row: (Row) throws(Failure) -> Void = { _ in }
+    ) throws(Failure) {
+        let statement = try prepared(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in values.enumerated() {
+            let code = bind(value, Int32(index + 1), statement)
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw failure(code) }
+            try row(Row(statement: statement))
+        }
+    }
+
+    /// Carries out statements together, or none of them.
+    func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        try run("BEGIN IMMEDIATE")
+        do throws(Failure) {
+            let value = try body()
+            try run("COMMIT")
+            return value
+        } catch {
+            // Some failures have ended it already.
+            try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func prepared(_ sql: String) throws(Failure) -> OpaquePointer? {
+        if let statement = statements[sql] { return statement }
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+        statements[sql] = statement
+        return statement
+    }
+
+    private func bind(_ value: Value, _ index: Int32, _ statement: OpaquePointer?) -> Int32 {
+        switch value {
+        case .null: sqlite3_bind_null(statement, index)
+        case .integer(let number): sqlite3_bind_int64(statement, index, Int64(number))
+        case .real(let number): sqlite3_bind_double(statement, index, number)
+        case .text(let text): bind(.bytes(Array(text.utf8)), index, statement)
+        case .bytes(let bytes):
+            // An empty array may have no address, which would stand for null.
+            (bytes.isEmpty ? [0] : bytes).withUnsafeBytes { text in
+                sqlite3_bind_text64(
+                    statement, index, text.baseAddress?.assumingMemoryBound(to: CChar.self), UInt64(bytes.count),
+                    Self.transient, UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+
+    private func failure(_ code: Int32) -> Failure {
+        Failure(code: code, description: String(cString: sqlite3_errmsg(connection)))
+    }
+
+    /// A row of a result.
+    struct Row {
+        fileprivate let statement: OpaquePointer?
+
+        /// The number in that column, counted from 0.
+        func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
+
+        /// The number in that column; `nil` for none.
+        func real(_ column: Int32) -> Double? {
+            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
+        }
+
+        /// The text in that column.
+        func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+        /// The text in that column as UTF-8.
+        func bytes(_ column: Int32) -> [UInt8] {
+            let start = sqlite3_column_blob(statement, column)
+            return Array(
+                UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+        }
+    }
+}
