@@ -1,0 +1,260 @@
+import Emulation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Why a statement has failed.
+struct PostgresFailure: Error, CustomStringConvertible {
+    /// One sentence without a full stop.
+    let description: String
+    /// PostgreSQL's SQLSTATE; empty when the database was not reached.
+    var state = ""
+    /// Whether there was a connection until now, so that a new one may do better.
+    var isLoss = false
+}
+
+/// A connection to PostgreSQL, made when it is first used, and anew after a loss. For one thread at a time.
+///
+/// Nothing waits for ever: a database that has been silent for too long, because it was suspended or is out of
+/// reach, is given up.
+final class PostgresConnection {
+    private let address: PostgresAddress
+    /// How long the database may be silent.
+    private let patience: Duration
+    /// What each new connection does first; may fail.
+    private let greeting: String?
+    private var connection: OpaquePointer?
+
+    init(to address: PostgresAddress, patience: Duration, greeting: String? = nil) {
+        (self.address, self.patience, self.greeting) = (address, patience, greeting)
+    }
+
+    deinit { close() }
+
+    private func close() {
+        if let connection { LibPQ.finish(connection) }
+        connection = nil
+    }
+
+    // MARK: - Statements
+
+    /// Executes a statement with these values for its parameters, and returns its rows.
+    @discardableResult
+    func run(_ statement: String, _ values: [String?] = []) throws(PostgresFailure) -> PostgresRows {
+        try exchange(try opened(), statement, values)
+    }
+
+    /// Executes statements in a transaction; again, if that was in the way of others or the connection was lost.
+    ///
+    /// Each statement sees what is committed when it begins, whatever the database's default.
+    func transaction<Value>(
+        _ body: (PostgresConnection) throws(PostgresFailure) -> Value
+    ) throws(PostgresFailure) -> Value {
+        var attempt = 0
+        while true {
+            do throws(PostgresFailure) {
+                try run("BEGIN ISOLATION LEVEL READ COMMITTED")
+                let value = try body(self)
+                try run("COMMIT")
+                return value
+            } catch {
+                attempt += 1
+                // One that cannot be ended so is given up, and ends with its connection.
+                if connection != nil, (try? run("ROLLBACK")) == nil { close() }
+                let isInTheWay = ["40001", "40P01"].contains(error.state)
+                guard isInTheWay && attempt < 10 || error.isLoss && attempt < 2 else { throw error }
+            }
+        }
+    }
+
+    private func exchange(
+        _ connection: OpaquePointer, _ statement: String, _ values: [String?]
+    ) throws(PostgresFailure) -> PostgresRows {
+        var texts: [CChar] = []
+        let begins = values.map { value -> Int? in
+            guard let value else { return nil }
+            defer {
+                value.utf8.withContiguousStorageIfAvailable { texts.append(contentsOf: $0.map(CChar.init(bitPattern:))) }
+                    ?? texts.append(contentsOf: value.utf8.map(CChar.init(bitPattern:)))
+                texts.append(0)
+            }
+            return texts.count
+        }
+        let isSent = texts.withUnsafeBufferPointer { texts in
+            let pointers = begins.map { begin in begin.flatMap { texts.baseAddress?.advanced(by: $0) } }
+            return LibPQ.send(connection, statement, CInt(values.count), nil, pointers, nil, nil, 0) == 1
+        }
+        guard isSent else { throw loss() }
+        var last: PostgresRows?
+        while true {
+            try awaitResult(connection)
+            guard let result = LibPQ.result(connection) else { break }
+            last = PostgresRows(result)
+        }
+        guard let last else { throw loss() }
+        // PGRES_COMMAND_OK and PGRES_TUPLES_OK
+        guard [1, 2].contains(LibPQ.resultStatus(last.result)) else { throw failure(last) }
+        return last
+    }
+
+    private func awaitResult(_ connection: OpaquePointer) throws(PostgresFailure) {
+        while true {
+            let rest = LibPQ.flush(connection)
+            guard rest >= 0 else { throw loss() }
+            if rest == 0, LibPQ.isBusy(connection) == 0 { return }
+            let events = poll(connection, Int16(POLLIN) | (rest > 0 ? Int16(POLLOUT) : 0), for: patience)
+            guard events != 0 else {
+                close()
+                throw PostgresFailure(description: "the database has not answered for \(patience)")
+            }
+            if events & ~Int16(POLLOUT) != 0, LibPQ.consumeInput(connection) == 0 { throw loss() }
+        }
+    }
+
+    /// What happened on the connection's socket, at most that long from now; zero for nothing.
+    private func poll(_ connection: OpaquePointer, _ events: Int16, for time: Duration) -> Int16 {
+        let end = SteadyTime.nanoseconds + time.nanoseconds
+        while true {
+            var entry = pollfd(fd: LibPQ.socket(connection), events: events, revents: 0)
+            let rest = max(0, (end - SteadyTime.nanoseconds + 999_999) / 1_000_000)
+            let count = sysPoll(&entry, 1, Int32(clamping: rest))
+            if count > 0 { return entry.revents }
+            if count == 0 || errno != EINTR { return 0 }
+        }
+    }
+
+    private func loss() -> PostgresFailure {
+        let text = connection.map { Self.sentence(LibPQ.problem($0)) } ?? ""
+        close()
+        return PostgresFailure(description: text.isEmpty ? "the connection is lost" : text, isLoss: true)
+    }
+
+    private func failure(_ rows: PostgresRows) -> PostgresFailure {
+        func field(_ code: Unicode.Scalar) -> String? {
+            LibPQ.errorField(rows.result, CInt(code.value)).map { String(cString: $0) }
+        }
+        guard let state = field("C"), let message = field("M") else { return loss() }
+        // Read-only, the database is no longer the one that writes; another connection may lead to that one.
+        let isLoss = connection.map { LibPQ.status($0) != 0 } ?? true || state == "25006"
+        if isLoss { close() }
+        return PostgresFailure(description: message, state: state, isLoss: isLoss)
+    }
+
+    // MARK: - Notifications
+
+    /// Waits until something happens on the connection, but not longer than that.
+    ///
+    /// - Returns: whether others have notified this one.
+    func rest(for time: Duration) -> Bool {
+        guard let connection else {
+            _ = sysPoll(nil, 0, Int32(clamping: time.nanoseconds / 1_000_000))
+            return false
+        }
+        if takeNotifications(connection) { return true }
+        guard poll(connection, Int16(POLLIN), for: time) != 0 else { return false }
+        guard LibPQ.consumeInput(connection) == 1 else {
+            close()
+            return false
+        }
+        return takeNotifications(connection)
+    }
+
+    private func takeNotifications(_ connection: OpaquePointer) -> Bool {
+        var hasAny = false
+        while let notification = LibPQ.notification(connection) {
+            LibPQ.freeMemory(notification)
+            hasAny = true
+        }
+        return hasAny
+    }
+
+    // MARK: - The connection
+
+    private func opened() throws(PostgresFailure) -> OpaquePointer {
+        if let connection { return connection }
+        let limit = Int(patience.inSeconds.rounded(.up))
+        // What the URL says comes last and wins.
+        var parameters = [
+            ("fallback_application_name", "understudy"), ("keepalives_idle", "10"), ("keepalives_interval", "5"),
+            ("keepalives_count", "3"), ("tcp_user_timeout", "\(limit * 2000)"), ("client_encoding", "UTF8"),
+        ]
+        if getenv("PGCONNECT_TIMEOUT") == nil { parameters.append(("connect_timeout", "\(limit)")) }
+        parameters.append(("dbname", address.url))
+        let texts = parameters.map { (strdup($0.0), strdup($0.1)) }
+        defer { texts.forEach { free($0.0); free($0.1) } }
+        let names = texts.map { $0.0.map { LibPQ.Text($0) } } + [nil]
+        let values = texts.map { $0.1.map { LibPQ.Text($0) } } + [nil]
+        guard let new = LibPQ.connect(names, values, 1) else { throw PostgresFailure(description: "out of memory") }
+        connection = new
+        guard LibPQ.status(new) == 0 else {
+            var failure = loss()
+            failure.isLoss = false
+            throw failure
+        }
+        _ = LibPQ.onNotice(new, { _, _ in }, nil)
+        _ = LibPQ.setNonblocking(new, 1)
+        // A server that stops in the middle of a transaction, or no longer waits, must not keep others waiting.
+        _ = try exchange(
+            new,
+            "SELECT set_config('statement_timeout', $1, false), set_config('idle_in_transaction_session_timeout', $2, false)",
+            ["\(limit * 6000)", "2000"])
+        if let greeting {
+            do throws(PostgresFailure) { _ = try exchange(new, greeting, []) } catch { if connection == nil { throw error } }
+        }
+        return new
+    }
+
+    /// What libpq says, which may be a line for each host, with hints in lines of their own.
+    private static func sentence(_ text: LibPQ.Text) -> String {
+        var lines: [Substring] = []
+        for line in String(cString: text).split(separator: "\n") where !line.hasPrefix("\t") {
+            if !lines.contains(line) { lines.append(line) }
+        }
+        return lines.joined(separator: "; ").replacing("FATAL:  ", with: "")
+    }
+}
+
+/// The system's function, which a method of that name hides.
+private func sysPoll(_ entry: UnsafeMutablePointer<pollfd>?, _ count: nfds_t, _ milliseconds: Int32) -> Int32 {
+    poll(entry, count, milliseconds)
+}
+
+/// What a statement has returned.
+final class PostgresRows {
+    fileprivate let result: OpaquePointer
+
+    fileprivate init(_ result: OpaquePointer) { self.result = result }
+
+    deinit { LibPQ.clear(result) }
+
+    /// The numbers of the rows.
+    var indices: Range<Int> { 0..<Int(LibPQ.rowCount(result)) }
+
+    // Valid while this object is, which its methods are sure of.
+    private func cell(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
+        let (row, column) = (CInt(row), CInt(column))
+        guard LibPQ.isNull(result, row, column) == 0 else { return nil }
+        return UnsafeRawBufferPointer(
+            start: LibPQ.value(result, row, column), count: Int(LibPQ.length(result, row, column)))
+    }
+
+    /// A cell as bytes; none for NULL.
+    func bytes(_ row: Int, _ column: Int) -> [UInt8] { cell(row, column).map { Array($0) } ?? [] }
+
+    /// A cell as text; `nil` for NULL.
+    func text(_ row: Int, _ column: Int) -> String? { cell(row, column).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The texts of a column.
+    func texts(_ column: Int = 0) -> [String] { indices.compactMap { text($0, column) } }
+
+    /// A cell as a number; zero for NULL.
+    func number(_ row: Int, _ column: Int) -> Int { text(row, column).flatMap { Int($0) } ?? 0 }
+
+    /// A cell in Unix seconds as a moment; `nil` for NULL.
+    func moment(_ row: Int, _ column: Int) -> Moment? {
+        text(row, column).flatMap { Double($0) }.map { Moment(unixSeconds: $0) }
+    }
+}

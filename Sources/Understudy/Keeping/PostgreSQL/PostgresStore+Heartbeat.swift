@@ -1,0 +1,107 @@
+import Dispatch
+import Emulation
+import HTTPEngine
+
+/// How a server shows that it is alive, and learns what others wish.
+extension PostgresStore {
+    /// The time between two beats.
+    private static let beat = Duration.milliseconds(200)
+
+    /// Shows for the first time that this server is alive, and goes on on a thread of its own.
+    func beginBeating() throws(StoreProblem) {
+        do throws(PostgresFailure) {
+            try pulse.withLock { (pulse) throws(PostgresFailure) in try regain(pulse.connection) }
+        } catch {
+            throw StoreProblem("\(place): \(error)")
+        }
+        let isRunning = OperatingSystem.startThread { [weak self, hasEnded] in
+            while let self, !self.isLeaving.load(ordering: .acquiring) { self.pulse.withLock { self.turn(&$0) } }
+            hasEnded.signal()
+        }
+        guard isRunning else { throw StoreProblem("\(place): the system has no thread left") }
+    }
+
+    package func join(_ member: any StoreMember) { self.member.withLock { $0.value = member } }
+
+    package func leave() {
+        isLeaving.store(true, ordering: .releasing)
+        // A database that does not answer will see for itself that the server is gone.
+        guard hasEnded.wait(timeout: .now() + (lease * 3).inSeconds) == .success else { return }
+        hasEnded.signal()
+        pulse.withLock { _ = try? $0.connection.run("DELETE FROM understudy.servers WHERE id = $1", [id]) }
+    }
+
+    private func turn(_ pulse: inout Pulse) {
+        let begun = SteadyTime.nanoseconds
+        do throws(PostgresFailure) {
+            try renew(pulse.connection)
+            if pulse.isTroubled { told(nil) }
+            pulse.isTroubled = false
+        } catch {
+            if !isAlive, !pulse.isTroubled {
+                pulse.isTroubled = true
+                told(StoreProblem("\(place): \(error)"))
+            }
+        }
+        let rest = Self.beat.nanoseconds - (SteadyTime.nanoseconds - begun)
+        _ = pulse.connection.rest(for: .nanoseconds(max(0, rest)))
+    }
+
+    private func told(_ problem: StoreProblem?) { member.withLock { $0.value }?.told(problem) }
+
+    /// Renews the proof that this server is alive, and reads what others wish for.
+    private func renew(_ connection: PostgresConnection) throws(PostgresFailure) {
+        let sent = SteadyTime.nanoseconds
+        let rows = try connection.run(
+            """
+            WITH me AS (UPDATE understudy.servers SET seen = clock_timestamp() WHERE id = $1 RETURNING id)
+            SELECT w.sandbox FROM me LEFT JOIN understudy.wishes AS w
+            ON w.owner = me.id AND w.at > statement_timestamp() - interval '10 seconds'
+            AND EXISTS (SELECT 1 FROM understudy.sandboxes AS s WHERE s.name = w.sandbox AND s.owner = me.id)
+            """, [id])
+        // The answer must come in time, not only the question: others may have looked before it arrived there.
+        guard isAlive, !rows.indices.isEmpty else { return try regain(connection) }
+        end.store(sent + lease.nanoseconds, ordering: .releasing)
+        let wanted = rows.texts()
+        if !wanted.isEmpty { serve(wanted) }
+    }
+
+    /// Finds out which sandboxes are still this server's, and shows that it is alive.
+    ///
+    /// Whoever claims one of them at this time has locked its row before, and is waited for, or locks it afterwards, and
+    /// sees that this server is alive.
+    private func regain(_ connection: PostgresConnection) throws(PostgresFailure) {
+        end.store(0, ordering: .releasing)
+        lapses.add(1, ordering: .acquiringAndReleasing)
+        var sent: Int64 = 0
+        let own = try connection.transaction { (connection) throws(PostgresFailure) in
+            let rows = try connection.run(
+                "SELECT name, epoch FROM understudy.sandboxes WHERE owner = $1 ORDER BY name FOR UPDATE", [id])
+            let own = Dictionary(
+                rows.indices.map { (rows.text($0, 0) ?? "", rows.number($0, 1)) }, uniquingKeysWith: { $1 })
+            sent = SteadyTime.nanoseconds
+            try connection.run(
+                """
+                INSERT INTO understudy.servers (id, seen) VALUES ($1, clock_timestamp())
+                ON CONFLICT (id) DO UPDATE SET seen = clock_timestamp()
+                """, [id])
+            return own
+        }
+        held.withLock { held in held = held.filter { own[$0.key] == $0.value } }
+        member.withLock { $0.value }?.regained(own)
+        end.store(sent + lease.nanoseconds, ordering: .releasing)
+    }
+
+    /// Tells the member what others wish for, unless it is still busy with what they wished for before.
+    private func serve(_ wanted: [String]) {
+        guard !isServing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        let isRunning = OperatingSystem.startThread { [self] in
+            // What fails now is wished for again at the next beat.
+            try? releaseStrays(of: wanted)
+            let known = held.withLock { held in wanted.filter { held[$0] != nil } }
+            if !known.isEmpty { member.withLock { $0.value }?.wanted(known) }
+            isServing.store(false, ordering: .releasing)
+        }
+        if !isRunning { isServing.store(false, ordering: .releasing) }
+    }
+}

@@ -1,0 +1,242 @@
+import Dispatch
+package import Emulation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A store in PostgreSQL, which several servers may share.
+///
+/// Each sandbox is a row that names its owner. Whoever claims, writes or releases a sandbox first locks that row, and
+/// looks afterwards whose it is; so all that is done to a sandbox is done one after the other, by its owner alone.
+/// Those that lock several rows do so in the order of their names, so that no two wait for each other.
+package final class PostgresStore: StateStore {
+    package let place: String
+    package let start: String
+    package let replica: String?
+
+    /// This server's name.
+    let id: String
+    /// How long a renewal counts for this server. The others give it half a second more, by the database's clock.
+    let lease: Duration
+    /// When the last renewal ends, in nanoseconds of ``SteadyTime``.
+    let end = Atomic<Int64>(0)
+    /// Counts the times in which others may have taken this server's sandboxes.
+    let lapses = Atomic<Int>(0)
+    let isLeaving = Atomic(false)
+    let isServing = Atomic(false)
+    private let canNotify = Atomic(true)
+    let hasEnded = DispatchSemaphore(value: 0)
+    let member = Mutex(Member())
+    /// The epochs of the sandboxes that the member knows to be its own.
+    let held = Mutex<[String: Int]>([:])
+    let pulse: Mutex<Pulse>
+    let work: Mutex<PostgresConnection>
+    private let claims: Mutex<PostgresConnection>
+
+    struct Member: Sendable {
+        weak var value: (any StoreMember)?
+    }
+
+    /// What the heartbeat has for itself.
+    struct Pulse {
+        let connection: PostgresConnection
+        var isTroubled = false
+    }
+
+    package var isAlive: Bool {
+        SteadyTime.nanoseconds < end.load(ordering: .acquiring) && !isLeaving.load(ordering: .acquiring)
+    }
+
+    /// Opens the store of a URL, and shows from then on that this server is alive.
+    package convenience init(_ url: String) throws(StoreProblem) {
+        try self.init(url, lease: .seconds(1), patience: .seconds(5))
+    }
+
+    /// - Parameters:
+    ///   - lease: how long a renewal counts; the same for all servers of the store.
+    ///   - patience: how long the database may be silent.
+    init(_ url: String, lease: Duration, patience: Duration) throws(StoreProblem) {
+        try LibPQ.load()
+        let address = try PostgresAddress(url)
+        let digits = Self.digits()
+        (place, id, self.lease) = (address.place, "\(Self.host)-\(digits)", lease)
+        replica = id
+        let first = PostgresConnection(to: address, patience: patience)
+        do throws(PostgresFailure) {
+            start = try PostgresSchema.make(first)
+        } catch {
+            throw StoreProblem("\(address.place): \(error)")
+        }
+        work = Mutex(first)
+        claims = Mutex(PostgresConnection(to: address, patience: patience))
+        // Databases that cannot notify are asked at each beat.
+        pulse = Mutex(
+            Pulse(connection: PostgresConnection(to: address, patience: lease, greeting: "LISTEN understudy_\(digits)")))
+        try beginBeating()
+    }
+
+    /// Eight random hexadecimal digits.
+    static func digits() -> String { String(UInt32.random(in: 1 << 28 ... .max), radix: 16) }
+
+    private static var host: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "server" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Works on a connection in a transaction.
+    func on<Value: Sendable>(
+        _ connection: borrowing Mutex<PostgresConnection>,
+        _ body: (PostgresConnection) throws(PostgresFailure) -> Value
+    ) throws(StoreProblem) -> Value {
+        do throws(PostgresFailure) {
+            return try connection.withLock { (connection) throws(PostgresFailure) in
+                try connection.transaction(body)
+            }
+        } catch {
+            throw StoreProblem("\(place): \(error)")
+        }
+    }
+
+    /// What holds for the rows of servers that are alive.
+    ///
+    /// Reckoned from when the statement arrived, which is before it began to see: in the other order a server that has
+    /// renewed in between would count as gone.
+    var isLive: String {
+        let length = lease + .milliseconds(500)
+        return "seen >= statement_timestamp() - interval '\(length.nanoseconds / 1000) microseconds'"
+    }
+
+    // MARK: - Claims
+
+    package func claim(_ sandbox: String) throws(StoreProblem) -> StoreClaiming {
+        let lapse = lapses.load(ordering: .acquiring)
+        try requireLife(since: lapse)
+        do throws(StoreProblem) {
+            var isNews = false
+            let claiming = try on(claims) { (connection) throws(PostgresFailure) in
+                try attempt(sandbox, connection, &isNews)
+            }
+            if case .held(let owner) = claiming, isNews { notify(owner) }
+            // The member learns of a claim before it learns of a lapse after it, or never.
+            try requireLife(since: lapse)
+            return claiming
+        } catch {
+            held.withLock { $0[sandbox] = nil }
+            throw error
+        }
+    }
+
+    private func requireLife(since lapse: Int) throws(StoreProblem) {
+        guard isAlive, lapse == lapses.load(ordering: .acquiring) else {
+            throw StoreProblem("\(place): this server could not show in time that it is alive")
+        }
+    }
+
+    private func attempt(
+        _ sandbox: String, _ connection: PostgresConnection, _ isNews: inout Bool
+    ) throws(PostgresFailure) -> StoreClaiming {
+        try connection.run(
+            """
+            INSERT INTO understudy.sandboxes (name, epoch, created_at, used_at) SELECT $1, 0, now, now
+            FROM (SELECT extract(epoch FROM statement_timestamp()) AS now) AS clock ON CONFLICT (name) DO NOTHING
+            """, [sandbox])
+        let found = try connection.run(
+            "SELECT epoch, expires_at, owner FROM understudy.sandboxes WHERE name = $1 FOR UPDATE", [sandbox])
+        guard !found.indices.isEmpty else {
+            throw PostgresFailure(description: "another server has just deleted the sandbox", state: "40001")
+        }
+        let owner = found.text(0, 2)
+        // In a statement of its own, which sees what was committed while the one before waited for the lock.
+        if let owner, owner != id,
+            case let rows = try connection.run("SELECT id FROM understudy.servers WHERE id = $1 AND \(isLive)", [owner]),
+            !rows.indices.isEmpty
+        {
+            let wish = try connection.run(
+                """
+                INSERT INTO understudy.wishes AS old (sandbox, server, owner, at) VALUES ($1, $2, $3, statement_timestamp())
+                ON CONFLICT (sandbox, server) DO UPDATE SET owner = excluded.owner, at = excluded.at
+                WHERE old.owner IS DISTINCT FROM excluded.owner OR old.at < excluded.at - interval '1 second'
+                RETURNING sandbox
+                """, [sandbox, id, owner])
+            isNews = !wish.indices.isEmpty
+            return .held(by: owner)
+        }
+        let epoch = found.number(0, 0) + 1
+        try connection.run(
+            "UPDATE understudy.sandboxes SET owner = $2, epoch = $3 WHERE name = $1", [sandbox, id, "\(epoch)"])
+        let wish = try connection.run(
+            "DELETE FROM understudy.wishes WHERE sandbox = $1 AND server = $2 RETURNING sandbox", [sandbox, id])
+        let rows = try Self.rows(of: sandbox, connection)
+        held.withLock { $0[sandbox] = epoch }
+        return .claimed(
+            StoreClaim(sandbox: sandbox, epoch: epoch), rows, expires: found.moment(0, 1),
+            wasHeld: !wish.indices.isEmpty || owner.map { $0 != id } ?? false)
+    }
+
+    /// Wakes another server; one that cannot be woken looks by itself at each of its beats.
+    private func notify(_ server: String) {
+        guard canNotify.load(ordering: .relaxed) else { return }
+        do throws(StoreProblem) {
+            _ = try on(claims) { (connection) throws(PostgresFailure) in
+                try connection.run("SELECT pg_notify($1, '')", ["understudy_" + server.suffix(8)]).indices
+            }
+        } catch {
+            canNotify.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Releases what the database says is this server's, while the member does not know of it: the answer to a claim
+    /// did not arrive, or came too late.
+    func releaseStrays(of wanted: [String]) throws(StoreProblem) {
+        guard held.withLock({ held in wanted.contains { held[$0] == nil } }) else { return }
+        try on(claims) { (connection) throws(PostgresFailure) in
+            // No claim is under way here.
+            let strays = held.withLock { held in wanted.filter { held[$0] == nil }.sorted() }
+            for stray in strays {
+                try connection.run(
+                    "UPDATE understudy.sandboxes SET owner = NULL WHERE name = $1 AND owner = $2", [stray, id])
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    package func rows(of sandbox: String) throws(StoreProblem) -> [StateRow] {
+        try on(claims) { (connection) throws(PostgresFailure) in try Self.rows(of: sandbox, connection) }
+    }
+
+    private static func rows(
+        of sandbox: String, _ connection: PostgresConnection
+    ) throws(PostgresFailure) -> [StateRow] {
+        let rows = try connection.run(
+            "SELECT part, key, rank, document FROM understudy.records WHERE sandbox = $1 ORDER BY rank", [sandbox])
+        return rows.indices.map { row in
+            let name = StateRow.Name(
+                part: PostgresText.read(rows.text(row, 0) ?? ""), key: PostgresText.read(rows.text(row, 1) ?? ""))
+            return StateRow(name, rank: rows.number(row, 2), document: rows.bytes(row, 3))
+        }
+    }
+
+    package func list() throws(StoreProblem) -> [StoredSandbox] {
+        try on(claims) { (connection) throws(PostgresFailure) in
+            let rows = try connection.run(
+                """
+                SELECT s.name, s.created_at, s.used_at, s.expires_at, v.id FROM understudy.sandboxes AS s
+                LEFT JOIN (SELECT id FROM understudy.servers WHERE \(isLive)) AS v ON v.id = s.owner
+                WHERE v.id IS NOT NULL OR EXISTS (SELECT 1 FROM understudy.records AS r WHERE r.sandbox = s.name)
+                ORDER BY s.name COLLATE "C"
+                """)
+            return rows.indices.map { row in
+                StoredSandbox(
+                    name: rows.text(row, 0) ?? "", owner: rows.text(row, 4),
+                    created: rows.moment(row, 1) ?? Moment(unixSeconds: 0),
+                    used: rows.moment(row, 2) ?? Moment(unixSeconds: 0), expires: rows.moment(row, 3))
+            }
+        }
+    }
+}
