@@ -105,12 +105,7 @@ extension StateKeeper: StoreMember {
         let places = state.withLock { state in sandboxes.map { (name: $0, place: state.places[$0]) } }
         directory.handOver(places.compactMap { $0.place?.content.withLock { $0.sandbox } })
         for (name, place) in places {
-            if place == nil {
-                // Claimed, and not opened after all: once it is, it is handed over at the next wish.
-                _ = try? directory.fetch(name)
-            } else if state.withLock({ $0.places[name] }) == nil {
-                counts.withLock { $0.handedOver += 1 }
-            }
+            if place != nil, state.withLock({ $0.places[name] }) == nil { counts.withLock { $0.handedOver += 1 } }
         }
     }
 

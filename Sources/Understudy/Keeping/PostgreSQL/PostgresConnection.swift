@@ -20,7 +20,8 @@ struct PostgresFailure: Error, CustomStringConvertible {
 ///
 /// Nothing waits for ever: a database that has been silent for too long, because it was suspended or is out of
 /// reach, is given up.
-final class PostgresConnection {
+// Unchecked, since whoever shares one shares it in a Mutex, and passes it on only to what runs under the lock.
+final class PostgresConnection: @unchecked Sendable {
     private let address: PostgresAddress
     /// How long the database may be silent.
     private let patience: Duration

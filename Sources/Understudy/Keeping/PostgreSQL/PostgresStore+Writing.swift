@@ -132,7 +132,7 @@ extension PostgresStore {
         held.withLock { held in for claim in claims where held[claim.sandbox] == claim.epoch { held[claim.sandbox] = nil } }
     }
 
-    package func deleteExpired(at moment: Moment) throws(StoreProblem) {
+    package func deleteExpired(at moment: Moment, sparing names: Set<String>) throws(StoreProblem) {
         let isFree = "NOT EXISTS (SELECT 1 FROM understudy.servers WHERE id = s.owner AND \(isLive))"
         let isOver = """
             (s.expires_at <= $1 OR NOT EXISTS (SELECT 1 FROM understudy.records AS r WHERE r.sandbox = s.name))
