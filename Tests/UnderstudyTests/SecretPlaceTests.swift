@@ -13,15 +13,13 @@ import Understudy
 struct SecretPlaceTests {
     private let world: World
     private let lines = LogLines()
-    private let folder: TemporaryFolder
 
     init() async throws {
         let lines = lines
-        folder = try TemporaryFolder()
         let emulator = try Emulator(
             fixtures: Repository.fixtures, controlToken: Self.controlToken,
             logger: Logger(label: "test") { _ in lines },
-            keeper: StateKeeper(folder: folder.path, journalEntries: 1000))
+            keeper: StateKeeper(StoreHome().open()))
         world = try await World(.pipeline, on: Stage(emulator), at: nil)
         try await control(.put, "clock", #"{"now":\#(World.exampleMoment),"freeze":true}"#)
     }

@@ -59,7 +59,7 @@ package final class PostgresStore: StateStore {
     /// - Parameters:
     ///   - lease: how long a renewal counts; the same for all servers of the store.
     ///   - patience: how long the database may be silent.
-    init(_ url: String, lease: Duration, patience: Duration) throws(StoreProblem) {
+    package init(_ url: String, lease: Duration, patience: Duration) throws(StoreProblem) {
         try LibPQ.load()
         let address = try PostgresAddress(url)
         let digits = Self.digits()
