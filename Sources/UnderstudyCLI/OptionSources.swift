@@ -14,7 +14,7 @@ struct OptionSources {
         "host", "port", "public-base", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures",
         "log",
         "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state", "import",
-        "export-on-exit", "state-limit", "state-journal", "replica", "peers", "drain", "scenario", "watch",
+        "export-on-exit", "state-limit", "replica", "peers", "drain", "scenario", "watch",
         "until-stdin-closes",
     ]
 

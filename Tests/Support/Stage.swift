@@ -20,9 +20,9 @@ package final class Stage: Sendable {
     /// - Parameter replica: its name among those that share the folder; `nil` if the folder is its alone.
     package convenience init(
         keeping folder: TemporaryFolder, as replica: String? = nil, _ fixtures: FixtureStore = Repository.fixtures,
-        _ loaders: [VendorLoader] = Catalog.vendors, journalEntries: Int = 0
+        _ loaders: [VendorLoader] = Catalog.vendors
     ) throws {
-        let keeper = try StateKeeper(folder: folder.path, replica: replica, journalEntries: journalEntries)
+        let keeper = try StateKeeper(folder: folder.path, replica: replica)
         try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: keeper), in: folder)
     }
 

@@ -1,32 +1,19 @@
 package import JSON
 
-/// What a sandbox keeps beyond its time in memory: whatever calls changed, and the end of its journal if that is wanted.
+/// What a sandbox keeps beyond its time in memory: whatever calls changed, but not its journal.
 extension Sandbox {
     /// The members of ``keptText``.
     package static let keptMembers = [
-        "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "journal_number", "journal",
+        "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "journal_number",
     ]
 
-    /// ``kept`` as JSON, with the entries of the journal that are to be kept; empty while there is nothing to keep.
+    /// ``kept`` as JSON; empty while there is nothing to keep.
     package var keptText: [UInt8] {
-        // Read before the state: what an entry tells has happened there.
-        let entries = journal.keptTexts(
-            by: EntryWriter(redactor: redactor, routes: inForce.routes, replica: replica, judge: judge))
         let kept = kept
-        if kept.isEmpty { return [] }
-        let text = JSON.object(kept).bytes
-        if entries.isEmpty { return text }
-        return text.dropLast() + Array(#","journal":["#.utf8) + entries.joined(separator: [UInt8(ascii: ",")])
-            + Array("]}".utf8)
+        return kept.isEmpty ? [] : JSON.object(kept).bytes
     }
 
-    private func judge(vendor: String, token: String, at moment: Moment) -> TokenOutcome? {
-        guard let index = inForce.loaded.vendors.firstIndex(where: { $0.identity.id == vendor }) else { return nil }
-        return TokenOutcome(vendors[index].explain(token, knowing: [:], at: moment))
-    }
-
-    /// What requests and control calls changed, secrets included, but for the journal's entries; empty while everything
-    /// is as it came into being.
+    /// What requests and control calls changed, secrets included; empty while everything is as it came into being.
     package var kept: JSONObject {
         let control = control.withLock(\.self)
         var kept = JSONObject()
@@ -44,9 +31,9 @@ extension Sandbox {
         if !states.isEmpty { kept["state"] = .object(states) }
         // Read last: what was exported has no id that is issued again.
         if let ids = identifiers.kept(seed: control.settings.seed) { kept["ids"] = ids }
-        // Numbers of entries that people have seen are not given again.
-        if !kept.isEmpty || journal.kept != nil && journal.lastNumber > 0 {
+        if !kept.isEmpty {
             kept["created_at"] = control.created.written
+            // Numbers of entries that people have seen are not given again.
             kept["journal_number"] = JSON(journal.reservedNumber)
         }
         return kept
@@ -94,17 +81,6 @@ extension Sandbox {
             }
         }
         try read("journal_number") { (node) throws(FixtureProblem) in journal.resume(after: try node.int()) }
-        try read("journal") { (node) throws(FixtureProblem) in try restoreEntries(node) }
-    }
-
-    private func restoreEntries(_ node: FixtureNode) throws(FixtureProblem) {
-        var entries: [JournalEntry] = []
-        try node.forEachRecord { (node) throws(FixtureProblem) in
-            let entry = try JournalEntry(kept: node, guide: inForce.routes.guide)
-            guard entry.id > entries.last?.id ?? 0 else { throw node.problem("entries must be in order") }
-            entries.append(entry)
-        }
-        journal.restore(entries)
     }
 
     /// Reads a time to live; `nil` for none.

@@ -59,8 +59,6 @@ public final class SandboxDirectory: Sendable {
         self.inForce = inForce
         self.settings = settings
         self.limits = limits
-        var journalLimits = journalLimits
-        if let keeper { journalLimits.keptEntries = keeper.journalEntries }
         self.journalLimits = journalLimits
         self.machine = machine
         self.publicBase = publicBase

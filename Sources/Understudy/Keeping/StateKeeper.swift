@@ -59,8 +59,6 @@ package final class StateKeeper: SandboxKeeper {
 
     /// The digits of the start that all servers of the folder had and will have.
     package let start: String
-    /// How many of the newest entries of each journal are kept too.
-    package let journalEntries: Int
     let folder: StateFolder
     private let lock: StateLock
     /// This server among those that share the folder; `nil` if it has it for itself.
@@ -80,16 +78,14 @@ package final class StateKeeper: SandboxKeeper {
     ///   - path: the folder's path.
     ///   - name: the replica's name; `nil` for the only server of the folder.
     ///   - timeToLive: how long a sandbox without a time to live of its own may stay unused.
-    ///   - journalEntries: how many of the newest entries of each journal are kept too.
     ///   - machine: the machine's clock.
     /// - Throws: why the folder cannot be used; ``StateLock/Failure`` when another server uses it.
     package init(
-        folder path: String, replica name: String? = nil, timeToLive: Duration? = nil, journalEntries: Int = 0,
+        folder path: String, replica name: String? = nil, timeToLive: Duration? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) throws {
         folder = StateFolder(path)
         self.timeToLive = timeToLive
-        self.journalEntries = journalEntries
         self.machine = machine
         try folder.make()
         lock = try StateLock("\(folder.path)/.lock", isShared: name != nil)
@@ -100,9 +96,6 @@ package final class StateKeeper: SandboxKeeper {
         replica = try name.map { try Replica($0, in: folder) }
         state.withLock { $0.mark = folder.mark }
     }
-
-    /// This server's name among those that share the folder; `nil` if it has it for itself.
-    package var replicaName: String? { replica?.name }
 
     /// The folder's path.
     package var path: String { folder.path }

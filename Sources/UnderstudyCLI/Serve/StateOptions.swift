@@ -14,13 +14,6 @@ struct StateOptions: ParsableArguments {
     var folder: String?
 
     @Option(
-        help: ArgumentHelp(
-            "How many of the newest entries of each sandbox's journal the folder keeps too (default: 0; at most 1000).",
-            discussion: "Each call then changes its sandbox, so sandboxes that are only read are written as well.",
-            valueName: "entries"))
-    var stateJournal: String?
-
-    @Option(
         name: .customLong("import"), help: "A file of --export-on-exit to start with (default: none).",
         completion: .file(extensions: ["json"]))
     var importFile: String?
@@ -48,21 +41,14 @@ struct StateOptions: ParsableArguments {
     ///
     /// - Parameter replica: the name among the replicas that share the folder; `nil` for a server alone.
     func keeper(_ limits: SandboxLimits, as replica: String?, _ sources: OptionSources) throws -> StateKeeper? {
-        let entries = try sources.value(
-            "state-journal", flag: stateJournal, default: 0, expected: "a number of entries (0–1000)",
-            parse: { Int($0).flatMap { (0...1000).contains($0) ? $0 : nil } })
         guard let path = try sources.text("state", flag: folder) else {
             if let replica {
                 throw Misuse("--replica \(replica) needs --state: the folder that all replicas share.")
             }
-            guard entries == 0 else {
-                throw Misuse("--state-journal \(entries) needs the folder of --state: name one, or leave it out.")
-            }
             return nil
         }
         do {
-            let keeper = try StateKeeper(
-                folder: path, replica: replica, timeToLive: limits.timeToLive, journalEntries: entries)
+            let keeper = try StateKeeper(folder: path, replica: replica, timeToLive: limits.timeToLive)
             if let lack = keeper.lackOfLocks {
                 let care =
                     replica == nil

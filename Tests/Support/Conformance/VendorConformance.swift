@@ -158,8 +158,7 @@ extension Stage {
         guard let folder else { return try restartedWithFile(fixtures, loaders) }
         #expect(emulator.keeper?.finish() == nil)
         // A copy, since this server still holds the folder.
-        let next = try Stage(
-            keeping: folder.copy(), fixtures, loaders, journalEntries: emulator.keeper?.journalEntries ?? 0)
+        let next = try Stage(keeping: folder.copy(), fixtures, loaders)
         for sandbox in emulator.sandboxes.all { _ = try next.emulator.sandboxes.fetch(sandbox.name) }
         return next
     }
