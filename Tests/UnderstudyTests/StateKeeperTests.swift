@@ -71,10 +71,23 @@ struct StateKeeperTests {
         #expect(try await removed.control(.delete, "sandboxes/" + removed.name).status == 204)
         // A reset leaves a mark in one vendor's state: tokens that were minted before it do not count any more.
         let kept = try stored(reset).object
-        #expect(kept?.map(\.name) == ["state", "created_at"])
+        #expect(kept?.map(\.name) == ["state", "created_at", "journal_number"])
         #expect(kept?["state"]?.object?.map(\.name) == ["comapi"])
         #expect(try store(stage).rows(of: removed.name) == [])
         #expect(try await World(on: stage, at: nil).control(.delete, "sandboxes/" + removed.name).status == 404)
+    }
+
+    @Test("give every journal number once, whether the server ended or was killed", arguments: StoreEngine.allCases)
+    func numbers(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
+        let world = try await World(on: stage)
+        for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
+        _ = try stored(world)
+        // As after a kill: more was answered than is written.
+        for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
+        let next = world.moved(to: try Stage(keeping: #require(stage.home).copy()))
+        #expect(try await next.control(.get, "journal").json["entries"] == [])
+        #expect(try await next.call(.get, "/nowhere").entry?.id == 1001)
     }
 
     @Test("are written by themselves soon after a change", arguments: StoreEngine.allCases)
