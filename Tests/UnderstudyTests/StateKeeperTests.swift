@@ -143,10 +143,10 @@ struct StateKeeperTests {
 
     @Test("leave memory where there is no room, and come back", arguments: StoreEngine.allCases)
     func room(_ engine: StoreEngine) async throws {
+        let home = try StoreHome(engine)
         let emulator = try Emulator(
-            fixtures: Repository.fixtures, sandboxes: SandboxLimits(capacity: 3),
-            keeper: StateKeeper(StoreHome(engine).open()))
-        let small = try Stage(emulator)
+            fixtures: Repository.fixtures, sandboxes: SandboxLimits(capacity: 3), keeper: StateKeeper(home.open()))
+        let small = try Stage(emulator, keeping: home)
         var worlds: [World] = []
         for second in 1...9 { worlds.append(try await World(on: small, at: World.exampleMoment + second)) }
         #expect(emulator.sandboxes.count <= 4)
@@ -165,8 +165,9 @@ struct StateKeeperTests {
             _ = try stored(world)
         }
         for (age, isThere) in [(5.0, true), (11.0, false)] {
-            let keeper = StateKeeper(try #require(stage.home).copy().open()) { SandboxClock.machine + .seconds(age) }
-            let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper))
+            let home = try #require(stage.home).copy()
+            let keeper = StateKeeper(try home.open()) { SandboxClock.machine + .seconds(age) }
+            let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper), keeping: home)
             let clock = try await world.moved(to: next).control(.get, "clock").json
             #expect(clock["frozen"] == .bool(isThere), "\(age) seconds later")
             keeper.used([])

@@ -1,0 +1,284 @@
+import Emulation
+import Foundation
+import HTTPTypes
+import JSON
+import Support
+import Testing
+import Wire
+
+@testable import Understudy
+
+/// Servers that share a store.
+@Suite("Replicas", .timeLimit(.minutes(15)))
+struct ReplicaTests {
+    let home: StoreHome
+    let (a, b): (Stage, Stage)
+
+    init() throws {
+        home = try StoreHome(.postgres)
+        (a, b) = (try Stage(keeping: home), try Stage(keeping: home))
+    }
+
+    private func keeper(_ stage: Stage) throws -> StateKeeper { try #require(stage.emulator.keeper) }
+
+    private func name(_ stage: Stage) throws -> String { try #require(stage.emulator.replica) }
+
+    private func bare(_ stage: Stage, _ path: String) async throws -> ReceivedAnswer {
+        try await World(on: stage, at: nil).bare(.get, "/_understudy/" + path)
+    }
+
+    // MARK: One owner at a time
+
+    @Test("hand a sandbox on with all that is in it", arguments: Depth.allCases)
+    func handOver(_ depth: Depth) async throws {
+        let here = try await World(depth, on: a)
+        try await here.set(seed: 7)
+        try await here.set("rezolve.device-check", "enforce")
+        try await here.control(.put, "faults", #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#)
+        try await here.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
+        try await here.control(.put, "sandboxes/" + here.name, #"{"ttl":"2h"}"#)
+        try await here.control(
+            .post, "state/okta/add-user", #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#)
+        let id = here.sandbox.identifiers.uuid()
+        for _ in 1...2 { _ = try await here.call(.post, "/v2/credentials/register/guest") }
+        var before: [String: String] = [:]
+        let paths = ["clock", "settings", "faults", "scenarios", "state/okta", "state/rezolve", "keys"]
+        for path in paths { before[path] = try await here.control(.get, path).text }
+        let there = here.moved(to: b)
+        for path in paths {
+            let answer = try await there.control(.get, path)
+            #expect(try answer["X-Understudy-Replica"] == name(b))
+            #expect(answer.text == before[path], "\(path)")
+        }
+        #expect(there.sandbox.identifiers.uuid() != id, "a seed's ids go on, and do not begin again")
+        #expect(try await there.call(.get, "/nowhere").entry?.id == 1001)
+        let back = try await here.control(.get, "clock")
+        #expect(try back["X-Understudy-Replica"] == name(a))
+        #expect(back.text == before["clock"])
+        #expect(try await here.call(.get, "/nowhere").entry?.id == 2001)
+        #expect(here.sandbox.timeToLive == .seconds(7200))
+        #expect(try keeper(a).total.handedOver == 1)
+        #expect(try keeper(b).total.handedOver == 1)
+    }
+
+    @Test("lose no change, however they tear at a sandbox")
+    func tearing() async throws {
+        let here = try await World(on: a)
+        let name = here.name
+        let problems = await withTaskGroup(of: String?.self) { group -> [String] in
+            for (side, stage) in [a, b].enumerated() {
+                for number in 0..<15 {
+                    group.addTask {
+                        do {
+                            let world = here.moved(to: stage)
+                            let user = #"{"login":"u\#(side)-\#(number)@example.test","password":"Not-A-Secret-1"}"#
+                            // Whoever is told to repeat a call repeats it.
+                            for _ in 0..<20 {
+                                let answer = try await world.control(.post, "state/okta/add-user", user)
+                                if answer.status == 200 { return nil }
+                                guard answer.status == 503, answer["Retry-After"] == "1" else {
+                                    return "\(side) \(number): \(answer.status) \(answer.text)"
+                                }
+                            }
+                            return "\(side) \(number): never answered"
+                        } catch {
+                            return "\(error)"
+                        }
+                    }
+                }
+            }
+            return await group.reduce(into: []) { if let problem = $1 { $0.append(problem) } }
+        }
+        #expect(problems == [])
+        let users = try await here.moved(to: b).control(.get, "state/okta").json["users"]?.array ?? []
+        let added = users.compactMap { $0["login"]?.string }.filter { $0.hasPrefix("u") }
+        let expected = [0, 1].flatMap { side in (0..<15).map { "u\(side)-\($0)@example.test" } }
+        #expect(Set(added) == Set(expected), "in \(name)")
+        #expect(added.count == expected.count, "in \(name)")
+    }
+
+    @Test("share the standard sandbox in the same way")
+    func standard() async throws {
+        let (here, there) = (
+            try await World(on: a, at: nil).named("default"), try await World(on: b, at: nil).named("default")
+        )
+        try await here.freeze(at: 5)
+        #expect(try await there.control(.get, "clock").json["unix"]?.int == 5)
+        #expect(try await here.control(.get, "clock").json["unix"]?.int == 5)
+    }
+
+    @Test("remove and bound sandboxes that others have")
+    func removal() async throws {
+        let here = try await World(on: a)
+        let there = here.moved(to: b)
+        let bounded = try await there.control(.put, "sandboxes/" + here.name, #"{"ttl":"1h"}"#)
+        #expect(try bounded.json["replica"] == .string(name(b)))
+        #expect(try await here.control(.get, "clock").json["frozen"] == true)
+        #expect(here.sandbox.timeToLive == .seconds(3600))
+        let removed = try await there.bare(.delete, "/_understudy/sandboxes/" + here.name)
+        #expect(removed.status == 204, "\(removed.text)")
+        #expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status == 404)
+        #expect(try await here.control(.get, "clock").json["frozen"] == false)
+        // In use at the other one, though nothing of it is stored.
+        #expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status == 204)
+        #expect(try keeper(a).store.rows(of: here.name) == [])
+    }
+
+    @Test("close sockets of a sandbox that moves with 1001")
+    func sockets() async throws {
+        let board = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
+        let other = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
+        let socket = try await board.open("ada")
+        #expect(try await board.world.moved(to: other.world.stage).control(.get, "clock").status == 200)
+        #expect(await socket.next() == .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
+    }
+
+    // MARK: Those that go
+
+    @Test("take over what one left that has ended without a word")
+    func takingOver() async throws {
+        let here = try await World(on: a)
+        #expect(try keeper(a).finish() == nil)
+        try keeper(a).leave()
+        #expect(try await here.moved(to: b).control(.get, "clock").json["frozen"] == true)
+        #expect(try keeper(b).total.takenOver == 1)
+    }
+
+    /// Two servers of which each is gone for the other if it does not show for a second that it is alive.
+    private func mortal() throws -> (Stage, Stage) {
+        func stage() throws -> Stage {
+            let store = try PostgresStore(home.place, lease: .seconds(1), patience: .seconds(120))
+            return try Stage(Emulator(fixtures: Repository.fixtures, keeper: StateKeeper(store)))
+        }
+        return (try stage(), try stage())
+    }
+
+    /// Keeps a server from showing that it is alive, until the returned connection ends its transaction.
+    private func hold(_ stage: Stage) throws -> PostgresConnection {
+        let brake = PostgresConnection(to: try PostgresAddress(home.place), patience: .seconds(120))
+        try brake.run("SET idle_in_transaction_session_timeout = 0")
+        try brake.run("BEGIN")
+        try brake.run("SELECT * FROM understudy.servers WHERE id = $1 FOR UPDATE", [name(stage)])
+        return brake
+    }
+
+    /// The answer of a call that is repeated while it is told to be; under load a server of one second may lapse.
+    private func patiently(_ call: () async throws -> ReceivedAnswer) async throws -> ReceivedAnswer {
+        while true {
+            let answer = try await call()
+            if answer.status != 503 { return answer }
+        }
+    }
+
+    @Test("answer nothing from memory once others may have the sandbox, and take it back as it is then")
+    func lapse() async throws {
+        let (a, b) = try mortal()
+        let here = try await World(on: a, at: nil)
+        _ = try await patiently { try await here.control(.put, "clock", #"{"now":4,"freeze":true}"#) }
+        while try keeper(a).finish() != nil { await Task.yield() }
+        let old = here.sandbox
+        let brake = try hold(a)
+        while try keeper(a).mayAnswer(in: old) { await Task.yield() }
+        let ready = try await bare(a, "health/ready")
+        #expect(ready.status == 503)
+        let there = here.moved(to: b)
+        let moved = try await patiently { try await there.control(.put, "clock", #"{"now":5,"freeze":true}"#) }
+        #expect(moved.status == 200)
+        let refused = try await here.control(.get, "clock")
+        #expect(refused.status == 503)
+        #expect(refused["Retry-After"] == "1")
+        #expect(refused.json["error"]?["code"] == "sandbox-unavailable")
+        try brake.run("ROLLBACK")
+        let again = try await patiently { try await here.control(.get, "clock") }
+        #expect(again.json["unix"]?.int == 5)
+        #expect(try again["X-Understudy-Replica"] == name(a))
+        #expect(old.isSealed)
+        #expect(here.sandbox !== old)
+    }
+
+    @Test("keep what they have in memory through a lapse that nobody used")
+    func shortLapse() async throws {
+        let (a, b) = try mortal()
+        let here = try await World(on: a, at: nil)
+        _ = try await patiently { try await here.control(.put, "clock", #"{"now":4,"freeze":true}"#) }
+        let old = here.sandbox
+        let lapses = try keeper(a).total.lapses
+        let brake = try hold(a)
+        while try keeper(a).mayAnswer(in: old) { await Task.yield() }
+        try brake.run("ROLLBACK")
+        while try keeper(a).total.lapses == lapses { await Task.yield() }
+        let answer = try await patiently { try await here.control(.put, "clock", #"{"now":6,"freeze":true}"#) }
+        #expect(answer.status == 200)
+        #expect(here.sandbox === old)
+        while try keeper(a).finish() != nil { await Task.yield() }
+        try keeper(a).leave()
+        #expect(
+            try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int == 6)
+    }
+
+    @Test("leave their sandboxes to the others, and send their callers there", arguments: Depth.allCases)
+    func draining(_ depth: Depth) async throws {
+        let here = try await World(depth, on: a)
+        let there = here.moved(to: b)
+        let own = JSON.string(try name(a))
+        #expect(try await bare(a, "health/ready").json == ["ready": true, "replica": own, "reason": nil])
+        a.emulator.beginDraining()
+        let ready = try await bare(a, "health/ready")
+        #expect(ready.status == 503)
+        #expect(ready.json == ["ready": false, "replica": own, "reason": "the server is stopping"])
+        #expect(try await bare(a, "health/live").json == ["status": "ok"])
+        #expect(try await here.control(.get, "clock").json["frozen"] == true)
+        try keeper(a).handOverAll()
+        for answer in [try await here.control(.get, "clock"), try await here.bare(.get, "/~\(here.name)/nowhere")] {
+            #expect(answer.status == 503)
+            #expect(answer["Retry-After"] == "1")
+            #expect(answer.json["error"]?["code"] == "sandbox-unavailable")
+        }
+        #expect(try await there.control(.get, "clock").json["frozen"] == true)
+        #expect(try keeper(b).total.takenOver == 0, "it was free")
+    }
+
+    // MARK: What they say of each other
+
+    @Test("list the sandboxes of all of them, each once")
+    func lists() async throws {
+        let (here, there) = (try await World(on: a), try await World(on: b))
+        for stage in [a, b] { #expect(try keeper(stage).finish() == nil) }
+        for (world, stage) in [(here, a), (there, b)] {
+            let list = try await world.bare(.get, "/_understudy/sandboxes").json
+            #expect(list["sandboxes"]?.array?.map { $0["name"]?.string } == ["default", world.name])
+            #expect(try list["replica"]?.string == name(stage))
+            let stored = list["stored"]?.array?.filter { $0["name"] != "default" }
+            #expect(
+                try stored?.map { "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")" }
+                    == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
+        }
+    }
+
+    @Test("tell who they are in health, metrics and journals")
+    func names() async throws {
+        let here = try await World(on: a)
+        let own = try name(a)
+        _ = try await here.call(.get, "/nowhere")
+        #expect(try await bare(a, "health").json["replica"] == .string(own))
+        let journal = try await here.control(.get, "journal").json
+        #expect(journal["replica"] == .string(own))
+        #expect(journal["entries"]?[0]?["replica"] == .string(own))
+        #expect(try await here.control(.get, "journal/1").json["replica"] == .string(own))
+        #expect(try await bare(a, "metrics").text.contains("understudy_replica_info{replica=\"\(own)\"} 1\n"))
+        let alone = try Stage(keeping: StoreHome())
+        #expect(try await bare(alone, "health").json["replica"] == nil)
+        #expect(try await bare(alone, "health/ready").json == ["ready": true, "replica": nil, "reason": nil])
+        #expect(try await bare(alone, "metrics").text.contains("replica") == false)
+    }
+
+    @Test("can all start at once in a database that is empty yet")
+    func starting() async throws {
+        let home = try StoreHome(.postgres)
+        let starts = await withTaskGroup(of: Result<String, any Error>.self) { group -> [Result<String, any Error>] in
+            for _ in 0..<8 { group.addTask { Result { try home.open().start } } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(try starts.map { try $0.get() }).count == 1, "\(starts)")
+    }
+}
