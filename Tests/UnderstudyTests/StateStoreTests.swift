@@ -106,7 +106,8 @@ struct StateStoreTests {
     func texts(_ engine: StoreEngine) throws {
         let store = try engine.makeStore()
         let texts = [
-            "", "NULL", "null", "\"", "\\", "\\\\0", "\\0", "\0", "a\0\\", "{},\"", "{a,\"b\\\"}", "'; DROP TABLE records", "$1", "\n\t\r",
+            "", "NULL", "null", "\"", "\\", "\\\\0", "\\0", "\0", "a\0\\", "{},\"", "{a,\"b\\\"}",
+            "'; DROP TABLE records", "$1", "\n\t\r",
             " ", "a ", "é", "e\u{301}", "👩‍👩‍👧", "\u{FFFF}", "\u{10FFFF}", "Z", "z", String(repeating: "k", count: 900),
         ]
         let claim = try store.claimed("a").claim
@@ -125,7 +126,8 @@ struct StateStoreTests {
         let store = try engine.makeStore()
         let claim = try store.claimed("a").claim
         let long = "\"" + String(repeating: "\\\"é{", count: 200_000) + "\""
-        let rows = (0..<6).map { StateRow("long", "\($0)", $0, long) } + (6..<5_000).map { .init("p", "\($0)", $0, "{}") }
+        let rows =
+            (0..<6).map { StateRow("long", "\($0)", $0, long) } + (6..<5_000).map { .init("p", "\($0)", $0, "{}") }
         #expect(try store.put(rows, in: claim) == [])
         #expect(try store.rows(of: "a") == rows)
     }
@@ -190,7 +192,8 @@ struct StateStoreTests {
         let store = try engine.makeStore()
         for name in ["b", "a-1", "a"] {
             let claim = try store.claimed(name).claim
-            _ = try store.put([.init("p", "", 0, "{}")], in: claim, expires: name == "a" ? Moment(unixSeconds: 300) : nil)
+            _ = try store.put(
+                [.init("p", "", 0, "{}")], in: claim, expires: name == "a" ? Moment(unixSeconds: 300) : nil)
             if name == "b" { try store.release([claim]) }
         }
         let list = try store.list()
