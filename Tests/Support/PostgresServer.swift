@@ -25,7 +25,9 @@ package final class PostgresServer: Sendable {
         // It refuses to run as root.
         var prefix: [String] = []
         if getuid() == 0 {
-            guard let user = getpwnam("postgres") ?? getpwnam("nobody") else { throw Missing("no user postgres or nobody") }
+            guard let user = getpwnam("postgres") ?? getpwnam("nobody") else {
+                throw Missing("no user postgres or nobody")
+            }
             let (uid, gid) = (user.pointee.pw_uid, user.pointee.pw_gid)
             for path in [folder, folder + "/password"] { chown(path, uid, gid) }
             prefix = ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--clear-groups"]
@@ -139,6 +141,7 @@ package final class PostgresServer: Sendable {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders =
             versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }.map { "\(debian)/\($0)/bin" }
+            + ["/opt/homebrew/opt/postgresql@17/bin", "/usr/local/opt/postgresql@17/bin"]
             + path.split(separator: ":").map(String.init)
         guard let folder = folders.first(where: { FileManager.default.isExecutableFile(atPath: $0 + "/initdb") }) else {
             throw Missing("PostgreSQL is not installed: apt-get install postgresql libpq5, or docker/bootstrap.sh test")
