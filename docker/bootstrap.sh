@@ -28,7 +28,7 @@ fail() {
 # The list for Debian and Ubuntu.
 debian_packages() {
     echo "ca-certificates git libssl-dev pkg-config"
-    case $1 in test | ci | bench) echo "curl openssl" ;; esac
+    case $1 in test | ci | bench) echo "curl libpq5 openssl postgresql" ;; esac
     case $1 in ci) debian_npm ;; esac
     case $1 in ci | bench) echo "python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
     case $1 in ci) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
@@ -58,6 +58,7 @@ debian_npm() {
 # The list for Homebrew; git and curl come with Xcode's command line tools, Apache, zsh and man with macOS.
 homebrew_packages() {
     echo "openssl@3 pkgconf"
+    case $1 in test | ci | bench) echo "libpq postgresql@17" ;; esac
     case $1 in ci | bench) echo "python@3 nginx haproxy wrk" ;; esac
     case $1 in ci) echo "fish node typescript" ;; esac
 }

@@ -71,7 +71,7 @@ extension Emulator {
 /// Leaving without anybody noticing: first new requests go elsewhere, then the sandboxes.
 extension Emulator {
     /// This server's name among those that share a store; `nil` for a server alone.
-    package var replica: String? { keeper?.replicaName }
+    package var replica: String? { keeper?.store.replica }
 
     /// Why a proxy should send requests elsewhere; `nil` when it should not.
     var reasonToStayAway: String? {

@@ -85,7 +85,7 @@ package final class Emulator: Sendable {
             throw FixtureProblem(file: "route table", message: error.description)
         }
         self.loaders = loaders
-        inForce = VendorsInForce(loaded, at: routes, hiding: controlToken.map { [$0] } ?? [])
+        inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])
         reloads = Reloads(loaded)
         setAside = SetAsideParts(telling: reloads)
         sandboxes = SandboxDirectory(

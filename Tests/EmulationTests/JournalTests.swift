@@ -158,6 +158,15 @@ struct JournalTests {
         #expect(journal.append(Self.entry("x")) == 1)
     }
 
+    @Test("tells of the first entry of each thousand, before which its numbers are kept ahead")
+    func reserve() {
+        let journal = journal()
+        let reserved = Mutex<[Int]>([])
+        journal.noteReserve { [unowned journal] in reserved.withLock { $0.append(journal.reservedNumber) } }
+        for _ in 1...2001 { journal.append(Self.entry("x")) }
+        #expect(reserved.withLock(\.self) == [1000, 2000, 3000])
+    }
+
     @Test("a long poll answers at once when there is enough")
     func pollReady() async {
         let journal = journal()

@@ -103,7 +103,7 @@ struct Restart {
     }
 
     /// The first lines that differ.
-    private static func difference(_ old: JSON, _ new: JSON) -> String? {
+    static func difference(_ old: JSON, _ new: JSON) -> String? {
         if old == new { return nil }
         let (left, right) = (old.prettyText.split(separator: "\n"), new.prettyText.split(separator: "\n"))
         let common = zip(left, right).prefix { $0 == $1 }.count

@@ -12,24 +12,22 @@ package final class Stage: Sendable {
     /// The port of the server.
     package let port: Int
     /// Where it keeps its sandboxes; `nil` if it keeps none.
-    package let folder: TemporaryFolder?
+    package let home: StoreHome?
     private let server: Server
 
-    /// A separate server that keeps its sandboxes in a folder.
-    ///
-    /// - Parameter replica: its name among those that share the folder; `nil` if the folder is its alone.
+    /// A separate server that keeps its sandboxes there.
     package convenience init(
-        keeping folder: TemporaryFolder, as replica: String? = nil, _ fixtures: FixtureStore = Repository.fixtures,
-        _ loaders: [VendorLoader] = Catalog.vendors, journalEntries: Int = 0
+        keeping home: StoreHome, _ fixtures: FixtureStore = Repository.fixtures,
+        _ loaders: [VendorLoader] = Catalog.vendors
     ) throws {
-        let keeper = try StateKeeper(folder: folder.path, replica: replica, journalEntries: journalEntries)
-        try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: keeper), in: folder)
+        try self.init(
+            Emulator(fixtures: fixtures, loaders: loaders, keeper: StateKeeper(home.open())), keeping: home)
     }
 
     /// A separate server for tests that need another emulator than the shared one.
-    package init(_ emulator: Emulator, in folder: TemporaryFolder? = nil) throws {
+    package init(_ emulator: Emulator, keeping home: StoreHome? = nil) throws {
         self.emulator = emulator
-        self.folder = folder
+        self.home = home
         pipeline = Pipeline(emulator)
         // On a busy machine these tests are slow clients, too, who must not be sent away.
         var limits = Limits()

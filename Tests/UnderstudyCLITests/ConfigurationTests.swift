@@ -19,14 +19,6 @@ struct ConfigurationTests {
             (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
             (["--state-limit", "0"], "understudy: --state-limit 0 is not a number of megabytes (1–4096).\n"),
             (
-                ["--state", "s", "--state-journal", "1001"],
-                "understudy: --state-journal 1001 is not a number of entries (0–1000).\n"
-            ),
-            (
-                ["--state-journal", "100"],
-                "understudy: --state-journal 100 needs the folder of --state: name one, or leave it out.\n"
-            ),
-            (
                 ["--state", "s", "--replica", "a", "--export-on-exit", "f"],
                 "understudy: --export-on-exit f does not go with --replica a, which gives its sandboxes to the others: start a server with --state alone to export them.\n"
             ),

@@ -8,21 +8,20 @@ import Wire
 
 @testable import Understudy
 
-/// Servers that share a folder of states.
+/// Servers that share a store.
 @Suite("Replicas", .timeLimit(.minutes(15)))
 struct ReplicaTests {
-    let folder: TemporaryFolder
+    let home: StoreHome
     let (a, b): (Stage, Stage)
 
     init() throws {
-        folder = try TemporaryFolder()
-        a = try Stage(keeping: folder, as: "a")
-        b = try Stage(keeping: folder, as: "b")
+        home = try StoreHome(.postgres)
+        (a, b) = (try Stage(keeping: home), try Stage(keeping: home))
     }
 
     private func keeper(_ stage: Stage) throws -> StateKeeper { try #require(stage.emulator.keeper) }
 
-    private func replica(_ stage: Stage) throws -> Replica { try #require(try keeper(stage).replica) }
+    private func name(_ stage: Stage) throws -> String { try #require(stage.emulator.replica) }
 
     private func bare(_ stage: Stage, _ path: String) async throws -> ReceivedAnswer {
         try await World(on: stage, at: nil).bare(.get, "/_understudy/" + path)
@@ -48,13 +47,13 @@ struct ReplicaTests {
         let there = here.moved(to: b)
         for path in paths {
             let answer = try await there.control(.get, path)
-            #expect(answer["X-Understudy-Replica"] == "b")
+            #expect(try answer["X-Understudy-Replica"] == name(b))
             #expect(answer.text == before[path], "\(path)")
         }
         #expect(there.sandbox.identifiers.uuid() != id, "a seed's ids go on, and do not begin again")
         #expect(try await there.call(.get, "/nowhere").entry?.id == 1001)
         let back = try await here.control(.get, "clock")
-        #expect(back["X-Understudy-Replica"] == "a")
+        #expect(try back["X-Understudy-Replica"] == name(a))
         #expect(back.text == before["clock"])
         #expect(try await here.call(.get, "/nowhere").entry?.id == 2001)
         #expect(here.sandbox.timeToLive == .seconds(7200))
@@ -112,23 +111,23 @@ struct ReplicaTests {
     func removal() async throws {
         let here = try await World(on: a)
         let there = here.moved(to: b)
-        #expect(try await there.control(.put, "sandboxes/" + here.name, #"{"ttl":"1h"}"#).json["replica"] == "b")
+        let bounded = try await there.control(.put, "sandboxes/" + here.name, #"{"ttl":"1h"}"#)
+        #expect(try bounded.json["replica"] == .string(name(b)))
         #expect(try await here.control(.get, "clock").json["frozen"] == true)
         #expect(here.sandbox.timeToLive == .seconds(3600))
         let removed = try await there.bare(.delete, "/_understudy/sandboxes/" + here.name)
         #expect(removed.status == 204, "\(removed.text)")
         #expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status == 404)
         #expect(try await here.control(.get, "clock").json["frozen"] == false)
-        // In use at the other one, though nothing of it is written.
+        // In use at the other one, though nothing of it is stored.
         #expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status == 204)
-        #expect(try folder.files.filter { $0.contains(here.name) }.isEmpty)
+        #expect(try keeper(a).store.rows(of: here.name) == [])
     }
 
     @Test("close sockets of a sandbox that moves with 1001")
     func sockets() async throws {
-        let home = try TemporaryFolder()
-        let board = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(folder: home.path, replica: "a"))
-        let other = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(folder: home.path, replica: "b"))
+        let board = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
+        let other = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
         let socket = try await board.open("ada")
         #expect(try await board.world.moved(to: other.world.stage).control(.get, "clock").status == 200)
         #expect(await socket.next() == .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
@@ -140,84 +139,96 @@ struct ReplicaTests {
     func takingOver() async throws {
         let here = try await World(on: a)
         #expect(try keeper(a).finish() == nil)
-        // Its lease ends as with its process; what it has in memory is another matter.
-        try replica(a).finish()
+        try keeper(a).leave()
         #expect(try await here.moved(to: b).control(.get, "clock").json["frozen"] == true)
         #expect(try keeper(b).total.takenOver == 1)
     }
 
-    /// Takes the lease of `a` away, as if the process had not run for a while.
-    private func endLease() throws {
-        try FileManager.default.removeItem(atPath: "\(folder.path)/replicas/\(replica(a).lease.session)")
+    /// Two servers of which each is gone for the other if it does not show for a second that it is alive.
+    private func mortal() throws -> (Stage, Stage) {
+        func stage() throws -> Stage {
+            let store = try PostgresStore(home.place, lease: .seconds(1), patience: .seconds(120))
+            return try Stage(Emulator(fixtures: Repository.fixtures, keeper: StateKeeper(store)))
+        }
+        return (try stage(), try stage())
     }
 
-    /// Waits until `a` has noticed that its lease has lapsed. The test's own time limit ends a vain wait.
-    private func awaitLapse() async throws { while try keeper(a).total.lapses == 0 { await Task.yield() } }
+    /// Keeps a server from showing that it is alive, until the returned connection ends its transaction.
+    private func hold(_ stage: Stage) throws -> PostgresConnection {
+        let brake = PostgresConnection(to: try PostgresAddress(home.place), patience: .seconds(120))
+        try brake.run("SET idle_in_transaction_session_timeout = 0")
+        try brake.run("BEGIN")
+        try brake.run("SELECT * FROM understudy.servers WHERE id = $1 FOR UPDATE", [name(stage)])
+        return brake
+    }
+
+    /// The answer of a call that is repeated while it is told to be; under load a server of one second may lapse.
+    private func patiently(_ call: () async throws -> ReceivedAnswer) async throws -> ReceivedAnswer {
+        while true {
+            let answer = try await call()
+            if answer.status != 503 { return answer }
+        }
+    }
 
     @Test("answer nothing from memory once others may have the sandbox, and take it back as it is then")
     func lapse() async throws {
-        let here = try await World(on: a)
-        let there = here.moved(to: b)
-        #expect(try keeper(a).finish() == nil)
+        let (a, b) = try mortal()
+        let here = try await World(on: a, at: nil)
+        _ = try await patiently { try await here.control(.put, "clock", #"{"now":4,"freeze":true}"#) }
+        while try keeper(a).finish() != nil { await Task.yield() }
         let old = here.sandbox
-        // Whoever holds this keeps the replica from looking whether the sandbox is still its own.
-        let turn = try #require(try keeper(a).state.withLock { $0.places[here.name] }).turn
-        turn.wait()
-        try endLease()
-        try await there.freeze(at: 5)
-        try await awaitLapse()
-        #expect(try !keeper(a).mayAnswer(in: old))
-        turn.signal()
-        let again = try await here.control(.get, "clock")
+        let brake = try hold(a)
+        while try keeper(a).mayAnswer(in: old) { await Task.yield() }
+        let ready = try await bare(a, "health/ready")
+        #expect(ready.status == 503)
+        let there = here.moved(to: b)
+        let moved = try await patiently { try await there.control(.put, "clock", #"{"now":5,"freeze":true}"#) }
+        #expect(moved.status == 200)
+        let refused = try await here.control(.get, "clock")
+        #expect(refused.status == 503)
+        #expect(refused["Retry-After"] == "1")
+        #expect(refused.json["error"]?["code"] == "sandbox-unavailable")
+        try brake.run("ROLLBACK")
+        let again = try await patiently { try await here.control(.get, "clock") }
         #expect(again.json["unix"]?.int == 5)
-        #expect(again["X-Understudy-Replica"] == "a")
+        #expect(try again["X-Understudy-Replica"] == name(a))
         #expect(old.isSealed)
         #expect(here.sandbox !== old)
     }
 
     @Test("keep what they have in memory through a lapse that nobody used")
     func shortLapse() async throws {
-        let here = try await World(on: a)
+        let (a, b) = try mortal()
+        let here = try await World(on: a, at: nil)
+        _ = try await patiently { try await here.control(.put, "clock", #"{"now":4,"freeze":true}"#) }
         let old = here.sandbox
-        try endLease()
-        try await awaitLapse()
-        #expect(try await here.control(.get, "clock").json["frozen"] == true)
+        let lapses = try keeper(a).total.lapses
+        let brake = try hold(a)
+        while try keeper(a).mayAnswer(in: old) { await Task.yield() }
+        try brake.run("ROLLBACK")
+        while try keeper(a).total.lapses == lapses { await Task.yield() }
+        let answer = try await patiently { try await here.control(.put, "clock", #"{"now":6,"freeze":true}"#) }
+        #expect(answer.status == 200)
         #expect(here.sandbox === old)
-        try await here.freeze(at: 6)
-        #expect(try keeper(a).finish() == nil)
+        while try keeper(a).finish() != nil { await Task.yield() }
+        try keeper(a).leave()
         #expect(
-            try folder.text(of: #require(folder.files.first { $0.contains("/\(here.name).2.json") })).contains(":6}"))
-    }
-
-    @Test("keep what they have in memory when the folder is removed")
-    func removedFolder() async throws {
-        let here = try await World(on: a)
-        #expect(try keeper(a).finish() == nil)
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
-        }
-        #expect(try await here.control(.get, "clock").json["frozen"] == true)
-        // The beats fail now; the lease begins again in a folder made anew.
-        try await awaitLapse()
-        try await here.freeze(at: 5)
-        while try !folder.files.contains(where: { $0.contains("/\(here.name).") && $0.hasSuffix(".json") }) {
-            await Task.yield()
-        }
-        #expect(try await here.control(.get, "clock").json["unix"]?.int == 5)
+            try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int == 6)
     }
 
     @Test("leave their sandboxes to the others, and send their callers there", arguments: Depth.allCases)
     func draining(_ depth: Depth) async throws {
         let here = try await World(depth, on: a)
         let there = here.moved(to: b)
-        #expect(try await bare(a, "health/ready").json == ["ready": true, "replica": "a", "reason": nil])
+        let own = JSON.string(try name(a))
+        #expect(try await bare(a, "health/ready").json == ["ready": true, "replica": own, "reason": nil])
         a.emulator.beginDraining()
         let ready = try await bare(a, "health/ready")
         #expect(ready.status == 503)
-        #expect(ready.json == ["ready": false, "replica": "a", "reason": "the server is stopping"])
+        #expect(ready.json == ["ready": false, "replica": own, "reason": "the server is stopping"])
         #expect(try await bare(a, "health/live").json == ["status": "ok"])
         #expect(try await here.control(.get, "clock").json["frozen"] == true)
-        a.emulator.handOverAll()
+        try keeper(a).handOverAll()
         for answer in [try await here.control(.get, "clock"), try await here.bare(.get, "/~\(here.name)/nowhere")] {
             #expect(answer.status == 503)
             #expect(answer["Retry-After"] == "1")
@@ -231,65 +242,43 @@ struct ReplicaTests {
 
     @Test("list the sandboxes of all of them, each once")
     func lists() async throws {
-        let bases = ["http://127.0.0.1:\(b.port)", "http://127.0.0.1:1", "http://localhost:\(b.port)"]
-        let c = try Stage(
-            Emulator(
-                fixtures: Repository.fixtures, keeper: StateKeeper(folder: folder.path, replica: "c"), peers: bases))
-        let (here, there) = (try await World(on: c), try await World(on: b))
-        let list = try await here.bare(.get, "/_understudy/sandboxes?replicas=all").json
-        let found = list["sandboxes"]?.array?.map {
-            "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")"
+        let (here, there) = (try await World(on: a), try await World(on: b))
+        for stage in [a, b] { #expect(try keeper(stage).finish() == nil) }
+        for (world, stage) in [(here, a), (there, b)] {
+            let list = try await world.bare(.get, "/_understudy/sandboxes").json
+            #expect(list["sandboxes"]?.array?.map { $0["name"]?.string } == ["default", world.name])
+            #expect(try list["replica"]?.string == name(stage))
+            let stored = list["stored"]?.array?.filter { $0["name"] != "default" }
+            #expect(
+                try stored?.map { "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")" }
+                    == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
         }
-        #expect(found?.first?.hasPrefix("default at ") == true)
-        #expect(found?.dropFirst() == ["\(here.name) at c", "\(there.name) at b"].sorted()[...])
-        let replicas = list["replicas"]?.array ?? []
-        #expect(replicas.map { $0["name"]?.string } == ["c", nil, "b"])
-        #expect(replicas[1]["base"] == "http://127.0.0.1:1")
-        #expect(replicas[1]["problem"]?.string?.hasPrefix("127.0.0.1:1 cannot be reached") == true)
-        #expect(try await here.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.count == 2)
-        #expect(try await here.bare(.get, "/_understudy/sandboxes?replicas=some").status == 400)
     }
 
     @Test("tell who they are in health, metrics and journals")
     func names() async throws {
         let here = try await World(on: a)
+        let own = try name(a)
         _ = try await here.call(.get, "/nowhere")
-        #expect(try await bare(a, "health").json["replica"] == "a")
+        #expect(try await bare(a, "health").json["replica"] == .string(own))
         let journal = try await here.control(.get, "journal").json
-        #expect(journal["replica"] == "a")
-        #expect(journal["entries"]?[0]?["replica"] == "a")
-        #expect(try await here.control(.get, "journal/1").json["replica"] == "a")
-        #expect(try await bare(a, "metrics").text.contains("understudy_replica_info{replica=\"a\"} 1\n"))
-        let alone = try Stage(keeping: TemporaryFolder())
+        #expect(journal["replica"] == .string(own))
+        #expect(journal["entries"]?[0]?["replica"] == .string(own))
+        #expect(try await here.control(.get, "journal/1").json["replica"] == .string(own))
+        #expect(try await bare(a, "metrics").text.contains("understudy_replica_info{replica=\"\(own)\"} 1\n"))
+        let alone = try Stage(keeping: StoreHome())
         #expect(try await bare(alone, "health").json["replica"] == nil)
         #expect(try await bare(alone, "health/ready").json == ["ready": true, "replica": nil, "reason": nil])
         #expect(try await bare(alone, "metrics").text.contains("replica") == false)
     }
 
-    // MARK: Who may use the folder
-
-    @Test("can all start at once in a folder that is not there yet")
+    @Test("can all start at once in a database that is empty yet")
     func starting() async throws {
-        let home = try TemporaryFolder()
+        let home = try StoreHome(.postgres)
         let starts = await withTaskGroup(of: Result<String, any Error>.self) { group -> [Result<String, any Error>] in
-            for number in 0..<8 {
-                group.addTask { Result { try StateKeeper(folder: home.path + "/new", replica: "r\(number)").start } }
-            }
+            for _ in 0..<8 { group.addTask { Result { try home.open().start } } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(Set(try starts.map { try $0.get() }).count == 1, "\(starts)")
-    }
-
-    @Test("keep out a server that wants the folder alone, and one of the same name")
-    func admission() throws {
-        #expect(throws: StateLock.Failure.self) { _ = try StateKeeper(folder: folder.path) }
-        let error = #expect(throws: ReplicaProblem.self) { _ = try StateKeeper(folder: folder.path, replica: "a") }
-        #expect(
-            error?.description.hasSuffix("has that name; give each replica its own") == true,
-            "\(error?.description ?? "")")
-        let alone = try TemporaryFolder()
-        let keeper = try StateKeeper(folder: alone.path)
-        #expect(throws: StateLock.Failure.self) { _ = try StateKeeper(folder: alone.path, replica: "a") }
-        withExtendedLifetime(keeper) {}
     }
 }

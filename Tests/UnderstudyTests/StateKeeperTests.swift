@@ -7,36 +7,30 @@ import Wire
 
 @testable import Understudy
 
-/// A folder of states: what is in it, when, and what becomes of files that somebody else wrote.
-@Suite("A state folder")
+/// What is stored of sandboxes, when, and what becomes of rows that somebody else wrote.
+@Suite("Stored sandboxes", .timeLimit(.minutes(15)))
 struct StateKeeperTests {
-    let folder: TemporaryFolder
-    let stage: Stage
+    private static let newUser = #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#
 
-    init() throws {
-        folder = try TemporaryFolder()
-        stage = try Stage(keeping: folder)
-    }
-
-    /// What lies in the folder besides its own files.
-    private func sandboxFiles() throws -> [String] {
-        try folder.files.filter { $0.hasPrefix("sandboxes/") || $0.hasPrefix("set-aside/") }
-    }
-
-    private func file(of sandbox: String) throws -> String {
-        try #require(try sandboxFiles().first { $0.contains("/\(sandbox).") })
-    }
-
-    private func save() { #expect(stage.emulator.keeper?.finish() == nil) }
+    private func save(_ stage: Stage) { #expect(stage.emulator.keeper?.finish() == nil) }
 
     private func health(_ stage: Stage) async throws -> JSON {
         try await World(on: stage, at: nil).bare(.get, "/_understudy/health").json
     }
 
-    // MARK: What is kept
+    private func store(_ stage: Stage) throws -> any StateStore { try #require(stage.emulator.keeper).store }
 
-    @Test("gives back clock, settings, faults, scenarios, time to live and ids", arguments: Depth.allCases)
-    func conditions(_ depth: Depth) async throws {
+    /// The rows of a sandbox, as one document.
+    private func stored(_ world: World) throws -> JSON {
+        save(world.stage)
+        return StateRow.document(of: try store(world.stage).rows(of: world.name)) { _ in }
+    }
+
+    // MARK: What is stored
+
+    @Test("keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases)
+    func conditions(_ engine: StoreEngine, _ depth: Depth) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(depth, on: stage, at: nil)
         try await world.set(seed: 7)
         try await world.set(profile: .observed)
@@ -64,76 +58,95 @@ struct StateKeeperTests {
         #expect(after.text == before.text)
     }
 
-    @Test("gives every journal number once, whether the server ended or was killed")
-    func numbers() async throws {
-        let world = try await World(on: stage)
-        for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
-        save()
-        // As after a kill: more was answered than is written.
-        for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
-        let next = world.moved(to: try Stage(keeping: folder.copy()))
-        #expect(try await next.call(.get, "/nowhere").entry?.id == 1001)
-    }
-
-    @Test("has no file of a sandbox in which nothing changed, nor of one that was reset or removed")
-    func unchanged() async throws {
+    @Test("are none in which nothing changed, nor those that were removed", arguments: StoreEngine.allCases)
+    func unchanged(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
         let (read, reset, removed) = (
             try await World(on: stage, at: nil), try await World(on: stage), try await World(on: stage)
         )
         _ = try await read.call(.get, "/nowhere")
-        save()
-        let names = { Set(try sandboxFiles().compactMap { $0.split(separator: "/").last.map(String.init) }) }
-        #expect(try names() == ["\(removed.name).1.json", "\(reset.name).1.json"])
+        #expect(try stored(read) == [:])
+        #expect(try stored(removed)["clock"]?["frozen_at"] == 1_800_000_000)
         try await reset.control(.post, "reset")
         #expect(try await removed.control(.delete, "sandboxes/" + removed.name).status == 204)
-        save()
         // A reset leaves a mark in one vendor's state: tokens that were minted before it do not count any more.
-        #expect(try names() == ["\(reset.name).1.json"])
-        let kept = try JSON.parse(Array(folder.text(of: file(of: reset.name)).utf8))["kept"]?.object
+        let kept = try stored(reset).object
         #expect(kept?.map(\.name) == ["state", "created_at", "journal_number"])
         #expect(kept?["state"]?.object?.map(\.name) == ["comapi"])
+        #expect(try store(stage).rows(of: removed.name) == [])
         #expect(try await World(on: stage, at: nil).control(.delete, "sandboxes/" + removed.name).status == 404)
     }
 
-    @Test("is written by itself soon after a change")
-    func promptness() async throws {
+    @Test("give every journal number once, whether the server ended or was killed", arguments: StoreEngine.allCases)
+    func numbers(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(on: stage)
-        let isThere = { try self.sandboxFiles().contains { $0.contains("/\(world.name).") } }
-        // The test's own time limit ends a vain wait.
-        while try !isThere() { await Task.yield() }
-        #expect(try folder.text(of: try file(of: world.name)).contains(#""clock":{"frozen_at":1800000000}"#))
+        for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
+        _ = try stored(world)
+        // As after a kill: more was answered than is written.
+        for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
+        let next = world.moved(to: try Stage(keeping: #require(stage.home).copy()))
+        #expect(try await next.control(.get, "journal").json["entries"] == [])
+        #expect(try await next.call(.get, "/nowhere").entry?.id == 1001)
     }
 
-    @Test("can be read by its owner alone")
-    func permissions() async throws {
+    @Test("are written by themselves soon after a change", arguments: StoreEngine.allCases)
+    func promptness(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(on: stage)
-        save()
-        for path in ["", "UNDERSTUDY-STATE", try file(of: world.name)] {
-            let facts = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/\(path)")
+        // The test's own time limit ends a vain wait.
+        while try store(stage).rows(of: world.name).isEmpty { await Task.yield() }
+        #expect(try store(stage).rows(of: world.name).contains { $0.name.part == "clock" })
+    }
+
+    @Test("cost a row for each record that changes", arguments: StoreEngine.allCases)
+    func rows(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
+        let world = try await World(on: stage)
+        for number in 1...200 {
+            let user = #"{"login":"u\#(number)@example.test","password":"Not-A-Secret-1"}"#
+            #expect(try await world.control(.post, "state/okta/add-user", user).status == 200)
+        }
+        let before = try stored(world)
+        let bytes = try #require(stage.emulator.keeper).total.bytes
+        try await world.control(.post, "state/okta/add-user", Self.newUser)
+        let after = try stored(world)
+        #expect(after["state"]?["okta"]?["users"]?.array?.dropLast() == before["state"]?["okta"]?["users"]?.array?[...])
+        #expect(try #require(stage.emulator.keeper).total.bytes - bytes < 2000)
+        #expect(try await world.moved(to: stage.restarted()).control(.get, "state/okta").text == world.control(.get, "state/okta").text)
+    }
+
+    @Test("can be read by the file's owner alone")
+    func permissions() async throws {
+        let home = try StoreHome()
+        let stage = try Stage(keeping: home)
+        _ = try stored(try await World(on: stage))
+        for path in [home.place, home.place + "-wal"] {
+            let facts = try FileManager.default.attributesOfItem(atPath: path)
             let mode = try #require(facts[.posixPermissions] as? Int)
-            // The test made the folder itself.
-            #expect(path.isEmpty || mode == 0o600, "\(path) has mode \(String(mode, radix: 8))")
+            #expect(mode == 0o600, "\(path) has mode \(String(mode, radix: 8))")
         }
     }
 
-    @Test("is read only where a sandbox is named")
-    func laziness() async throws {
+    @Test("are read only where a sandbox is named", arguments: StoreEngine.allCases)
+    func laziness(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
         let (world, other) = (try await World(on: stage), try await World(on: stage))
-        save()
-        let copy = try folder.copy()
-        try copy.write("no JSON", to: try file(of: other.name))
-        let next = try Stage(keeping: copy)
+        for world in [world, other] { _ = try stored(world) }
+        let next = try Stage(keeping: #require(stage.home).copy())
         _ = try await world.moved(to: next).control(.get, "clock")
         #expect(next.emulator.keeper?.total.read == 1)
-        #expect(try await health(next)["set_aside"]?["count"] == 0)
+        let list = try await world.moved(to: next).bare(.get, "/_understudy/sandboxes").json
+        #expect(list["sandboxes"]?.array?.map { $0["name"]?.string } == ["default", world.name])
+        #expect(list["stored"]?.array?.compactMap { $0["name"]?.string } == [world.name, other.name].sorted())
     }
 
-    @Test("takes sandboxes for which there is no room in memory, and gives them back")
-    func room() async throws {
+    @Test("leave memory where there is no room, and come back", arguments: StoreEngine.allCases)
+    func room(_ engine: StoreEngine) async throws {
+        let home = try StoreHome(engine)
         let emulator = try Emulator(
-            fixtures: Repository.fixtures, sandboxes: SandboxLimits(capacity: 3),
-            keeper: StateKeeper(folder: TemporaryFolder().path + "/new"))
-        let small = try Stage(emulator)
+            fixtures: Repository.fixtures, sandboxes: SandboxLimits(capacity: 3), keeper: StateKeeper(home.open()))
+        let small = try Stage(emulator, keeping: home)
         var worlds: [World] = []
         for second in 1...9 { worlds.append(try await World(on: small, at: World.exampleMoment + second)) }
         #expect(emulator.sandboxes.count <= 4)
@@ -143,22 +156,28 @@ struct StateKeeperTests {
         }
     }
 
-    @Test("forgets a sandbox whose time to live is over, even while no server runs")
-    func expiry() async throws {
-        let world = try await World(on: stage)
-        try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"10s"}"#)
-        save()
-        for (age, isFrozen) in [(5.0, true), (11.0, false)] {
-            let copy = try folder.copy()
-            let keeper = try StateKeeper(folder: copy.path) { SandboxClock.machine + .seconds(age) }
-            let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper), in: copy)
+    @Test("go when their time to live is over, even while no server runs", arguments: StoreEngine.allCases)
+    func expiry(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
+        let (world, other) = (try await World(on: stage), try await World(on: stage))
+        for world in [world, other] {
+            try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"10s"}"#)
+            _ = try stored(world)
+        }
+        for (age, isThere) in [(5.0, true), (11.0, false)] {
+            let home = try #require(stage.home).copy()
+            let keeper = StateKeeper(try home.open()) { SandboxClock.machine + .seconds(age) }
+            let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper), keeping: home)
             let clock = try await world.moved(to: next).control(.get, "clock").json
-            #expect(clock["frozen"] == .bool(isFrozen), "\(age) seconds later")
+            #expect(clock["frozen"] == .bool(isThere), "\(age) seconds later")
+            keeper.used([])
+            #expect(try keeper.store.rows(of: other.name).isEmpty == !isThere, "\(age) seconds later")
         }
     }
 
-    @Test("repeats a call that meets a sandbox on its way to the disk", arguments: Depth.allCases)
-    func handOver(_ depth: Depth) async throws {
+    @Test("are fetched again by a call that meets one on its way out", arguments: StoreEngine.allCases, Depth.allCases)
+    func handOver(_ engine: StoreEngine, _ depth: Depth) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(depth, on: stage)
         let old = world.sandbox
         stage.emulator.sandboxes.handOver([old])
@@ -175,199 +194,243 @@ struct StateKeeperTests {
         #expect(world.sandbox !== old)
     }
 
-    @Test("keeps what a file brought at the start")
-    func imported() async throws {
-        let world = try await World(on: Stage(keeping: TemporaryFolder()))
-        let order = #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#
-        #expect(try await world.control(.post, "state/okta/add-user", order).status == 200)
+    @Test("include what a file brought at the start, and go into the next file", arguments: StoreEngine.allCases)
+    func imported(_ engine: StoreEngine) async throws {
+        let world = try await World(on: Stage(keeping: StoreHome()))
+        #expect(try await world.control(.post, "state/okta/add-user", Self.newUser).status == 200)
+        let stage = try Stage(keeping: StoreHome(engine))
         _ = try stage.emulator.restoreState(world.emulator.exportState(), from: "a file")
         #expect(try await world.moved(to: stage).control(.get, "state/okta").text.contains("zoe@example.test"))
-        save()
-        #expect(try folder.text(of: try file(of: world.name)).contains("zoe@example.test"))
+        #expect(try stored(world.moved(to: stage)).text.contains("zoe@example.test"))
+        // Also of sandboxes that are not in memory.
+        stage.emulator.sandboxes.handOver([world.moved(to: stage).sandbox])
+        let exported = try #require(stage.emulator.keeper).exportState()
+        #expect(exported["sandboxes"] == world.emulator.exportState()["sandboxes"])
     }
 
-    // MARK: Files that cannot be read
+    @Test("belong to one start, so that sessions of apps outlive the server", arguments: StoreEngine.allCases)
+    func start(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
+        let next = try Stage(keeping: #require(stage.home).copy())
+        let starts = try [stage, next].map { try $0.emulator.sandboxes.fetch("a").identity.start }
+        #expect(starts[0] == starts[1])
+        #expect(try starts[0] != StoreHome(engine).open().start)
+    }
 
-    /// Another content of a sandbox's file, and what is said of it.
-    struct Foreign: Sendable, CustomStringConvertible {
-        let content: @Sendable (String) -> String
-        let problem: String
-        var description: String { problem }
+    // MARK: Rows that cannot be read
 
-        init(_ problem: String, _ content: @escaping @Sendable (String) -> String) {
-            (self.content, self.problem) = (content, problem)
+    /// A copy of the place, with other documents in some of the sandbox's rows.
+    private func altered(_ world: World, _ alter: (StateRow) -> String?) throws -> StoreHome {
+        _ = try stored(world)
+        let copy = try #require(world.stage.home).copy()
+        let store = try copy.open()
+        guard case .claimed(let claim, let rows, _, _) = try store.claim(world.name) else {
+            throw StoreProblem("held")
+        }
+        var changes = StateRows()
+        changes.written = rows.compactMap { row in
+            alter(row).map { StateRow(row.name, document: Array($0.utf8)) }
+        }
+        let moment = Moment(unixSeconds: 0)
+        _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])
+        try store.release([claim])
+        store.leave()
+        return copy
+    }
+
+    @Test("are set aside record by record, and kept for a release that can read them", arguments: StoreEngine.allCases)
+    func records(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
+        let world = try await World(on: stage)
+        #expect(try await world.control(.post, "state/okta/add-user", Self.newUser).status == 200)
+        try await world.arm("service-unavailable", at: "rua.guest")
+        let home = try altered(world) { row in
+            let text = String(decoding: row.document, as: UTF8.self)
+            switch row.name.part {
+            case "state/okta/users": return text.replacing(#""status":"ACTIVE""#, with: #""status":"ASLEEP""#)
+            case "interventions": return text.replacing(#""route":"rua.guest""#, with: #""route":"rua.visitor""#)
+            case "created_at": return "no JSON"
+            default: return nil
+            }
+        }
+        var next = world.moved(to: try Stage(keeping: home))
+        for round in 1...2 {
+            #expect(try await next.control(.get, "clock").json["unix"]?.int == (round == 1 ? 1_800_000_000 : 5))
+            #expect(try await next.control(.get, "faults").json["faults"] == [])
+            let parts = try #require(try await health(next.stage)["set_aside"]?["parts"]?.array)
+            #expect(parts.map { $0["record"]?.string } == ["created_at", "users[0]", "interventions.faults[0]"])
+            #expect(parts[0]["problem"]?.string == "kept.created_at: is not JSON")
+            #expect(parts[1]["problem"]?.string?.contains("ASLEEP") == true, "\(parts[1].text)")
+            #expect(parts[2]["problem"]?.string?.contains("rua.visitor") == true, "\(parts[2].text)")
+            try await next.freeze(at: 5)
+            let kept = try stored(next)
+            #expect(kept["set_aside"]?.array?.count == 3)
+            #expect(kept["set_aside"]?[1]?["value"]?["status"] == "ASLEEP")
+            #expect(kept["clock"] == ["frozen_at": 5])
+            next = world.moved(to: try next.stage.restarted())
         }
     }
 
-    static let foreign = [
-        Foreign("1:1: not JSON: the text ends inside a value") { _ in "" },
-        Foreign("not JSON: the text ends inside a value") { String($0.dropLast(40)) },
-        Foreign("expected a mapping") { _ in "[1]" },
-        Foreign("understudy_sandbox: the file has another form than 1, which this release reads") {
-            $0.replacing(#""understudy_sandbox":1"#, with: #""understudy_sandbox":2"#)
-        },
-        Foreign("the file is of the sandbox other, not of case-") {
-            $0.replacing(/"name":"[^"]*"/, with: #""name":"other""#)
-        },
-        Foreign("member “kept” is missing") { _ in
-            #"{"understudy_sandbox":1,"name":"NAME","used_at":1}"#
-        },
-    ]
-
-    @Test("sets aside what it cannot read, says so, and begins anew", arguments: foreign)
-    func foreignFile(_ foreign: Foreign) async throws {
-        let (world, other) = (try await World(on: stage), try await World(on: stage))
-        save()
-        let copy = try folder.copy()
-        let path = try file(of: world.name)
-        let content = foreign.content(try folder.text(of: path)).replacing("NAME", with: world.name)
-        try copy.write(content, to: path)
-        let next = try Stage(keeping: copy)
-        #expect(try await world.moved(to: next).control(.get, "clock").json["frozen"] == false)
-        #expect(try await other.moved(to: next).control(.get, "clock").json["frozen"] == true)
-        let aside = "set-aside/\(world.name).1.json"
-        #expect(try copy.text(of: aside) == content)
-        let told = try #require(try await health(next)["set_aside"]?["parts"]?[0])
+    @Test("are set aside as a whole where a newer release has more of them", arguments: StoreEngine.allCases)
+    func unknownPart(_ engine: StoreEngine) async throws {
+        let world = try await World(on: Stage(keeping: StoreHome(engine)))
+        _ = try stored(world)
+        let home = try #require(world.stage.home).copy()
+        let store = try home.open()
+        guard case .claimed(let claim, _, _, _) = try store.claim(world.name) else { throw StoreProblem("held") }
+        var changes = StateRows()
+        changes.written = [StateRow(StateRow.Name(part: "moods"), rank: 99, document: Array("{}".utf8))]
+        let moment = Moment(unixSeconds: 0)
+        _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])
+        try store.release([claim])
+        store.leave()
+        let next = world.moved(to: try Stage(keeping: home))
+        #expect(try await next.control(.get, "clock").json["frozen"] == false)
+        let told = try #require(try await health(next.stage)["set_aside"]?["parts"]?[0])
         #expect(told["sandbox"] == .string(world.name))
-        #expect(told["problem"]?.string?.contains(foreign.problem) == true, "\(told.text)")
-        #expect(told["problem"]?.string?.hasSuffix("the file is kept as \(copy.path)/\(aside)") == true, "\(told.text)")
-        // What happens from then on is kept beside it.
-        try await world.moved(to: next).freeze(at: 5)
-        #expect(next.emulator.keeper?.finish() == nil)
-        #expect(try copy.files.contains { $0.hasSuffix("/\(world.name).2.json") })
-        #expect(try copy.text(of: aside) == content)
+        #expect(told["problem"]?.string?.contains("moods") == true, "\(told.text)")
+        let aside = try #require(try stored(next)["set_aside"]?[0]?["value"])
+        #expect(aside["clock"] == ["frozen_at": 1_800_000_000])
     }
 
-    @Test("sets aside single records, and keeps them for a release that can read them")
-    func records() async throws {
-        let world = try await World(on: stage)
-        let order = #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#
-        #expect(try await world.control(.post, "state/okta/add-user", order).status == 200)
-        try await world.arm("service-unavailable", at: "rua.guest")
-        save()
-        let copy = try folder.copy()
-        let path = try file(of: world.name)
-        let damaged = try folder.text(of: path)
-            .replacing(#""status":"ACTIVE""#, with: #""status":"ASLEEP""#)
-            .replacing(#""route":"rua.guest""#, with: #""route":"rua.visitor""#)
-        try copy.write(damaged, to: path)
-        let next = world.moved(to: try Stage(keeping: copy))
-        #expect(try await next.control(.get, "clock").json["frozen"] == true)
-        #expect(try await next.control(.get, "faults").json["faults"] == [])
-        let parts = try #require(try await health(next.stage)["set_aside"]?["parts"]?.array)
-        #expect(parts.map { $0["record"]?.string } == ["users[0]", "interventions.faults[0]"])
-        #expect(parts[0]["problem"]?.string?.contains("ASLEEP") == true, "\(parts[0].text)")
-        #expect(parts[1]["problem"]?.string?.contains("rua.visitor") == true, "\(parts[1].text)")
-        try await next.freeze(at: 5)
-        #expect(next.emulator.keeper?.finish() == nil)
-        let again = try JSON.parse(Array(copy.text(of: path).utf8), maximumDepth: Emulator.documentDepth)
-        #expect(again["set_aside"]?.array?.count == 2)
-        #expect(again["set_aside"]?[0]?["value"]?["status"] == "ASLEEP")
-        #expect(again["kept"]?["clock"] == ["frozen_at": 5])
+    // MARK: Files that cannot be written
+
+    /// Puts another file in the place of the database.
+    private func block(_ stage: Stage) throws -> String {
+        let place = try #require(stage.home).place
+        try FileManager.default.moveItem(atPath: place, toPath: place + ".away")
+        try Data("in the way".utf8).write(to: URL(filePath: place))
+        return place
     }
 
-    @Test("reads the files of every release", arguments: ["sandbox-1.json"])
-    func formats(_ name: String) async throws {
-        let path = Repository.root + "/Tests/UnderstudyTests/States/" + name
-        let copy = try TemporaryFolder()
-        let empty = try Stage(keeping: copy)
-        let world = try await World(on: empty, at: nil).named("of-a-release")
-        try await world.freeze(at: 5)
-        #expect(empty.emulator.keeper?.finish() == nil)
-        let place = try #require(try copy.files.first { $0.hasSuffix("/of-a-release.1.json") })
-        let again = try copy.copy()
-        try again.write(String(contentsOfFile: path, encoding: .utf8), to: place)
-        let next = world.moved(to: try Stage(keeping: again))
-        #expect(try await next.control(.get, "clock").json["unix"]?.int == 1_800_000_090)
-        #expect(try await health(next.stage)["set_aside"]?["count"] == 0)
-        #expect(try await next.control(.get, "settings").json["seed"] == 7)
-        #expect(try await next.control(.get, "faults").json["faults"]?[0]?["calls"] == 1)
-        #expect(try await next.control(.get, "scenarios").json["active"]?[0]?["scenario"] == "rezolve-busy-backend")
-        #expect(try await next.control(.get, "state/okta").text.contains("zoe@example.test"))
-    }
-
-    // MARK: Folders that cannot be written
-
-    /// Puts a file where the folder for a sandbox's file would be.
-    ///
-    /// - Returns: its path.
-    private func block(_ world: World) throws -> String {
-        let hash = String(SandboxDirectory.hash(world.name) >> 52, radix: 16)
-        let bucket = "sandboxes/" + String(repeating: "0", count: 3 - hash.count) + hash
-        try folder.write("in the way", to: bucket)
-        return "\(folder.path)/\(bucket)"
-    }
-
-    @Test("is written by itself once nothing is in the way any more")
+    @Test("are written by themselves once nothing is in the way any more")
     func retries() async throws {
+        let stage = try Stage(keeping: StoreHome())
         let world = try await World(on: stage, at: nil)
-        let obstacle = try block(world)
+        let obstacle = try block(stage)
         try await world.freeze(at: 5)
         // The test's own time limit ends vain waits.
         while try await health(stage)["state"]?["problem"] == .null { await Task.yield() }
         try FileManager.default.removeItem(atPath: obstacle)
         while try await health(stage)["state"]?["problem"] != .null { await Task.yield() }
-        #expect(try folder.text(of: try file(of: world.name)).contains(#""clock":{"frozen_at":5}"#))
+        #expect(try stored(world)["clock"] == ["frozen_at": 5])
     }
 
-    @Test("keeps in memory what it cannot write, says why, and writes it once it can")
+    @Test("stay in memory while they cannot be written, and nothing of them is lost")
     func blocked() async throws {
-        let world = try await World(on: stage, at: nil)
-        let obstacle = try block(world)
-        try await world.freeze(at: 5)
-        let problem = try #require(stage.emulator.keeper?.finish())
-        #expect(problem == "1 sandboxes are not written to \(folder.path): Not a directory")
-        #expect(try await health(stage)["state"]?["problem"] == .string(problem))
+        let stage = try Stage(keeping: StoreHome())
+        let (world, other) = (try await World(on: stage, at: nil), try await World(on: stage))
+        _ = try stored(other)
+        let obstacle = try block(stage)
+        for moment in 5...7 {
+            try await world.freeze(at: moment)
+            let problem = try #require(stage.emulator.keeper?.finish())
+            #expect(
+                problem == "\(obstacle) was replaced while it was in use; remove what lies there now")
+            #expect(try await health(stage)["state"] == ["store": .string(obstacle), "problem": .string(problem)])
+        }
+        #expect(try await other.control(.delete, "sandboxes/" + other.name).status == 204)
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
-        #expect(stage.emulator.sandboxes.handOver([world.sandbox]) == ())
+        stage.emulator.sandboxes.handOver([world.sandbox])
         #expect(!world.sandbox.isSealed)
         try FileManager.default.removeItem(atPath: obstacle)
-        save()
+        #expect(try stored(world)["clock"] == ["frozen_at": 7])
+        #expect(try store(stage).rows(of: other.name) == [], "it was removed while nothing could be written")
         #expect(try await health(stage)["state"]?["problem"] == .null)
-        #expect(try folder.text(of: try file(of: world.name)).contains(#""clock":{"frozen_at":5}"#))
     }
 
-    @Test("that was removed is made anew with all that is in memory")
+    @Test("come back with all that was committed when somebody removes the file")
     func removed() async throws {
+        let stage = try Stage(keeping: StoreHome())
         let (world, other) = (try await World(on: stage), try await World(on: stage))
-        save()
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
-            try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
+        _ = (try stored(world), try stored(other))
+        stage.emulator.sandboxes.handOver([other.sandbox])
+        for name in ["", "-wal", "-shm"] {
+            try FileManager.default.removeItem(atPath: #require(stage.home).place + name)
         }
         try await world.freeze(at: 5)
-        // The first save finds out, the second one writes all others.
-        save()
-        save()
-        #expect(try folder.files.contains("UNDERSTUDY-STATE"))
-        #expect(try folder.text(of: try file(of: world.name)).contains(#""clock":{"frozen_at":5}"#))
-        #expect(try folder.text(of: try file(of: other.name)).contains(#""frozen_at":1800000000"#))
+        #expect(try stored(world)["clock"] == ["frozen_at": 5])
+        let copy = try Stage(keeping: #require(stage.home).copy())
+        #expect(try await other.moved(to: copy).control(.get, "clock").json["unix"]?.int == World.exampleMoment)
+        #expect(try await world.moved(to: copy).control(.get, "clock").json["unix"]?.int == 5)
     }
 
-    @Test("is used by one server")
+    // MARK: Files that cannot be used
+
+    @Test("are one server's")
     func secondServer() throws {
+        let home = try StoreHome()
+        let store = try home.open()
         #expect {
-            _ = try StateKeeper(folder: folder.path)
+            _ = try home.open()
         } throws: { error in
             guard case StateLock.Failure.taken(by: let owner) = error else { return false }
             return owner == Int(ProcessInfo.processInfo.processIdentifier)
         }
+        withExtendedLifetime(store) {}
     }
 
-    @Test("is no folder with other things in it")
-    func foreignFolder() throws {
-        let documents = try TemporaryFolder(["letter.txt": "Dear"])
-        let error = #expect(throws: StateFolderProblem.self) { _ = try StateKeeper(folder: documents.path) }
-        #expect(
-            error?.description
-                == "\(documents.path) holds letter.txt and is no folder of states; name an empty or a new one")
-        #expect(try documents.files == ["letter.txt"])
+    @Test("lie in no file of another kind, and say so")
+    func foreignFiles() throws {
+        let folder = try TemporaryFolder(["letter.txt": "Dear Ada, this is no database, and longer than its head is."])
+        let other = try SQLite.made("\(folder.path)/other.db", "CREATE TABLE letters(text)")
+        let newer = try SQLiteStore("\(folder.path)/newer.db")
+        newer.leave()
+        let sqlite = try SQLite("\(folder.path)/newer.db")
+        try sqlite.run("PRAGMA user_version = 99")
+        sqlite.close()
+        other.close()
+        for (name, problem) in [
+            ("letter.txt", " cannot be used: file is not a database"),
+            ("other.db", " is a database of another program; name another file"),
+            ("newer.db", " was written by a newer release: its schema is 99, and this release reads up to 1"),
+            ("", " is a folder; expected a file, such as \(folder.path)//understudy.db"),
+            ("no/folder.db", " cannot be used: No such file or directory"),
+        ] {
+            let path = "\(folder.path)/\(name)"
+            do {
+                _ = try SQLiteStore(path)
+                Issue.record("\(path) was opened")
+            } catch let StateLock.Failure.system(failure) {
+                #expect("\(path) cannot be used: \(failure)" == path + problem)
+            } catch {
+                #expect("\(error)" == path + problem)
+            }
+        }
+        #expect(try folder.text(of: "letter.txt").hasPrefix("Dear Ada"))
     }
 
-    @Test("gives sandboxes the same start, so that sessions of apps outlive the server")
-    func start() async throws {
-        let next = try Stage(keeping: folder.copy())
-        let starts = try [stage, next].map { try $0.emulator.sandboxes.fetch("a").identity.start }
-        #expect(starts[0] == starts[1])
-        #expect(starts[0] != (try Stage(keeping: TemporaryFolder())).emulator.sandboxes.standard.identity.start)
+    @Test("tell of a damaged page")
+    func damage() async throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/u.db"
+        let store = try SQLiteStore(path)
+        guard case .claimed(let claim, _, _, _) = try store.claim("a") else { throw StoreProblem("held") }
+        var changes = StateRows()
+        changes.written = (1...200).map {
+            StateRow(StateRow.Name(part: "p", key: ":\($0)"), rank: $0, document: Array(repeating: 0x20, count: 900) + [0x30])
+        }
+        let moment = Moment(unixSeconds: 0)
+        _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])
+        store.leave()
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        for place in 8 * 4096..<9 * 4096 { bytes[place] = 0xFF }
+        try bytes.write(to: URL(filePath: "\(folder.path)/damaged.db"))
+        let stage = try Stage(
+            Emulator(fixtures: Repository.fixtures, keeper: StateKeeper(SQLiteStore("\(folder.path)/damaged.db"))))
+        // The test's own time limit ends a vain wait.
+        while try await health(stage)["state"]?["problem"] == .null { await Task.yield() }
+        let problem = try await health(stage)["state"]?["problem"]?.string
+        #expect(problem?.hasPrefix("\(folder.path)/damaged.db is damaged (") == true, "\(problem ?? "")")
+    }
+}
+
+extension SQLite {
+    /// A database made by that statement.
+    fileprivate static func made(_ path: String, _ sql: String) throws -> SQLite {
+        try Data().write(to: URL(filePath: path))
+        let sqlite = try SQLite(path)
+        try sqlite.run(sql)
+        return sqlite
     }
 }

@@ -10,10 +10,6 @@ public final class Journal: Sendable {
         package var bytes = 4 << 20
         /// Bytes of all sandboxes together.
         package var totalBytes = 64 << 20
-        /// How many of the newest entries a sandbox's file keeps too.
-        package var keptEntries = 0
-        /// ours: bytes of these in the file, which is written as a whole.
-        package var keptBytes = 256 << 10
 
         /// Creates the default limits.
         package init() {}
@@ -41,19 +37,13 @@ public final class Journal: Sendable {
 
     private let limits: Limits
     private let total: JournalTotal
-    private let keeper = Mutex<(@Sendable () -> Void)?>(nil)
-    /// After how many entries there is something new to keep.
-    private let step: Int
-    /// What a file keeps; `nil` if it keeps no entries.
-    let kept: KeptEntries?
+    private let passedReserve = Mutex<(@Sendable () -> Void)?>(nil)
     private let place: Int
     private let state = Mutex(State())
 
     init(limits: Limits, total: JournalTotal) {
         self.limits = limits
         self.total = total
-        kept = limits.keptEntries > 0 ? KeptEntries(limits) : nil
-        step = kept == nil ? Self.reserve : 1
         place = total.makePlace()
         total.settle(self, at: place)
     }
@@ -81,7 +71,7 @@ public final class Journal: Sendable {
         }
         guard let (id, waiters, dropped) = added else { return nil }
         entry.record.cause?.stands(at: id)
-        if (id - 1).isMultiple(of: step) { tellKeeper() }
+        if (id - 1).isMultiple(of: Self.reserve) { passedReserve.withLock(\.self)?() }
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
@@ -90,16 +80,12 @@ public final class Journal: Sendable {
         return id
     }
 
-    /// From now on, calls this whenever there is something new to keep: another ``reservedNumber``, or entries.
-    func tellChanges(_ tell: @escaping @Sendable () -> Void) { keeper.withLock { $0 = tell } }
-
-    /// Called after the change, so that whoever has been told finds it.
-    private func tellKeeper() { keeper.withLock(\.self)?() }
+    /// From now on, calls this after the first entry of each thousand.
+    func noteReserve(_ note: @escaping @Sendable () -> Void) { passedReserve.withLock { $0 = note } }
 
     /// Wakes the waiters to look again, since something was added to an entry.
     func noteChange() {
         let waiters = state.withLock { Self.change(&$0) }
-        if kept != nil { tellKeeper() }
         for waiter in waiters { waiter.resume() }
     }
 
@@ -152,11 +138,8 @@ public final class Journal: Sendable {
         }
     }
 
-    /// The last number that was given to an entry.
-    var lastNumber: Int { state.withLock { $0.lastID } }
-
-    /// The last number before ``noteReserve`` is told of another one.
-    var reservedNumber: Int { (lastNumber / Self.reserve + 1) * Self.reserve }
+    /// The number that entries do not pass before ``noteReserve(_:)`` calls again.
+    var reservedNumber: Int { (state.withLock { $0.lastID } / Self.reserve + 1) * Self.reserve }
 
     /// Continues numbering after that number.
     func resume(after number: Int) {
@@ -180,19 +163,6 @@ public final class Journal: Sendable {
             state.first = 0
             if restartNumbers { state.lastID = 0 }
         }
-        // Also without the switch: a file may still hold entries from before.
-        tellKeeper()
-    }
-
-    /// Adds an entry under the number that it has, which no entry has yet.
-    func put(_ entry: JournalEntry) {
-        let dropped = state.withLock { state in
-            state.lastID = max(state.lastID, min(entry.id, Ordinal.largest))
-            return push(entry, &state)
-        }
-        withExtendedLifetime(dropped) {}
-        total.use(place)
-        total.bound(to: limits.totalBytes)
     }
 
     /// Drops the oldest half, to make room for other sandboxes.

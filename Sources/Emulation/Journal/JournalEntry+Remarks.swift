@@ -13,8 +13,7 @@ extension JournalEntry {
     /// reason.
     var note: String? {
         guard record.failure == nil else { return nil }
-        // A file keeps those that follow from the entry among its checks.
-        let noted = record.checks.noted + (kept == nil ? remarks : [])
+        let noted = record.checks.noted + remarks
         return noted.isEmpty ? nil : noted.map(\.remark).joined(separator: "; ")
     }
 

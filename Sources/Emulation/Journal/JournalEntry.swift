@@ -56,12 +56,11 @@ public struct JournalEntry: Sendable {
         let response: Response
         let record: ExchangeRecord
         let omitsBodies: Bool
-        let kept: KeptExchange?
         let size: Int
 
         init(
             sandbox: String, moment: Moment, request: Request, response: Response, record: consuming ExchangeRecord,
-            omitsBodies: Bool = false, kept: KeptExchange? = nil
+            omitsBodies: Bool = false
         ) {
             self.sandbox = sandbox
             self.moment = moment
@@ -69,11 +68,10 @@ public struct JournalEntry: Sendable {
             // The upgrade references the sandbox, and thereby the journal that holds this entry.
             self.response = response.withoutUpgrade
             self.omitsBodies = omitsBodies
-            self.kept = kept
             // Reserved room for findings counts as well as their size. The target is counted again in the head.
             var size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
-                + response.body.count + record.checks.byteCount + (kept?.text.count ?? 0)
+                + response.body.count + record.checks.byteCount
             if record.socket != nil { size += SocketLog.byteLimit }
             if let parts = record.parts { size += parts.byteCount }
             // A vendor's own fields are few and short; those of a rule may be anything.
@@ -95,17 +93,6 @@ public struct JournalEntry: Sendable {
         content = Content(sandbox: sandbox, moment: moment, request: request, response: response, record: record)
     }
 
-    /// Creates an entry from what a file kept of it: an exchange that is masked already.
-    init(
-        _ id: Int, kept: KeptExchange, sandbox: String, moment: Moment, request: Request, response: Response,
-        record: ExchangeRecord, omitsBodies: Bool
-    ) {
-        content = Content(
-            sandbox: sandbox, moment: moment, request: request, response: response, record: record,
-            omitsBodies: omitsBodies, kept: kept)
-        self.id = id
-    }
-
     /// The sandbox's name.
     package var sandbox: String { content.sandbox }
     /// The moment of the exchange by the sandbox's clock.
@@ -118,13 +105,8 @@ public struct JournalEntry: Sendable {
     package var record: ExchangeRecord { content.record }
     /// Whether bodies were too long to be kept.
     package var omitsBodies: Bool { content.omitsBodies }
-    /// The entry as a file kept it; `nil` for an exchange that is as it was.
-    package var kept: KeptExchange? { content.kept }
     /// An estimate of the memory that the entry keeps, in bytes.
     var size: Int { content.size }
-
-    /// Whether both are copies of one entry.
-    func isSame(as other: JournalEntry) -> Bool { content === other.content }
 
     /// Drops the bodies, so that one long upload does not push everything else out of the journal.
     mutating func omitBodies() {
@@ -138,8 +120,6 @@ public struct JournalEntry: Sendable {
     /// Why the exchange was refused, in one line; `nil` when it was not.
     package var explanation: String? {
         if let reason = record.reason {
-            // A file keeps the whole sentence.
-            if kept != nil { return reason }
             return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason
         }
         guard record.failure != nil else { return nil }

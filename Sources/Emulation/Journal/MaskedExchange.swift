@@ -84,7 +84,7 @@ package struct MaskedExchange {
     }
 
     /// Shown in the place of bodies that were too long.
-    static let omittedBody = "(too long to be kept)"
+    private static let omittedBody = "(too long to be kept)"
 
     private static func omitted(_ count: Int) -> String { "(\(count) bytes)" }
 
@@ -119,7 +119,6 @@ extension MaskedExchange {
     ///   - routes: the table that finds the nearest routes for a request that matched none.
     ///   - replica: the server that answered, where several share a store.
     package func json(routes: RouteTable, replica: String? = nil) -> JSON {
-        if let kept = entry.kept { return kept.shown(by: redactor) }
         let record = entry.record
         var json: JSONObject = [
             "id": JSON(entry.id), "sandbox": .string(sandbox), "at": .string(entry.moment.rfc3339),
@@ -159,7 +158,6 @@ extension MaskedExchange {
 extension MaskedExchange {
     /// Whether the request holds more secrets than tokens, so that it cannot be repeated from what is shown.
     package var hidesMoreThanTokens: Bool {
-        if let kept = entry.kept { return kept.hidesMoreThanTokens }
         let (request, tokens) = (entry.request, PresentedTokens.of(entry.request))
         let body = (try? JSON.parse(request.body))?.text ?? String(decoding: request.body, as: UTF8.self)
         let shownBody = requestBody.isNull ? "" : requestBody.string ?? requestBody.text
@@ -182,11 +180,9 @@ extension MaskedExchange {
         request.fields = FieldLines(requestFields.map { ($0.name, $0.value) })
         request.body = encounterBody
         return MatchContext(
-            request: request, claims: claims, moment: entry.moment, reason: reason)
+            request: request, claims: entry.record.claims.map { redactor.json(.object($0)).object ?? [:] },
+            moment: entry.moment, reason: reason)
     }
-
-    /// The claims of the presented token.
-    var claims: JSONObject? { entry.record.claims.map { redactor.json(.object($0)).object ?? [:] } }
 
     private var encounterBody: [UInt8] {
         let bytes = entry.request.body

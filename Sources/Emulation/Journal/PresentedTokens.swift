@@ -1,15 +1,14 @@
 import JSON
 package import Wire
 
-/// The compact tokens in a request or an answer, wherever they stand.
+/// The compact tokens in a request, wherever they stand.
 package enum PresentedTokens {
     /// The tokens as sent, each once, in the order in which they are found: in fields, in the target, in the content.
     package static func of(_ request: Request) -> [String] {
         found(in: request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)])
     }
 
-    /// The tokens in texts, each once, in order; of masked ones the part before the signature.
-    static func found(in texts: [String]) -> [String] {
+    private static func found(in texts: [String]) -> [String] {
         var found: [String] = []
         for text in texts {
             var rest = Array(text.utf8)[...]
@@ -40,7 +39,7 @@ package enum PresentedTokens {
     }
 
     /// Header and claims of a token, with the dot that the signature follows.
-    static func signed(_ token: String) -> Substring {
+    private static func signed(_ token: String) -> Substring {
         token[...(token.lastIndex(of: ".") ?? token.startIndex)]
     }
 

@@ -257,7 +257,7 @@ extension RecordCoder {
         code(&coder)
         if coder.finishRows() { hasChanges = true }
         // The place of the list or object, which the rows fill.
-        if rowWriter.pass != .marking, object[name] == nil { object.append(name, key == nil ? [:] : []) }
+        if rowWriter.pass != .marking, object[name] == nil { object.append(name, key == nil ? .null : []) }
     }
 
     /// Writes what is in no list.
@@ -265,9 +265,9 @@ extension RecordCoder {
     /// - Returns: whether there is anything.
     @discardableResult
     mutating func finishRows() -> Bool {
-        guard let rowWriter, rowWriter.pass != .marking, hasChanges || rowWriter.knows(row) else { return false }
-        rowWriter.single(row, .object(written))
-        return true
+        guard let rowWriter, rowWriter.pass != .marking else { return false }
+        rowWriter.single(row, hasChanges ? .object(written) : nil)
+        return hasChanges
     }
 
     /// The records of a table that differ from the fixtures, row by row; only while rows are written.
@@ -284,16 +284,14 @@ extension RecordCoder {
             return table.follow()
         }
         object.append(name, [])
+        if table.hasChanged { hasChanges = true }
         guard rowWriter.pass == .changes, let trail = table.takeTrail() else {
             // A table that came in the place of another one.
             rowWriter.empty(part)
             if rowWriter.pass == .changes { table.follow() }
-            let changed = table.changed
-            if !changed.isEmpty { hasChanges = true }
-            return changed.forEach(put)
+            return table.changed.forEach(put)
         }
         for key in trail.keys {
-            hasChanges = true
             let record = table.changed(key)
             if record == nil || trail.removed.contains(key) {
                 rowWriter.remove(StateRow.Name(part: part, key: RowWriter.key(key)))

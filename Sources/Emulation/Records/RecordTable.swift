@@ -151,6 +151,9 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         }
     }
 
+    /// Whether any record is not in the fixtures or differs from them.
+    var hasChanged: Bool { overlay.first?.records.keys.contains { changed($0) != nil } ?? false }
+
     /// The record with that key if it is not in the fixtures or differs from them.
     package func changed(_ key: Key) -> Record? {
         guard let record = overlay.first?.records[key] else { return nil }

@@ -84,9 +84,6 @@ public final class RowWriter {
     /// From now on the table of that part knows which of its records have changed.
     func forgetList(_ part: String) { ledger.lists[part] = nil }
 
-    /// Whether the store has a row of that name, other than a record of a table.
-    func knows(_ name: StateRow.Name) -> Bool { hash(of: name) != nil }
-
     private func hash(of name: StateRow.Name) -> Int? {
         if let hash = ledger.singles[name] { return hash }
         // Read from a store, it could have been a record of a list.

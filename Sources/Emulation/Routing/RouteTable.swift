@@ -59,9 +59,6 @@ public struct RouteTable: Sendable {
     /// Recent matches by path, with the request's method: clients repeat the same paths.
     private let recentMatches = RecentReadings<(method: HTTPRequest.Method, match: Match)>()
 
-    /// Creates a table without routes.
-    package init() { (members, guide) = ([], RouteGuide([])) }
-
     /// Creates a table of these vendors.
     ///
     /// - Throws: a clash when two routes match the same requests, two vendors own the same paths, or a route lies

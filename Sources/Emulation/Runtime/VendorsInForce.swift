@@ -5,16 +5,13 @@ package final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
     /// Each vendor, in order.
     let vendors: [any AnyVendorInForce]
-    /// Their routes, which reloads do not change.
-    let routes: RouteTable
     /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
 
     /// Creates the set from loaded vendors.
     ///
     /// - Parameter secrets: the server's own secrets, such as the control API's token.
-    package init(_ loaded: LoadedVendors, at routes: RouteTable = RouteTable(), hiding secrets: [String] = []) {
-        self.routes = routes
+    package init(_ loaded: LoadedVendors, hiding secrets: [String] = []) {
         current = Mutex(loaded)
         vendors = loaded.vendors.map { $0.putInForce() }
         ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]

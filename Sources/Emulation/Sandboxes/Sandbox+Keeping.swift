@@ -4,7 +4,8 @@ package import JSON
 extension Sandbox {
     /// The members of the document that ``restore(_:)`` reads.
     package static let keptMembers = [
-        "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "set_aside",
+        "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "journal_number",
+        "set_aside",
     ]
 
     /// Takes what has changed since the last time, secrets included: all that requests and control calls changed.
@@ -48,7 +49,11 @@ extension Sandbox {
         for vendor in vendors { vendor.write(to: rows) }
         // Read last: what was written has no id that is issued again.
         single("ids", identifiers.kept(seed: control.settings.seed))
-        single("created_at", control.created.written, if: rows.hasRows)
+        if rows.hasRows {
+            single("created_at", control.created.written)
+            // Numbers of entries that people have seen are not given again.
+            single("journal_number", JSON(journal.reservedNumber))
+        }
     }
 
     /// Brings a fresh sandbox to what its rows hold, before anyone else knows the sandbox.
@@ -92,6 +97,7 @@ extension Sandbox {
                 identifiers.resume(at: position)
             }
         }
+        try read("journal_number") { (node) throws(FixtureProblem) in journal.resume(after: try node.int()) }
     }
 
     /// Reads a time to live; `nil` for none.

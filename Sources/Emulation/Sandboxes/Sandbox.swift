@@ -33,8 +33,6 @@ public final class Sandbox: Sendable {
     /// The source of ids.
     public let identifiers: IdentifierSource
 
-    /// The server that answers, where several share a store.
-    let replica: String?
     let inForce: VendorsInForce
     let vendors: [any SandboxedVendor]
     /// The settings that a reset restores.
@@ -66,7 +64,6 @@ public final class Sandbox: Sendable {
         initialTimeToLive = timeToLive
         identifiers = IdentifierSource(seed: settings.seed)
         self.inForce = inForce
-        replica = keeper?.replicaName
         vendors = inForce.vendors.enumerated().map { $1.makeStore(settings, in: identity, alarm, changes, $0) }
         mayExpire = Atomic(timeToLive != nil)
         let interventions = Interventions(seed: settings.seed)
@@ -77,7 +74,7 @@ public final class Sandbox: Sendable {
         census.enter()
         alarm.attach(to: self)
         changes.attach(to: self)
-        journal.tellChanges { changes.set() }
+        journal.noteReserve { changes.set() }
         // An initial state may already have deadlines.
         passDeadlines()
     }

@@ -9,9 +9,6 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// Eight hexadecimal digits for ``SandboxIdentity/start``: credentials of kept sandboxes outlive the process.
     var start: String { get }
 
-    /// This server's name among those that share what is kept; `nil` if it is alone.
-    var replicaName: String? { get }
-
     /// Brings a fresh sandbox to what was kept under its name, if anything was.
     ///
     /// - Throws: why nobody may use the sandbox here now.

@@ -36,24 +36,12 @@ package struct Redactor: Sendable {
 
     /// Content that the server wrote itself, where names are only labels and hide nothing.
     package func answer(_ bytes: [UInt8]) -> [UInt8] {
-        let finder = answerFinder
+        let finder = SecretFinder(known: known, mindsNames: false, published: published)
         let places = finder.places(in: bytes)
         if places.isEmpty { return bytes }
         // JSON must stay JSON, whatever is hidden in it.
         guard let value = try? JSON.parse(bytes) else { return Self.replace(places, in: bytes) }
         return json(value, finder).bytes
-    }
-
-    /// A value that the server wrote itself, as ``answer(_:)-([UInt8])`` hides its secrets.
-    func answer(_ value: JSON) -> JSON { json(value, answerFinder) }
-
-    private var answerFinder: SecretFinder {
-        SecretFinder(known: known, mindsNames: false, published: published)
-    }
-
-    /// Whether both know the same secrets, for sure: they are compared by where they were collected.
-    func knowsTheSame(as other: Redactor) -> Bool {
-        known.count == other.known.count && zip(known, other.known).allSatisfy { $0 === $1 }
     }
 
     /// A value with the secrets in its strings and names hidden, and the values of secret names.

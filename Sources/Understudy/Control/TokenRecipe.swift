@@ -14,13 +14,8 @@ struct TokenRecipe {
     /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
     ///
     /// The signature is secret, so every defect is tried until one is refused for the same reasons.
-    ///
-    /// - Parameter judged: how the vendor judged the token, if it lacks its signature by now.
-    init?(
-        for token: String, of vendor: any LoadedVendor, in cell: any SandboxedVendor, at moment: Moment,
-        judged: TokenOutcome? = nil
-    ) {
-        let wanted = judged ?? TokenOutcome(cell.explain(token, knowing: [:], at: moment))
+    init?(for token: String, of vendor: any LoadedVendor, in cell: any SandboxedVendor, at moment: Moment) {
+        let wanted = cell.explain(token, knowing: [:], at: moment)
         guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
         let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
         guard let claims = read.claims, var header = read.header else { return nil }
@@ -32,14 +27,18 @@ struct TokenRecipe {
             members["defect"] = defect.map(JSON.string)
             let order = MintRequest(kind: kind.name, members: members)
             guard let minted = try? cell.mint(order, at: moment, by: .none, IdentifierSource()) else { continue }
-            let outcome = TokenOutcome(cell.explain(minted.token, knowing: [:], at: moment))
-            guard outcome.agrees(with: wanted) else { continue }
+            let verdict = cell.explain(minted.token, knowing: [:], at: moment)
+            guard verdict.failure == wanted.failure, Self.failed(verdict) == Self.failed(wanted) else { continue }
             self.vendor = vendor.identity.id
             self.kind = kind.name
             self.members = members
             return
         }
         return nil
+    }
+
+    private static func failed(_ verdict: TokenExplanation) -> [String] {
+        verdict.findings.filter { $0.outcome == .failed }.map(\.check)
     }
 
     /// The account in the form of a mint request: “project a, key b” becomes the members `project` and `key`.

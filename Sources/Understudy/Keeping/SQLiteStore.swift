@@ -34,7 +34,7 @@ package final class SQLiteStore: StateStore {
     package let place: String
     package let start: String
     private let path: String
-    private let lock: StateLock
+    private let lock: Mutex<StateLock?>
     private let writer: Mutex<SQLite>
     /// Reads what is committed, without waiting for the next commit.
     private let reader: Mutex<SQLite>
@@ -42,7 +42,7 @@ package final class SQLiteStore: StateStore {
     private let file: Mutex<UInt64?>
 
     /// Why the file system has no locks, so that only people can keep other servers away; `nil` when it has.
-    package var lackOfLocks: Files.Failure? { lock.lack }
+    package let lackOfLocks: Files.Failure?
 
     /// Opens a database, made if there is none.
     ///
@@ -52,7 +52,9 @@ package final class SQLiteStore: StateStore {
         if FileSystem.isFolder(path) {
             throw StoreProblem("\(path) is a folder; expected a file, such as \(path)/understudy.db")
         }
-        lock = try StateLock("\(path).lock")
+        let lock = try StateLock("\(path).lock")
+        lackOfLocks = lock.lack
+        self.lock = Mutex(lock)
         do {
             if !Files.exists(path) { try Files.putFirst([], at: path, mode: 0o600) }
         } catch {
@@ -291,5 +293,6 @@ package final class SQLiteStore: StateStore {
     package func leave() {
         reader.withLock { $0.close() }
         writer.withLock { $0.close() }
+        lock.withLock { $0 = nil }
     }
 }

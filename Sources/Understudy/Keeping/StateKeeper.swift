@@ -93,8 +93,6 @@ package final class StateKeeper: SandboxKeeper {
 
     package var start: String { store.start }
 
-    package var replicaName: String? { store.replica }
-
     package func mayAnswer(in sandbox: Sandbox) -> Bool { store.isAlive }
 
     /// How much was read and written so far.

@@ -134,11 +134,11 @@ package struct ConformanceServer: Sendable {
         let fixtures = FixtureStore(layers: (folder.map { [$0] } ?? []) + [fixtures])
         switch memory {
         case .file: return try Stage(Emulator(fixtures: fixtures, loaders: loaders))
-        case .folder: return try Stage(keeping: TemporaryFolder(), fixtures, loaders)
+        case .store: return try Stage(keeping: StoreHome(), fixtures, loaders)
         }
     }
 
-    /// The server after a restart with a state file, or with the folder that keeps its sandboxes.
+    /// The server after a restart with a state file, or with the store that keeps its sandboxes.
     func restarted(_ stage: Stage) throws -> Stage { try stage.restarted(FixtureStore(layers: [fixtures]), loaders) }
 }
 
@@ -146,20 +146,19 @@ package struct ConformanceServer: Sendable {
 package enum Memory: String, Sendable, CaseIterable {
     /// A file, written at the end and read at the start.
     case file
-    /// A folder, written while the server runs and read when a sandbox is named.
-    case folder
+    /// A store, written while the server runs and read when a sandbox is named.
+    case store
 }
 
 extension Stage {
-    /// The server after a restart with a state file, or with the folder that keeps its sandboxes.
+    /// The server after a restart with a state file, or with the store that keeps its sandboxes.
     package func restarted(
         _ fixtures: FixtureStore = Repository.fixtures, _ loaders: [VendorLoader] = Catalog.vendors
     ) throws -> Stage {
-        guard let folder else { return try restartedWithFile(fixtures, loaders) }
+        guard let home else { return try restartedWithFile(fixtures, loaders) }
         #expect(emulator.keeper?.finish() == nil)
-        // A copy, since this server still holds the folder.
-        let next = try Stage(
-            keeping: folder.copy(), fixtures, loaders, journalEntries: emulator.keeper?.journalEntries ?? 0)
+        // A copy, since this server still has the store.
+        let next = try Stage(keeping: home.copy(), fixtures, loaders)
         for sandbox in emulator.sandboxes.all { _ = try next.emulator.sandboxes.fetch(sandbox.name) }
         return next
     }

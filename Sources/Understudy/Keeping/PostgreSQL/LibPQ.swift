@@ -34,10 +34,11 @@ enum LibPQ {
     typealias Connect = @convention(c) (UnsafePointer<Text?>, UnsafePointer<Text?>, CInt) -> OpaquePointer?
     typealias NoticeProcessor = @convention(c) (UnsafeMutableRawPointer?, Text?) -> Void
     typealias OnNotice = @convention(c) (OpaquePointer, NoticeProcessor, UnsafeMutableRawPointer?) -> OpaquePointer?
-    typealias Send = @convention(c) (
-        OpaquePointer, Text, CInt, UnsafePointer<UInt32>?, UnsafePointer<Text?>, UnsafePointer<CInt>?,
-        UnsafePointer<CInt>?, CInt
-    ) -> CInt
+    typealias Send =
+        @convention(c) (
+            OpaquePointer, Text, CInt, UnsafePointer<UInt32>?, UnsafePointer<Text?>, UnsafePointer<CInt>?,
+            UnsafePointer<CInt>?, CInt
+        ) -> CInt
 
     static let parse: Parse = function("PQconninfoParse")
     static let freeOptions: ToNothing = function("PQconninfoFree")

@@ -74,14 +74,11 @@ final class PostgresConnection: @unchecked Sendable {
     private func exchange(
         _ connection: OpaquePointer, _ statement: String, _ values: [String?]
     ) throws(PostgresFailure) -> PostgresRows {
+        // All texts in one piece, each with a zero at its end.
         var texts: [CChar] = []
         let begins = values.map { value -> Int? in
             guard let value else { return nil }
-            defer {
-                value.utf8.withContiguousStorageIfAvailable { texts.append(contentsOf: $0.map(CChar.init(bitPattern:))) }
-                    ?? texts.append(contentsOf: value.utf8.map(CChar.init(bitPattern:)))
-                texts.append(0)
-            }
+            defer { texts += value.utf8CString }
             return texts.count
         }
         let isSent = texts.withUnsafeBufferPointer { texts in
@@ -146,23 +143,18 @@ final class PostgresConnection: @unchecked Sendable {
 
     // MARK: - Notifications
 
-    /// Waits until something happens on the connection, but not longer than that.
-    ///
-    /// - Returns: whether others have notified this one.
-    func rest(for time: Duration) -> Bool {
+    /// Waits until somebody notifies this connection, but not longer than that.
+    func rest(for time: Duration) {
         guard let connection else {
             _ = sysPoll(nil, 0, Int32(clamping: time.nanoseconds / 1_000_000))
-            return false
+            return
         }
-        if takeNotifications(connection) { return true }
-        guard poll(connection, Int16(POLLIN), for: time) != 0 else { return false }
-        guard LibPQ.consumeInput(connection) == 1 else {
-            close()
-            return false
-        }
-        return takeNotifications(connection)
+        // One may have come along with an earlier answer.
+        guard !takeNotifications(connection), poll(connection, Int16(POLLIN), for: time) != 0 else { return }
+        if LibPQ.consumeInput(connection) == 0 { close() } else { takeNotifications(connection) }
     }
 
+    @discardableResult
     private func takeNotifications(_ connection: OpaquePointer) -> Bool {
         var hasAny = false
         while let notification = LibPQ.notification(connection) {
@@ -184,10 +176,11 @@ final class PostgresConnection: @unchecked Sendable {
         ]
         if getenv("PGCONNECT_TIMEOUT") == nil { parameters.append(("connect_timeout", "\(limit)")) }
         parameters.append(("dbname", address.url))
-        let texts = parameters.map { (strdup($0.0), strdup($0.1)) }
-        defer { texts.forEach { free($0.0); free($0.1) } }
-        let names = texts.map { $0.0.map { LibPQ.Text($0) } } + [nil]
-        let values = texts.map { $0.1.map { LibPQ.Text($0) } } + [nil]
+        let texts = parameters.flatMap { [strdup($0.0), strdup($0.1)] }
+        defer { for text in texts { free(text) } }
+        let pointers = texts.map { $0.map { LibPQ.Text($0) } }
+        let names = stride(from: 0, to: pointers.count, by: 2).map { pointers[$0] } + [nil]
+        let values = stride(from: 1, to: pointers.count, by: 2).map { pointers[$0] } + [nil]
         guard let new = LibPQ.connect(names, values, 1) else { throw PostgresFailure(description: "out of memory") }
         connection = new
         guard LibPQ.status(new) == 0 else {
@@ -198,12 +191,15 @@ final class PostgresConnection: @unchecked Sendable {
         _ = LibPQ.onNotice(new, { _, _ in }, nil)
         _ = LibPQ.setNonblocking(new, 1)
         // A server that stops in the middle of a transaction, or no longer waits, must not keep others waiting.
-        _ = try exchange(
-            new,
-            "SELECT set_config('statement_timeout', $1, false), set_config('idle_in_transaction_session_timeout', $2, false)",
-            ["\(limit * 6000)", "2000"])
+        for (setting, milliseconds) in [
+            ("statement_timeout", limit * 6000), ("idle_in_transaction_session_timeout", 2000),
+        ] {
+            _ = try exchange(new, "SELECT set_config($1, $2, false)", [setting, "\(milliseconds)"])
+        }
         if let greeting {
-            do throws(PostgresFailure) { _ = try exchange(new, greeting, []) } catch { if connection == nil { throw error } }
+            do throws(PostgresFailure) { _ = try exchange(new, greeting, []) } catch {
+                if connection == nil { throw error }
+            }
         }
         return new
     }

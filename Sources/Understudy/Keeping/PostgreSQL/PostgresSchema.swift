@@ -34,29 +34,32 @@ enum PostgresSchema {
             do throws(PostgresFailure) {
                 try connection.transaction { (connection) throws(PostgresFailure) in
                     for table in tables { try connection.run(table) }
-                    let digits = PostgresStore.digits()
                     try connection.run(
-                        "INSERT INTO understudy.meta (version, start) VALUES ($1, $2)", ["\(version)", digits])
+                        "INSERT INTO understudy.meta (version, start) VALUES ($1, $2)",
+                        ["\(version)", PostgresStore.digits()])
                 }
-            } catch where ["23505", "42P06", "42P07"].contains(error.state) {
-                // Another server has just made them.
+            } catch {
+                // Another server may just have made them.
+                guard ["23505", "42P06", "42P07"].contains(error.state) else { throw error }
             }
         }
     }
 
     private static func start(_ connection: PostgresConnection) throws(PostgresFailure) -> String? {
+        let rows: PostgresRows
         do throws(PostgresFailure) {
-            let rows = try connection.run("SELECT version, start FROM understudy.meta")
-            guard let start = rows.text(0, 1) else { return nil }
-            let found = rows.number(0, 0)
-            // An older version is migrated here, in one transaction.
-            guard found == version else {
-                throw PostgresFailure(
-                    description: "the schema understudy has version \(found), and this release reads version \(version)")
-            }
-            return start
-        } catch where ["42P01", "3F000"].contains(error.state) {
+            rows = try connection.run("SELECT version, start FROM understudy.meta")
+        } catch {
+            // There is no such table, or no such schema.
+            guard ["42P01", "3F000"].contains(error.state) else { throw error }
             return nil
         }
+        let found = rows.number(0, 0)
+        // An older version is migrated here, in one transaction.
+        guard found == version, let start = rows.text(0, 1) else {
+            throw PostgresFailure(
+                description: "the schema understudy has version \(found), this release reads version \(version)")
+        }
+        return start
     }
 }

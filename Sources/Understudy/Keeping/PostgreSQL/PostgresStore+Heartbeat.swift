@@ -44,7 +44,7 @@ extension PostgresStore {
             }
         }
         let rest = Self.beat.nanoseconds - (SteadyTime.nanoseconds - begun)
-        _ = pulse.connection.rest(for: .nanoseconds(max(0, rest)))
+        pulse.connection.rest(for: .nanoseconds(max(0, rest)))
     }
 
     private func told(_ problem: StoreProblem?) { member.withLock { $0.value }?.told(problem) }
@@ -87,7 +87,6 @@ extension PostgresStore {
                 """, [id])
             return own
         }
-        held.withLock { held in held = held.filter { own[$0.key] == $0.value } }
         member.withLock { $0.value }?.regained(own)
         end.store(sent + lease.nanoseconds, ordering: .releasing)
     }
@@ -97,8 +96,7 @@ extension PostgresStore {
         guard !isServing.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let isRunning = OperatingSystem.startThread { [self] in
             // What fails now is wished for again at the next beat.
-            try? releaseStrays(of: wanted)
-            let known = held.withLock { held in wanted.filter { held[$0] != nil } }
+            let known = (try? releaseDoubtful(of: wanted)) ?? []
             if !known.isEmpty { member.withLock { $0.value }?.wanted(known) }
             isServing.store(false, ordering: .releasing)
         }

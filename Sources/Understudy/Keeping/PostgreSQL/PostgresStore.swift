@@ -31,8 +31,8 @@ package final class PostgresStore: StateStore {
     private let canNotify = Atomic(true)
     let hasEnded = DispatchSemaphore(value: 0)
     let member = Mutex(Member())
-    /// The epochs of the sandboxes that the member knows to be its own.
-    let held = Mutex<[String: Int]>([:])
+    /// Sandboxes that may be this server's without its knowing: the answer to a claim was lost, or came too late.
+    let doubtful = Mutex<Set<String>>([])
     let pulse: Mutex<Pulse>
     let work: Mutex<PostgresConnection>
     private let claims: Mutex<PostgresConnection>
@@ -59,7 +59,7 @@ package final class PostgresStore: StateStore {
     /// - Parameters:
     ///   - lease: how long a renewal counts; the same for all servers of the store.
     ///   - patience: how long the database may be silent.
-    init(_ url: String, lease: Duration, patience: Duration) throws(StoreProblem) {
+    package init(_ url: String, lease: Duration, patience: Duration) throws(StoreProblem) {
         try LibPQ.load()
         let address = try PostgresAddress(url)
         let digits = Self.digits()
@@ -75,7 +75,8 @@ package final class PostgresStore: StateStore {
         claims = Mutex(PostgresConnection(to: address, patience: patience))
         // Databases that cannot notify are asked at each beat.
         pulse = Mutex(
-            Pulse(connection: PostgresConnection(to: address, patience: lease, greeting: "LISTEN understudy_\(digits)")))
+            Pulse(connection: PostgresConnection(to: address, patience: lease, greeting: "LISTEN understudy_\(digits)"))
+        )
         try beginBeating()
     }
 
@@ -126,7 +127,7 @@ package final class PostgresStore: StateStore {
             try requireLife(since: lapse)
             return claiming
         } catch {
-            held.withLock { $0[sandbox] = nil }
+            doubtful.withLock { _ = $0.insert(sandbox) }
             throw error
         }
     }
@@ -172,7 +173,7 @@ package final class PostgresStore: StateStore {
         let wish = try connection.run(
             "DELETE FROM understudy.wishes WHERE sandbox = $1 AND server = $2 RETURNING sandbox", [sandbox, id])
         let rows = try Self.rows(of: sandbox, connection)
-        held.withLock { $0[sandbox] = epoch }
+        doubtful.withLock { _ = $0.remove(sandbox) }
         return .claimed(
             StoreClaim(sandbox: sandbox, epoch: epoch), rows, expires: found.moment(0, 1),
             wasHeld: !wish.indices.isEmpty || owner.map { $0 != id } ?? false)
@@ -190,17 +191,16 @@ package final class PostgresStore: StateStore {
         }
     }
 
-    /// Releases what the database says is this server's, while the member does not know of it: the answer to a claim
-    /// did not arrive, or came too late.
-    func releaseStrays(of wanted: [String]) throws(StoreProblem) {
-        guard held.withLock({ held in wanted.contains { held[$0] == nil } }) else { return }
+    /// Releases those of these sandboxes that this server has without knowing, and returns the others.
+    func releaseDoubtful(of wanted: [String]) throws(StoreProblem) -> [String] {
         try on(claims) { (connection) throws(PostgresFailure) in
             // No claim is under way here.
-            let strays = held.withLock { held in wanted.filter { held[$0] == nil }.sorted() }
-            for stray in strays {
+            let doubtful = doubtful.withLock { $0.intersection(wanted) }
+            for sandbox in doubtful.sorted() {
                 try connection.run(
-                    "UPDATE understudy.sandboxes SET owner = NULL WHERE name = $1 AND owner = $2", [stray, id])
+                    "UPDATE understudy.sandboxes SET owner = NULL WHERE name = $1 AND owner = $2", [sandbox, id])
             }
+            return wanted.filter { !doubtful.contains($0) }
         }
     }
 
@@ -217,7 +217,7 @@ package final class PostgresStore: StateStore {
             "SELECT part, key, rank, document FROM understudy.records WHERE sandbox = $1 ORDER BY rank", [sandbox])
         return rows.indices.map { row in
             let name = StateRow.Name(
-                part: PostgresText.read(rows.text(row, 0) ?? ""), key: PostgresText.read(rows.text(row, 1) ?? ""))
+                part: rows.text(row, 0) ?? "", key: rows.text(row, 1) ?? "")
             return StateRow(name, rank: rows.number(row, 2), document: rows.bytes(row, 3))
         }
     }
