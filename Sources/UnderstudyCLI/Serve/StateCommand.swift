@@ -24,7 +24,7 @@ struct StateCommand: ParsableCommand {
         @OptionGroup var places: Places
 
         func run() throws {
-            guard FileSystem.holds(places.database) || places.database.contains("://") else {
+            guard FileSystem.holds(places.database) || places.database.firstRange(of: "://") != nil else {
                 throw Misuse("there is no database \(places.database).")
             }
             let store = try StateOptions.store(places.database)
