@@ -24,10 +24,22 @@ extension Emulator {
     }
 
     /// What requests added or changed in all sandboxes of a store, including secrets.
-    package static func exportState(of store: any StateStore, at moment: Moment) throws(StoreProblem) -> JSON {
+    ///
+    /// - Parameter skip: learns which sandbox cannot be read, and why; throws unless the others are wanted without it.
+    package static func exportState(
+        of store: any StateStore, at moment: Moment,
+        skip: (String, StoreProblem) throws(StoreProblem) -> Void = { (_, problem) throws(StoreProblem) in throw problem }
+    ) throws(StoreProblem) -> JSON {
         var (entries, setAside): ([JSON], [JSON]) = ([], [])
         for sandbox in try store.list() {
-            let kept = StateRow.document(of: try store.rows(of: sandbox.name)) { _ in }
+            let rows: [StateRow]
+            do {
+                rows = try store.rows(of: sandbox.name)
+            } catch {
+                try skip(sandbox.name, error)
+                continue
+            }
+            let kept = StateRow.document(of: rows) { _ in }
             setAside += kept["set_aside"]?.array ?? []
             guard let state = kept["state"] else { continue }
             var entry: JSONObject = ["name": .string(sandbox.name)]

@@ -12,11 +12,12 @@ ROUNDING = 0.002
 
 @dataclass
 class Span:
-    """A time in which one server answered."""
+    """Numbers of a journal in a row that one server gave, and when it had answered the first and the last of them."""
 
     session: str
-    begin: float
-    end: float
+    number: int
+    first: float
+    last: float
 
 
 def read_logs(logs: list[Path]) -> dict[str, list[Span]]:
@@ -30,7 +31,7 @@ def read_logs(logs: list[Path]) -> dict[str, list[Span]]:
                 continue  # the last line of a killed server
             if members.get("message") == "exchange":
                 end = datetime.fromisoformat(members["time"]).timestamp()
-                lines[members["sandbox"]].append(Span(path.stem, end - float(members["duration_ms"]) / 1000, end))
+                lines[members["sandbox"]].append(Span(path.stem, int(members["entry"]), end, end))
     return lines
 
 
@@ -39,15 +40,19 @@ def check(logs: list[Path], epochs: dict[str, int], problems: list[str]) -> str:
     lines, moves = read_logs(logs), 0
     for name, exchanges in lines.items():
         spans: list[Span] = []
-        for each in sorted(exchanges, key=lambda each: each.begin):
+        for each in sorted(exchanges, key=lambda each: (each.number, each.first)):
+            if spans and spans[-1].number == each.number:
+                problems.append(f"{name}: {spans[-1].session} and {each.session} gave the number {each.number}")
             if spans and spans[-1].session == each.session:
-                spans[-1].end = max(spans[-1].end, each.end)
-                continue
-            if spans and each.begin < spans[-1].end - ROUNDING:
-                problems.append(f"{name}: {spans[-1].session} answered until {spans[-1].end:.3f}, and {each.session} already "
-                                f"at {each.begin:.3f}")
-            spans.append(each)
+                each.first, each.last = min(each.first, spans[-1].first), max(each.last, spans[-1].last)
+                spans[-1] = each
+            else:
+                spans.append(each)
         moves += len(spans) - 1
+        for before, later in zip(spans, spans[1:]):
+            if later.first < before.last - ROUNDING:
+                problems.append(f"{name}: {before.session} answered until {before.last:.3f}, and {later.session}, whose numbers "
+                                f"come later, at {later.first:.3f}")
         if len(spans) > epochs.get(name, 0):
             problems.append(f"{name} had {len(spans)} owners in {epochs.get(name)} epochs")
     exchanges = sum(map(len, lines.values()))
