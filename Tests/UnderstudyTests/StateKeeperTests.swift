@@ -170,7 +170,7 @@ struct StateKeeperTests {
             let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper), keeping: home)
             let clock = try await world.moved(to: next).control(.get, "clock").json
             #expect(clock["frozen"] == .bool(isThere), "\(age) seconds later")
-            keeper.used([])
+            keeper.tidy()
             #expect(try keeper.store.rows(of: other.name).isEmpty == !isThere, "\(age) seconds later")
         }
     }

@@ -244,20 +244,28 @@ extension RecordCoder {
         return (key.isEmpty ? part : "\(part)/\(RowWriter.component(key))") + "/" + name
     }
 
-    /// Whether rows are written: large records of lists are then written by ``nested(_:key:_:)``.
+    /// Whether rows are written: large records of lists are then written by ``nested(_:keys:_:)``.
     package var isWritingRows: Bool { rowWriter != nil }
 
-    /// The rows of a record in a list, or of an object that has lists; only while rows are written.
-    ///
-    /// - Parameter key: the record's name in its list; `nil` for an object.
-    package mutating func nested(_ name: String, key: String? = nil, _ code: (inout RecordCoder) -> Void) {
+    /// The rows of an object that has lists; only while rows are written.
+    package mutating func nested(_ name: String, _ code: (inout RecordCoder) -> Void) {
+        object.append(name, .null)
+        nested(StateRow.Name(part: part(name)), code)
+    }
+
+    /// The rows of the records in a list that have lists themselves; only while rows are written.
+    package mutating func nested(_ name: String, keys: [String], _ code: (String, inout RecordCoder) -> Void) {
+        object.append(name, [])
+        for key in keys {
+            nested(StateRow.Name(part: part(name), key: RowWriter.key(key))) { code(key, &$0) }
+        }
+    }
+
+    private mutating func nested(_ row: StateRow.Name, _ code: (inout RecordCoder) -> Void) {
         guard let rowWriter else { return }
-        var coder = RecordCoder(
-            writing: rowWriter, at: StateRow.Name(part: part(name), key: key.map(RowWriter.key) ?? ""))
+        var coder = RecordCoder(writing: rowWriter, at: row)
         code(&coder)
         if coder.finishRows() { hasChanges = true }
-        // The place of the list or object, which the rows fill.
-        if rowWriter.pass != .marking, object[name] == nil { object.append(name, key == nil ? .null : []) }
     }
 
     /// Writes what is in no list.

@@ -4,7 +4,7 @@ package import JSON
 package struct StateRow: Sendable, Hashable {
     /// What tells the rows of a sandbox apart.
     package struct Name: Sendable, Hashable {
-        /// The list that it belongs to, such as `okta/users`.
+        /// The list that it belongs to, such as `state/VENDOR/users`.
         package let part: String
         /// Its name in the list; empty for whatever is no list, such as the clock.
         package let key: String

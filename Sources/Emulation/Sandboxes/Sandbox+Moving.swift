@@ -27,7 +27,7 @@ extension Sandbox {
     package func endControlCall() { control.withLock { $0.controlCalls -= 1 } }
 
     /// Answers nobody from now on: all calls are told that the sandbox has moved, and sockets are closed.
-    func seal() {
+    package func seal() {
         refuseControlCalls()
         for vendor in vendors { vendor.seal() }
         journal.close()

@@ -86,16 +86,18 @@ extension StateKeeper {
         for part in parts { audience.logger?.warning("Set aside: \(part)") }
     }
 
-    /// Drops a sandbox that is another server's by now.
+    /// Drops a sandbox that is another server's by now: at once it answers nobody any more.
     func abandon(_ sandbox: Sandbox) {
+        sandbox.seal()
         state.withLock { state in
             if state.places[sandbox.name]?.content.withLock({ $0.sandbox === sandbox }) == true {
                 state.places[sandbox.name] = nil
             }
         }
         let audience = audience.withLock(\.self)
-        audience?.directory.abandon(sandbox)
         audience?.logger?.notice("Another replica has taken the sandbox \(sandbox.name) over.")
+        // Whoever opens or hands over a sandbox of this place may wait for what called this.
+        queue.async { audience?.directory.abandon(sandbox) }
     }
 }
 

@@ -110,6 +110,7 @@ package final class StateKeeper: SandboxKeeper {
         tellHealth()
         if let replica = store.replica { reloads.tell(replica: replica) }
         store.join(self)
+        queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
 
     func place(of sandbox: Sandbox) -> Place? {
@@ -227,8 +228,7 @@ package final class StateKeeper: SandboxKeeper {
         }
         for (sandbox, place, _) in changes {
             place.content.withLock { $0.unwritten = StateRows() }
-            // Not here: whoever hands the sandbox over may wait for this writing to end.
-            if lost.contains(sandbox.name) { queue.async { [weak self] in self?.abandon(sandbox) } }
+            if lost.contains(sandbox.name) { abandon(sandbox) }
         }
         return changes.map(\.sandbox)
     }
@@ -263,7 +263,15 @@ package final class StateKeeper: SandboxKeeper {
         }
         // Tried again in a few seconds.
         if !changes.isEmpty { _ = try? store.write(changes) }
+    }
+
+    private static let tidyInterval = DispatchTimeInterval.seconds(10)
+
+    /// Deletes what has expired in the store, every few seconds for as long as the keeper lives.
+    func tidy() {
+        // Tried again next time.
         try? store.deleteExpired(at: machine(), sparing: Set(state.withLock { $0.places.keys }))
+        queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
 
     package func forget(_ name: String) -> Bool {

@@ -103,7 +103,7 @@ final class PostgresConnection: @unchecked Sendable {
             let rest = LibPQ.flush(connection)
             guard rest >= 0 else { throw loss() }
             if rest == 0, LibPQ.isBusy(connection) == 0 { return }
-            let events = poll(connection, Int16(POLLIN) | (rest > 0 ? Int16(POLLOUT) : 0), for: patience)
+            let events = events(Int(POLLIN) | (rest > 0 ? Int(POLLOUT) : 0), of: connection, within: patience)
             guard events != 0 else {
                 close()
                 throw PostgresFailure(description: "the database has not answered for \(patience)")
@@ -113,12 +113,12 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     /// What happened on the connection's socket, at most that long from now; zero for nothing.
-    private func poll(_ connection: OpaquePointer, _ events: Int16, for time: Duration) -> Int16 {
+    private func events(_ kinds: Int, of connection: OpaquePointer, within time: Duration) -> Int16 {
         let end = SteadyTime.nanoseconds + time.nanoseconds
         while true {
-            var entry = pollfd(fd: LibPQ.socket(connection), events: events, revents: 0)
+            var entry = pollfd(fd: LibPQ.socket(connection), events: Int16(kinds), revents: 0)
             let rest = max(0, (end - SteadyTime.nanoseconds + 999_999) / 1_000_000)
-            let count = sysPoll(&entry, 1, Int32(clamping: rest))
+            let count = poll(&entry, 1, Int32(clamping: rest))
             if count > 0 { return entry.revents }
             if count == 0 || errno != EINTR { return 0 }
         }
@@ -146,11 +146,11 @@ final class PostgresConnection: @unchecked Sendable {
     /// Waits until somebody notifies this connection, but not longer than that.
     func rest(for time: Duration) {
         guard let connection else {
-            _ = sysPoll(nil, 0, Int32(clamping: time.nanoseconds / 1_000_000))
+            _ = poll(nil, 0, Int32(clamping: time.nanoseconds / 1_000_000))
             return
         }
         // One may have come along with an earlier answer.
-        guard !takeNotifications(connection), poll(connection, Int16(POLLIN), for: time) != 0 else { return }
+        guard !takeNotifications(connection), events(Int(POLLIN), of: connection, within: time) != 0 else { return }
         if LibPQ.consumeInput(connection) == 0 { close() } else { takeNotifications(connection) }
     }
 
@@ -212,11 +212,6 @@ final class PostgresConnection: @unchecked Sendable {
         }
         return lines.joined(separator: "; ").replacing("FATAL:  ", with: "")
     }
-}
-
-/// The system's function, which a method of that name hides.
-private func sysPoll(_ entry: UnsafeMutablePointer<pollfd>?, _ count: nfds_t, _ milliseconds: Int32) -> Int32 {
-    poll(entry, count, milliseconds)
 }
 
 /// What a statement has returned.

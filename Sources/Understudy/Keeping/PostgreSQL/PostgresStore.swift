@@ -28,7 +28,6 @@ package final class PostgresStore: StateStore {
     let lapses = Atomic<Int>(0)
     let isLeaving = Atomic(false)
     let isServing = Atomic(false)
-    private let canNotify = Atomic(true)
     let hasEnded = DispatchSemaphore(value: 0)
     let member = Mutex(Member())
     /// Sandboxes that may be this server's without its knowing: the answer to a claim was lost, or came too late.
@@ -117,13 +116,13 @@ package final class PostgresStore: StateStore {
     package func claim(_ sandbox: String) throws(StoreProblem) -> StoreClaiming {
         let lapse = lapses.load(ordering: .acquiring)
         try requireLife(since: lapse)
+        var isNews = false
         do throws(StoreProblem) {
-            var isNews = false
             let claiming = try on(claims) { (connection) throws(PostgresFailure) in
                 try attempt(sandbox, connection, &isNews)
             }
             if case .held(let owner) = claiming, isNews { notify(owner) }
-            // The member learns of a claim before it learns of a lapse after it, or never.
+            // The member hears of a claim before it hears of a lapse after that, or never.
             try requireLife(since: lapse)
             return claiming
         } catch {
@@ -179,15 +178,10 @@ package final class PostgresStore: StateStore {
             wasHeld: !wish.indices.isEmpty || owner.map { $0 != id } ?? false)
     }
 
-    /// Wakes another server; one that cannot be woken looks by itself at each of its beats.
+    /// Wakes another server. Where databases cannot do that, it learns of the wish at its next beat.
     private func notify(_ server: String) {
-        guard canNotify.load(ordering: .relaxed) else { return }
-        do throws(StoreProblem) {
-            _ = try on(claims) { (connection) throws(PostgresFailure) in
-                try connection.run("SELECT pg_notify($1, '')", ["understudy_" + server.suffix(8)]).indices
-            }
-        } catch {
-            canNotify.store(false, ordering: .relaxed)
+        _ = try? on(claims) { (connection) throws(PostgresFailure) in
+            try connection.run("SELECT pg_notify($1, '')", ["understudy_" + server.suffix(8)]).indices
         }
     }
 

@@ -29,11 +29,9 @@ extension Bloomreach: RecordedVendor {
 
     /// Writes the rows of each project, where calls changed it.
     private func writeRows(of state: inout BloomreachState, _ coder: inout RecordCoder) {
-        for project in accounts.projects {
-            let start = initialState.customers(of: project)
-            coder.nested("projects", key: project.token) { coder in
-                state.change(project.token) { $0.code(&coder, project.token, since: start) }
-            }
+        coder.nested("projects", keys: accounts.projects.map(\.token)) { token, coder in
+            let start = initialState.projects[token]?.customers ?? BloomreachCustomerStore()
+            state.change(token) { $0.code(&coder, token, since: start) }
         }
         let current = state
         coder.nested("content") { current.codeContent(&$0, since: initialState) }

@@ -31,11 +31,9 @@ struct ComapiState: Sendable {
 
     /// Writes the rows of each space.
     mutating func codeSpaces(_ coder: inout RecordCoder) {
-        for id in spaces.keys.sorted() {
-            coder.nested("spaces", key: id.text) { coder in
-                coder.note(isChanged: true)
-                spaces[id]?.code(&coder)
-            }
+        coder.nested("spaces", keys: spaces.keys.sorted().map(\.text)) { id, coder in
+            coder.note(isChanged: true)
+            spaces[ComapiID(id)]?.code(&coder)
         }
     }
 
