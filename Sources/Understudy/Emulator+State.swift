@@ -20,7 +20,8 @@ extension Emulator {
     /// What requests added or changed in the sandboxes in memory, including secrets.
     package func exportState() -> JSON {
         let vendors = vendors
-        return Self.stateDocument(sandboxes.all.compactMap { Self.entry(of: $0, vendors) }, setAside.parts, at: machine())
+        return Self.stateDocument(
+            sandboxes.all.compactMap { Self.entry(of: $0, vendors) }, setAside.parts, at: machine())
     }
 
     /// What requests added or changed in all sandboxes of a store, including secrets.
@@ -28,7 +29,7 @@ extension Emulator {
     /// - Parameter skip: learns which sandbox cannot be read, and why; throws unless the others are wanted without it.
     package static func exportState(
         of store: any StateStore, at moment: Moment,
-        skip: (String, StoreProblem) throws(StoreProblem) -> Void = { (_, problem) throws(StoreProblem) in throw problem }
+        skip: (String, StoreProblem) throws(StoreProblem) -> Void = { (_, why) throws(StoreProblem) in throw why }
     ) throws(StoreProblem) -> JSON {
         var (entries, setAside): ([JSON], [JSON]) = ([], [])
         for sandbox in try store.list() {

@@ -34,7 +34,9 @@ extension Sandbox {
         let rows = takeRows(&found, setAside: setAside)
         // The next numbers of entries are reserved with the next change. Whatever else differs was written by another
         // release, or is not readable: then all is written anew.
-        let isAsStored = rows.emptied.isEmpty && rows.removed.isEmpty && rows.written.allSatisfy { $0.name.part == "journal_number" }
+        let isAsStored =
+            rows.emptied.isEmpty && rows.removed.isEmpty
+            && rows.written.allSatisfy { $0.name.part == "journal_number" }
         if !isAsStored { ledger.distrust() }
     }
 
