@@ -2,7 +2,7 @@
 """Writes the software bill of materials of a release, as SPDX 2.3 in JSON; docker/package calls it.
 
 It names each package file with its checksum, the program in it, the Swift packages that are linked into the program as
-they were resolved, Swift's own libraries, and the Debian packages whose libraries the program loads and the image has.
+they were resolved, Swift's own libraries and SQLite, and the Debian packages whose libraries the program loads and the image has.
 """
 
 import argparse
@@ -73,6 +73,12 @@ def swift_runtime() -> dict:
         comment="The libraries of the Swift toolchain that are linked into the program, FoundationEssentials among them.")
 
 
+def sqlite() -> dict:
+    return package(
+        "sqlite", output("dpkg-query", "--show", "--showformat", "${Version}", "libsqlite3-dev"), "blessing",
+        comment="Linked from the archive of the Debian package libsqlite3-dev.")
+
+
 def debian_package(name: str, system: dict[str, str]) -> dict:
     fields = output("dpkg-query", "--show", "--showformat", "${Version}|${Architecture}|${source:Package}", name)
     version, architecture, source = fields.split("|")
@@ -98,7 +104,7 @@ def main() -> None:
     program = package(
         "understudy", asked.version, "Apache-2.0", checksums=sha256(asked.program), packageFileName="understudy",
         primaryPackagePurpose="APPLICATION", **({"sourceInfo": f"built from commit {asked.commit}"} if asked.commit else {}))
-    linked = [*swift_packages(), swift_runtime()]
+    linked = [*swift_packages(), swift_runtime(), sqlite()]
     yaml = package("libyaml", None, "MIT", comment="Its sources are a part of Yams, with changes.")
     installed = [debian_package(name, system) for name in asked.packages.read_text().split()]
     files = [

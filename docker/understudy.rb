@@ -15,6 +15,7 @@ class Understudy < Formula
   depends_on xcode: ["16.3", :build]
   depends_on macos: :sequoia
   depends_on "openssl@3"
+  depends_on "sqlite"
   uses_from_macos "swift" => :build
 
   def install

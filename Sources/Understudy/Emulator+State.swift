@@ -20,14 +20,27 @@ extension Emulator {
     /// What requests added or changed in the sandboxes in memory, including secrets.
     package func exportState() -> JSON {
         let vendors = vendors
-        return Self.stateDocument(sandboxes.all.compactMap { Self.entry(of: $0, vendors) }, setAside.parts, at: machine())
+        return Self.stateDocument(
+            sandboxes.all.compactMap { Self.entry(of: $0, vendors) }, setAside.parts, at: machine())
     }
 
     /// What requests added or changed in all sandboxes of a store, including secrets.
-    package static func exportState(of store: any StateStore, at moment: Moment) throws(StoreProblem) -> JSON {
+    ///
+    /// - Parameter skip: learns which sandbox cannot be read, and why; throws unless the others are wanted without it.
+    package static func exportState(
+        of store: any StateStore, at moment: Moment,
+        skip: (String, StoreProblem) throws(StoreProblem) -> Void = { (_, why) throws(StoreProblem) in throw why }
+    ) throws(StoreProblem) -> JSON {
         var (entries, setAside): ([JSON], [JSON]) = ([], [])
         for sandbox in try store.list() {
-            let kept = StateRow.document(of: try store.rows(of: sandbox.name)) { _ in }
+            let rows: [StateRow]
+            do {
+                rows = try store.rows(of: sandbox.name)
+            } catch {
+                try skip(sandbox.name, error)
+                continue
+            }
+            let kept = StateRow.document(of: rows) { _ in }
             setAside += kept["set_aside"]?.array ?? []
             guard let state = kept["state"] else { continue }
             var entry: JSONObject = ["name": .string(sandbox.name)]

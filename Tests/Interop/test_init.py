@@ -151,7 +151,7 @@ def test_a_compose_file_names_the_packaged_image_and_loses_nothing_when_it_is_ki
 
 def test_the_service_loses_nothing_when_it_is_killed():
     unit = (ROOT / "docker/debian/understudy.service").read_text()
-    assert "\nEnvironment=UNDERSTUDY_STATE=/var/lib/understudy/state\n" in unit and "\nStateDirectory=understudy\n" in unit
+    assert "\nEnvironment=UNDERSTUDY_STATE=/var/lib/understudy/understudy.db\n" in unit and "\nStateDirectory=understudy\n" in unit
     assert "EXPORT_ON_EXIT" not in unit
 
 

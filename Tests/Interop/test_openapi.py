@@ -90,7 +90,7 @@ CALLS = {
     "health.live": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "health.ready": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "sandboxes.list": [
-        ({}, "", None, 200), ({}, "?replicas=all", None, 200), ({}, "?replicas=some", None, 400), ({}, "?x=1", None, 400)],
+        ({}, "", None, 200), ({}, "?replicas=all", None, 400), ({}, "?x=1", None, 400)],
     "sandboxes.set": [
         ({"name": "described"}, "", {"ttl": "10m"}, 200), ({"name": "described"}, "", {"ttl": None}, 200),
         ({"name": "described"}, "", {"ttl": "-1s"}, 400)],

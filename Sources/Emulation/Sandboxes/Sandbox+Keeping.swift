@@ -31,8 +31,13 @@ extension Sandbox {
         _ = changes.takeAnew()
         if ledger.isEmpty { return }
         var found = ledger
-        // Written by another release, or not readable: then it is written anew with the next change.
-        if takeRows(&found, setAside: setAside).isEmpty { ledger = found } else { ledger.distrust() }
+        let rows = takeRows(&found, setAside: setAside)
+        // The next numbers of entries are reserved with the next change. Whatever else differs was written by another
+        // release, or is not readable: then all is written anew.
+        let isAsStored =
+            rows.emptied.isEmpty && rows.removed.isEmpty
+            && rows.written.allSatisfy { $0.name.part == "journal_number" }
+        if !isAsStored { ledger.distrust() }
     }
 
     private func write(to rows: RowWriter) {

@@ -278,7 +278,9 @@ package final class SQLiteStore: StateStore {
         OperatingSystem.startThread { [weak self, place, path] in
             var found = "ok"
             do {
-                try SQLite(path, readOnly: true).run("PRAGMA quick_check(1)", []) { found = $0.text(0) }
+                try SQLite(path, readOnly: true).run("PRAGMA quick_check(1)", []) {
+                    found = $0.text(0).replacing("\n", with: " ")
+                }
             } catch {
                 found = "\(error)"
             }

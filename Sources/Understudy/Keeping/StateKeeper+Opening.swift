@@ -20,7 +20,8 @@ extension StateKeeper {
             throw .lapsed
         }
         sandbox.takeChanges()
-        if place.content.withLock({ !$0.ledger.isTrue }) {
+        // The next numbers of entries are reserved, and what is not as it was written is written anew.
+        if place.content.withLock({ !$0.ledger.isEmpty }) {
             sandbox.returnChanges()
             changed(sandbox)
         }

@@ -24,15 +24,19 @@ struct StateCommand: ParsableCommand {
         @OptionGroup var places: Places
 
         func run() throws {
-            guard FileSystem.holds(places.database) || places.database.contains("://") else {
+            guard FileSystem.holds(places.database) || places.database.firstRange(of: "://") != nil else {
                 throw Misuse("there is no database \(places.database).")
             }
             let store = try StateOptions.store(places.database)
             defer { store.leave() }
             let file = StateFile(places.file)
             let lock = try file.checkFolder()
+            // A damaged database still gives what can be read.
+            var skipped: [String] = []
             do {
-                let state = try Emulator.exportState(of: store, at: SandboxClock.machine)
+                let state = try Emulator.exportState(of: store, at: SandboxClock.machine) { name, problem in
+                    skipped.append("the sandbox \(name) is not in it: \(problem)")
+                }
                 try file.write(state)
                 let count = StateFiles.sandboxes(state["sandboxes"]?.array?.count ?? 0)
                 Output.line("The state of \(count) was written to \(file.name).")
@@ -40,6 +44,7 @@ struct StateCommand: ParsableCommand {
                 throw AnswerIsNo(message: "\(error).")
             }
             withExtendedLifetime(lock) {}
+            if !skipped.isEmpty { throw AnswerIsNo(message: skipped.joined(separator: "; ") + ".") }
         }
     }
 

@@ -21,7 +21,7 @@ struct PostgresAddress {
         // libpq quotes the URL or a part of it; only the name of an unknown parameter is no secret.
         let words = text.split(separator: "\n").first ?? ""
         let quote = words.firstRange(of: ": \"")?.lowerBound ?? words.endIndex
-        throw StoreProblem("\(place): \(words.contains("query parameter: ") ? words : words[..<quote])")
+        throw StoreProblem("\(place): \(words.firstRange(of: "query parameter: ") != nil ? words : words[..<quote])")
     }
 
     /// The URL without passwords, and whether it is unclear where its user's password ends.
