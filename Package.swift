@@ -34,7 +34,7 @@ let core: [Target] = [
         name: "Emulation",
         dependencies: [
             "JSON", "Wire", "Tokens", httpTypes, logging, .product(name: "Yams", package: "Yams"),
-        ])
+        ]),
 ]
 
 /// Libraries of vendors, which apps may use without a server; their names begin with the vendor's.

@@ -26,18 +26,20 @@ extension Emulator {
         }
     }
 
-    /// Waits until it is known whether a sandbox that others could have taken is still this server's.
-    ///
-    /// - Returns: whether what was done in the sandbox counts; `nil` if that does not show in time.
-    func isKept(_ sandbox: Sandbox) async -> Bool? {
+    /// Answers a call once it is certain that its sandbox was this server's when it was carried out; a sandbox that others
+    /// have taken meanwhile has begun from what was there before the call.
+    func confirmed(
+        in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response
+    ) async -> Response {
         let end = ContinuousClock.now + Self.patience
-        while ContinuousClock.now < end {
-            if sandbox.isSealed { return false }
-            if sandboxes.mayAnswer(in: sandbox) { return true }
+        while !sandboxes.mayAnswer(in: sandbox) {
+            if sandbox.isLost { return await again() }
             // Cancelled, nobody waits for the answer any more.
-            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return nil }
+            guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
+                return Self.uncertain
+            }
         }
-        return nil
+        return answer()
     }
 
     /// The response of an answer, once it is available.

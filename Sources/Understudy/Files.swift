@@ -83,18 +83,6 @@ package enum Files {
         }
     }
 
-    /// When an open file was last modified, in Unix seconds.
-    static func modified(_ descriptor: Int32) -> Double {
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { return 0 }
-        #if canImport(Darwin)
-            let time = facts.st_mtimespec
-        #else
-            let time = facts.st_mtim
-        #endif
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-
     /// The file system's number of a file; `nil` if there is none.
     static func number(of path: String) -> UInt64? {
         var facts = stat()
@@ -114,13 +102,6 @@ package enum Files {
     package static func exists(_ path: String) -> Bool {
         var facts = stat()
         return lstat(path, &facts) == 0
-    }
-
-    /// All names in a folder but its own and its parent's; none if there is no folder.
-    static func names(in folder: String) throws(Failure) -> [String] {
-        let (entries, code) = FileSystem.listing(of: folder, hidden: true)
-        guard [0, ENOENT, ENOTDIR].contains(code) else { throw Failure(code: code) }
-        return entries.map(\.name)
     }
 
     /// Creates a folder, and those above it, where none exists.

@@ -227,16 +227,13 @@ package struct Pipeline: RequestHandler {
         }
     }
 
-    /// The answer of an exchange, once it is certain that its sandbox was this server's when it was made.
     private func confirm(
         _ exchange: Exchange, _ response: Response, _ record: ExchangeRecord, _ measurement: Measurement
     ) async -> Response {
-        let mayAnswer = emulator.sandboxes.mayAnswer(in: exchange.sandbox)
-        switch mayAnswer ? true : await emulator.isKept(exchange.sandbox) {
-        case true?: return finish(exchange, response, record, measurement)
-        // Another replica has begun from what was there before the exchange.
-        case false?: return await again(exchange, measurement)
-        case nil: return Emulator.uncertain
+        await emulator.confirmed(in: exchange.sandbox) {
+            finish(exchange, response, record, measurement)
+        } or: {
+            await again(exchange, measurement)
         }
     }
 

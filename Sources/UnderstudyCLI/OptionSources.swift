@@ -36,6 +36,9 @@ struct OptionSources {
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
         let path = named ?? (FileSystem.holds(standard) ? standard : nil)
         self.environment = environment
+        for (name, instead) in Self.gone where environment[Self.variable(name)] != nil {
+            throw Misuse("\(Self.variable(name)) is gone: \(instead).")
+        }
         file = try path.map { path in
             try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }
         }
@@ -43,7 +46,7 @@ struct OptionSources {
 
     /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
-        let known = (Self.names + ["config", "profile"]).map(variable)
+        let known = (Self.names + ["config", "profile"]).map(Self.variable)
         // Of the package's build, its clients and its Compose file, often in the same shell.
         let others: Set = [
             "UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL",
@@ -58,7 +61,7 @@ struct OptionSources {
     /// The text of an option; `nil` when it is not set.
     func text(_ name: String, flag: String?) throws -> String? {
         if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
-        return flag ?? environment[variable(name)] ?? file?.values[name]
+        return flag ?? environment[Self.variable(name)] ?? file?.values[name]
     }
 
     /// The texts of a repeatable option. In the environment and the file they are separated by commas.
@@ -79,10 +82,10 @@ struct OptionSources {
         if let flag {
             if let value = parse(flag) { return value }
             complaint = "--\(name) \(flag) is not \(expected)."
-        } else if let text = environment[variable(name)] {
+        } else if let text = environment[Self.variable(name)] {
             if let value = parse(text) { return value }
             let other = inFile.flatMap { value in file.map { "; \($0.path) says \(value)" } } ?? ""
-            complaint = "\(variable(name))=\(text) is not \(expected). Set in the environment\(other)."
+            complaint = "\(Self.variable(name))=\(text) is not \(expected). Set in the environment\(other)."
         } else if let inFile, let file {
             if let value = parse(inFile) { return value }
             complaint = "\(file.path): \(name) \(inFile) is not \(expected)."
@@ -111,7 +114,7 @@ struct OptionSources {
         return settings
     }
 
-    private func variable(_ name: String) -> String {
+    private static func variable(_ name: String) -> String {
         "UNDERSTUDY_" + name.uppercased().replacing("-", with: "_")
     }
 }
@@ -127,6 +130,11 @@ struct ConfigurationFile {
         self.path = path
         let document = try FixtureStore.document(alone: path)
         let names = OptionSources.names
+        for (node, instead) in try document.members().compactMap({ (name, node) in
+            OptionSources.gone[name].map { (node, $0) }
+        }) {
+            throw node.nameProblem("is gone: \(instead)")
+        }
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]
         for name in names {

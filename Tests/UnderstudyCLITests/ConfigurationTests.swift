@@ -19,17 +19,28 @@ struct ConfigurationTests {
             (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
             (["--state-limit", "0"], "understudy: --state-limit 0 is not a number of megabytes (1–4096).\n"),
             (
-                ["--state", "s", "--replica", "a", "--export-on-exit", "f"],
-                "understudy: --export-on-exit f does not go with --replica a, which gives its sandboxes to the others: start a server with --state alone to export them.\n"
-            ),
-            (["--replica", "a"], "understudy: --replica a needs --state: the folder that all replicas share.\n"),
-            (
-                ["--state", "s", "--replica", "A b"],
-                "understudy: --replica A b is not 1 to 63 of a-z, 0-9 and hyphen.\n"
+                ["--state", "s.db", "--replica", "a"],
+                "understudy: --replica is gone: servers that share a PostgreSQL database, --state postgres://…, name themselves.\n"
             ),
             (
-                ["--peers", "http://b:8080,c"],
-                "understudy: --peers http://b:8080,c is not URLs of scheme, host and port with commas between them, such as http://replica-b:8080.\n"
+                ["--peers=http://b:8080"],
+                "understudy: --peers is gone: servers that share a PostgreSQL database, --state postgres://…, find each other there.\n"
+            ),
+            (
+                ["--state-journal", "9"],
+                "understudy: --state-journal is gone: take journals out before the end, with understudy journal.\n"
+            ),
+            (
+                ["--state", "/tmp"],
+                "understudy: --state /tmp is a folder; expected a file, such as /tmp/understudy.db.\n"
+            ),
+            (
+                ["--state", "redis://ada:secret@localhost"],
+                "understudy: --state redis://… is no database that is known; expected a file such as understudy.db, or postgres://user@host/database.\n"
+            ),
+            (
+                ["--state", "nowhere/understudy.db"],
+                "understudy: --state nowhere/understudy.db cannot be used: No such file or directory.\n"
             ),
             (["--drain", "soon"], "understudy: --drain soon is not a duration up to 1h such as 5s.\n"),
             (

@@ -196,6 +196,19 @@ struct ReplicaTests {
         #expect(here.sandbox !== old)
     }
 
+    @Test("repeat a call that was carried out in a sandbox which another one has taken since, and answer no other twice")
+    func lostCalls() async throws {
+        let (here, moved) = (try await World(on: a), try await World(on: a))
+        let (first, second) = (Response(status: .ok), Response(status: .accepted))
+        let old = moved.sandbox
+        a.emulator.sandboxes.handOver([old])
+        for (sandbox, isLost) in [(here.sandbox, false), (old, false), (here.sandbox, true)] {
+            if isLost { sandbox.lose() }
+            let answer = await a.emulator.confirmed(in: sandbox, { first }, or: { second })
+            #expect(answer.status == (isLost ? .accepted : .ok))
+        }
+    }
+
     @Test("keep what they have in memory through a lapse that nobody used")
     func shortLapse() async throws {
         let (a, b) = try mortal()

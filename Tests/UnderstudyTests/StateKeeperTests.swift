@@ -28,7 +28,8 @@ struct StateKeeperTests {
 
     // MARK: What is stored
 
-    @Test("keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases)
+    @Test(
+        "keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases)
     func conditions(_ engine: StoreEngine, _ depth: Depth) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(depth, on: stage, at: nil)

@@ -23,7 +23,7 @@ struct StructureTests {
         case "Contracts": ["JSON", "HTTPTypes"]
         case "Emulation": values.union(["Tokens", "CYaml", "Logging"])
         case "Understudy":
-            values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Logging"]).union(vendorFolders)
+            values.union(["Tokens", "HTTPEngine", "Emulation", "CSQLite", "Fixtures", "Logging"]).union(vendorFolders)
         case "UnderstudyTesting":
             values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Understudy", "Testing", "XCTest"])
         case "UnderstudyCLI":

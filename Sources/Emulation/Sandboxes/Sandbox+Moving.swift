@@ -14,6 +14,15 @@ extension Sandbox {
     /// Whether the sandbox answers nobody any more.
     package var isSealed: Bool { isSealedNow.load(ordering: .relaxed) }
 
+    /// Whether another server has begun from what was stored, so that nothing that was done here since then counts.
+    package var isLost: Bool { isLostNow.load(ordering: .acquiring) }
+
+    /// Answers nobody from now on, nor those whose calls are carried out already.
+    package func lose() {
+        isLostNow.store(true, ordering: .releasing)
+        seal()
+    }
+
     /// Begins a control call; false if it must be made where the sandbox is by now.
     package func beginControlCall() -> Bool {
         control.withLock { control in
@@ -27,7 +36,7 @@ extension Sandbox {
     package func endControlCall() { control.withLock { $0.controlCalls -= 1 } }
 
     /// Answers nobody from now on: all calls are told that the sandbox has moved, and sockets are closed.
-    package func seal() {
+    func seal() {
         refuseControlCalls()
         for vendor in vendors { vendor.seal() }
         journal.close()

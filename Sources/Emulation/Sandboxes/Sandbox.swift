@@ -42,6 +42,8 @@ public final class Sandbox: Sendable {
     let changes: ChangeMark
     /// Whether the sandbox is kept elsewhere by now: checked without taking the lock.
     let isSealedNow = Atomic(false)
+    /// Whether it is another server's by now, though this one did not hand it over.
+    let isLostNow = Atomic(false)
     private let machine: @Sendable () -> Moment
     private let census: SandboxCensus
     /// Whether there is a time to live: checked for every request without taking the lock.

@@ -33,22 +33,6 @@ package enum HTTPClient {
         return !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
     }
 
-    /// A URL for each address of the host that an `http` URL names; with `https`, or an address, only the URL itself.
-    ///
-    /// Blocks for as long as the resolver takes.
-    ///
-    /// - Throws: ``ClientError/invalidURL(_:)``, ``ClientError/unknownHost(_:)``
-    package static func everyAddress(of url: String) throws(ClientError) -> [String] {
-        let target = try ClientTarget(url)
-        guard !target.isSecure, target.knownAddresses.isEmpty else { return [url] }
-        let hosts = SocketAddress.resolve(host: target.host, port: target.port).map {
-            $0.isIPv6 ? "[\($0.host)]" : $0.host
-        }
-        guard !hosts.isEmpty else { throw .unknownHost(target.host) }
-        let path = target.pathAndQuery == "/" ? "" : target.pathAndQuery
-        return Set(hosts).sorted().map { "http://\($0):\(target.port)\(path)" }
-    }
-
     /// The path and query of a URL.
     ///
     /// - Throws: ``ClientError/invalidURL(_:)``

@@ -140,27 +140,15 @@ struct ControlAPI: Sendable {
         case .ready(let response):
             sandbox.endControlCall()
             guard emulator.sandboxes.mayAnswer(in: sandbox) else {
-                return .deferred { await confirm(response, in: sandbox, or: again) }
+                return .deferred { await emulator.confirmed(in: sandbox, { response }, or: again) }
             }
             return .ready(response)
         case .deferred(let work):
             return .deferred {
                 let response = await work()
                 sandbox.endControlCall()
-                return await confirm(response, in: sandbox, or: again)
+                return await emulator.confirmed(in: sandbox, { response }, or: again)
             }
-        }
-    }
-
-    /// The answer of a call, once it is certain that its sandbox was this server's when it was made.
-    private func confirm(
-        _ response: Response, in sandbox: Sandbox, or again: @Sendable () async -> Response
-    ) async -> Response {
-        let mayAnswer = emulator.sandboxes.mayAnswer(in: sandbox)
-        switch mayAnswer ? true : await emulator.isKept(sandbox) {
-        case true?: return response
-        case false?: return await again()
-        case nil: return Emulator.uncertain
         }
     }
 

@@ -3,6 +3,7 @@ import JSON
 
 /// Reading sandboxes that somebody names, and what becomes of rows that cannot be read.
 extension StateKeeper {
+    /// Claims a fresh sandbox, and reads its rows.
     package func open(_ sandbox: Sandbox) throws(SandboxUnavailable) {
         if isLeaving.load(ordering: .relaxed) {
             throw SandboxUnavailable("This server is stopping, and has given its sandboxes to others; repeat the call.")
@@ -89,7 +90,7 @@ extension StateKeeper {
 
     /// Drops a sandbox that is another server's by now: at once it answers nobody any more.
     func abandon(_ sandbox: Sandbox) {
-        sandbox.seal()
+        sandbox.lose()
         state.withLock { state in
             if state.places[sandbox.name]?.content.withLock({ $0.sandbox === sandbox }) == true {
                 state.places[sandbox.name] = nil

@@ -93,7 +93,8 @@ package final class StateKeeper: SandboxKeeper {
 
     package var start: String { store.start }
 
-    package func mayAnswer(in sandbox: Sandbox) -> Bool { store.isAlive }
+    /// Whether the sandbox is certainly this server's.
+    package func mayAnswer(in sandbox: Sandbox) -> Bool { store.isAlive && !sandbox.isLost }
 
     /// How much was read and written so far.
     var total: Counts { counts.withLock(\.self) }
@@ -125,6 +126,7 @@ package final class StateKeeper: SandboxKeeper {
     private static let delay = DispatchTimeInterval.milliseconds(200)
     private static let pause = DispatchTimeInterval.seconds(1)
 
+    /// Has the sandbox written soon.
     package func changed(_ sandbox: Sandbox) {
         let isFirst = state.withLock { state in
             state.pending.append(sandbox)
@@ -177,6 +179,7 @@ package final class StateKeeper: SandboxKeeper {
         return try Emulator.exportState(of: store, at: machine())
     }
 
+    /// Writes what has changed in these sandboxes.
     package func save(_ sandboxes: [Sandbox]) -> [Sandbox] {
         writing.withLock { _ in
             var (changes, saved): ([(Sandbox, Place, StoreChange)], [Sandbox]) = ([], [])
@@ -235,6 +238,7 @@ package final class StateKeeper: SandboxKeeper {
 
     // MARK: - Ending
 
+    /// Writes what has changed in these sandboxes, and releases them.
     package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
         let saved = save(sandboxes)
         // Of what has not changed, the moment of its last use still has.
@@ -250,6 +254,7 @@ package final class StateKeeper: SandboxKeeper {
         return saved
     }
 
+    /// Writes when these sandboxes may be forgotten.
     package func used(_ sandboxes: [Sandbox]) {
         let changes = sandboxes.compactMap { sandbox in
             place(of: sandbox)?.content.withLock { content -> StoreChange? in
@@ -274,6 +279,7 @@ package final class StateKeeper: SandboxKeeper {
         queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
 
+    /// Deletes a sandbox from the store, by and by if that does not succeed now.
     package func forget(_ name: String) -> Bool {
         guard let place = state.withLock({ $0.places.removeValue(forKey: name) }) else { return false }
         place.turn.wait()

@@ -31,11 +31,9 @@ export function view(app, sandbox) {
     app.sandboxes([...sandboxes, ...others].map(each => each.name));
     put(list,
       table('Sandboxes', ['Name', 'Age', 'Unused for', 'Calls', 'Journal', 'Sockets', 'Clock', 'Seed', ''], sandboxes.map(row)),
-      others.length ? [h('h2', 'In the store'), h('p', 'Not in this server’s memory now; whoever names one gets it.'),
+      others.length ? [h('h2', `${others.length} more in the store`),
         table('Stored sandboxes', ['Name', 'Created', 'Used', ...replica ? ['Replica'] : []], others.slice(0, 500).map(each => [
-          h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal') }, each.name),
-          each.created_at, each.used_at, ...replica ? [each.replica ?? '–'] : []])),
-        others.length > 500 ? h('p.note', `and ${others.length - 500} more`) : null] : []);
+          each.name, each.created_at, each.used_at, ...replica ? [each.replica ?? '–'] : []]))] : []);
   }
 
   function row(each) {
