@@ -392,7 +392,7 @@ def written(binary: Path, scale: Scale) -> list[Result]:
     return [
         Result(f"written for a change in a sandbox of {CUSTOMERS:,} records", "≤ 16 kB", median(sizes) / 1024, "kB",
                f"{min(sizes) / 1024:.0f} to {max(sizes) / 1024:.0f}"),
-        Result("a start with 20,000 stored sandboxes, beyond one with one", "≤ 1 ms", starts[1] - starts[0], "ms",
+        Result("a start with 20,000 stored sandboxes, beyond one with one", "≤ 2 ms", starts[1] - starts[0], "ms",
                f"{starts[0]:.1f} and {starts[1]:.1f} ms"),
     ]
 
