@@ -335,6 +335,12 @@ def shared(binary: Path, scale: Scale) -> list[Result]:
 def beside_plain(binary: Path, scale: Scale, name: str, state: str) -> list[Result]:
     results = []
     with Understudy(binary, options=("--state", state)) as keeping, Understudy(binary) as plain:
+        # Where a claim is a transaction, a thousand of them are no matter of one round.
+        begin = time.perf_counter()
+        for index in range(1_000):
+            keeping.call("GET", f"/~s{index}/_understudy/clock")
+        results.append(Result(f"the first call of a sandbox, with {name}", "–", time.perf_counter() - begin, "ms",
+                              "one after the other"))
         loads = [
             ("register, one token", "≥ 0.97", REGISTER, lambda: registrations(plain, 1)),
             ("register, every token in turn", "–", REGISTER, lambda: registrations(plain, scale.tokens)),
@@ -386,7 +392,7 @@ def written(binary: Path, scale: Scale) -> list[Result]:
     return [
         Result(f"written for a change in a sandbox of {CUSTOMERS:,} records", "≤ 16 kB", median(sizes) / 1024, "kB",
                f"{min(sizes) / 1024:.0f} to {max(sizes) / 1024:.0f}"),
-        Result("a start with 20,000 stored sandboxes, beyond one with one", "≤ 1 ms", starts[1] - starts[0], "ms",
+        Result("a start with 20,000 stored sandboxes, beyond one with one", "≤ 2 ms", starts[1] - starts[0], "ms",
                f"{starts[0]:.1f} and {starts[1]:.1f} ms"),
     ]
 
