@@ -25,7 +25,8 @@ struct StateRowTests {
     @Test(
         "of a list are as few as its change needs",
         arguments: [
-            ([1, 2, 3], [1, 2, 3], 0, 0, false), ([1, 2, 3], [1, 2, 3, 4], 1, 0, false), ([1, 2, 3], [2, 3, 4], 1, 1, false),
+            ([1, 2, 3], [1, 2, 3], 0, 0, false), ([1, 2, 3], [1, 2, 3, 4], 1, 0, false),
+            ([1, 2, 3], [2, 3, 4], 1, 1, false),
             ([1, 2, 3], [1, 3], 0, 1, false), ([1, 2, 3], [3, 2, 1], 3, 0, true), ([1, 2, 3], [1, 9, 3], 3, 0, true),
             ([1, 1], [1], 1, 0, true), ([], [5, 5], 2, 0, false), ([1, 2], [], 0, 2, false),
         ] as [([Int], [Int], Int, Int, Bool)])

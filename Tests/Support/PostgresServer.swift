@@ -105,7 +105,7 @@ package final class PostgresServer: Sendable {
         let script = """
             "$1/pg_dump" -n understudy "$2" | "$1/psql" -q -v ON_ERROR_STOP=1 "$3" -f - -c 'DELETE FROM understudy.servers'
             """
-        if let problem = try run("sh", ["-c", script, "sh", programs, url, copy]) { throw Missing("a copy: \(problem)") }
+        if let problem = try run("sh", ["-c", script, "sh", programs, url, copy]) { throw Missing(problem) }
         return copy
     }
 

@@ -196,7 +196,7 @@ struct ReplicaTests {
         #expect(here.sandbox !== old)
     }
 
-    @Test("repeat a call that was carried out in a sandbox which another one has taken since, and answer no other twice")
+    @Test("repeat a call that was carried out in a sandbox which another one has taken since, and no other")
     func lostCalls() async throws {
         let (here, moved) = (try await World(on: a), try await World(on: a))
         let (first, second) = (Response(status: .ok), Response(status: .accepted))

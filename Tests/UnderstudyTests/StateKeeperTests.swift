@@ -29,7 +29,8 @@ struct StateKeeperTests {
     // MARK: What is stored
 
     @Test(
-        "keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases)
+        "keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases
+    )
     func conditions(_ engine: StoreEngine, _ depth: Depth) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(depth, on: stage, at: nil)
@@ -413,7 +414,9 @@ struct StateKeeperTests {
         guard case .claimed(let claim, _, _, _) = try store.claim("a") else { throw StoreProblem("held") }
         var changes = StateRows()
         changes.written = (1...200).map {
-            StateRow(StateRow.Name(part: "p", key: ":\($0)"), rank: $0, document: Array(repeating: 0x20, count: 900) + [0x30])
+            StateRow(
+                StateRow.Name(part: "p", key: ":\($0)"), rank: $0, document: Array(repeating: 0x20, count: 900) + [0x30]
+            )
         }
         let moment = Moment(unixSeconds: 0)
         _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])

@@ -159,7 +159,8 @@ package final class SQLiteStore: StateStore {
 
     // MARK: - Writing
 
-    private func commit<Value: Sendable>(_ body: (SQLite) throws(SQLite.Failure) -> Value) throws(StoreProblem) -> Value {
+    private func commit<Value: Sendable>(_ body: (SQLite) throws(SQLite.Failure) -> Value) throws(StoreProblem) -> Value
+    {
         do {
             return try writer.withLock { sqlite throws in
                 try restoreFile(&sqlite)
