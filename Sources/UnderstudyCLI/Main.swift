@@ -56,7 +56,8 @@ enum Main {
 
     private static func end(_ code: Int32) -> Never {
         Output.finish()
-        exit(code)
+        // Not exit(), which takes OpenSSL down while the thread that prepares keys may still use it.
+        _exit(code)
     }
 }
 
