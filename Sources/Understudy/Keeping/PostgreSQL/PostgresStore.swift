@@ -34,10 +34,17 @@ package final class PostgresStore: StateStore {
     let doubtful = Mutex<Set<String>>([])
     let pulse: Mutex<Pulse>
     let work: Mutex<PostgresConnection>
-    private let claims: Mutex<PostgresConnection>
+    /// Claims wait for the database's disk side by side; those of one sandbox one after the other.
+    private let lanes: [Lane]
 
     struct Member: Sendable {
         weak var value: (any StoreMember)?
+    }
+
+    private final class Lane: Sendable {
+        let connection: Mutex<PostgresConnection>
+
+        init(_ connection: PostgresConnection) { self.connection = Mutex(connection) }
     }
 
     /// What the heartbeat has for itself.
@@ -71,7 +78,7 @@ package final class PostgresStore: StateStore {
             throw StoreProblem("\(address.place): \(error)")
         }
         work = Mutex(first)
-        claims = Mutex(PostgresConnection(to: address, patience: patience))
+        lanes = (0..<4).map { _ in Lane(PostgresConnection(to: address, patience: patience)) }
         // Databases that cannot notify are asked at each beat.
         pulse = Mutex(
             Pulse(connection: PostgresConnection(to: address, patience: lease, greeting: "LISTEN understudy_\(digits)"))
@@ -118,7 +125,7 @@ package final class PostgresStore: StateStore {
         try requireLife(since: lapse)
         var isNews = false
         do throws(StoreProblem) {
-            let claiming = try on(claims) { (connection) throws(PostgresFailure) in
+            let claiming = try on(lane(of: sandbox).connection) { (connection) throws(PostgresFailure) in
                 try attempt(sandbox, connection, &isNews)
             }
             if case .held(let owner) = claiming, isNews { notify(owner) }
@@ -180,28 +187,36 @@ package final class PostgresStore: StateStore {
 
     /// Wakes another server. Where databases cannot do that, it learns of the wish at its next beat.
     private func notify(_ server: String) {
-        _ = try? on(claims) { (connection) throws(PostgresFailure) in
+        _ = try? on(lane(of: server).connection) { (connection) throws(PostgresFailure) in
             try connection.run("SELECT pg_notify($1, '')", ["understudy_" + server.suffix(8)]).indices
         }
     }
 
+    private func lane(of name: String) -> Lane { lanes[Int(SandboxDirectory.hash(name) % UInt64(lanes.count))] }
+
     /// Releases those of these sandboxes that this server has without knowing, and returns the others.
     func releaseDoubtful(of wanted: [String]) throws(StoreProblem) -> [String] {
-        try on(claims) { (connection) throws(PostgresFailure) in
-            // No claim is under way here.
-            let doubtful = doubtful.withLock { $0.intersection(wanted) }
-            for sandbox in doubtful.sorted() {
+        let suspects = doubtful.withLock { $0.intersection(wanted) }
+        var known = wanted.filter { !suspects.contains($0) }
+        for sandbox in suspects {
+            let isReleased = try on(lane(of: sandbox).connection) { (connection) throws(PostgresFailure) -> Bool in
+                // No claim of it is under way here.
+                guard doubtful.withLock({ $0.contains(sandbox) }) else { return false }
                 try connection.run(
                     "UPDATE understudy.sandboxes SET owner = NULL WHERE name = $1 AND owner = $2", [sandbox, id])
+                return true
             }
-            return wanted.filter { !doubtful.contains($0) }
+            if !isReleased { known.append(sandbox) }
         }
+        return known
     }
 
     // MARK: - Reading
 
     package func rows(of sandbox: String) throws(StoreProblem) -> [StateRow] {
-        try on(claims) { (connection) throws(PostgresFailure) in try Self.rows(of: sandbox, connection) }
+        try on(lane(of: sandbox).connection) { (connection) throws(PostgresFailure) in
+            try Self.rows(of: sandbox, connection)
+        }
     }
 
     private static func rows(
@@ -217,7 +232,7 @@ package final class PostgresStore: StateStore {
     }
 
     package func list() throws(StoreProblem) -> [StoredSandbox] {
-        try on(claims) { (connection) throws(PostgresFailure) in
+        try on(lanes[0].connection) { (connection) throws(PostgresFailure) in
             let rows = try connection.run(
                 """
                 SELECT s.name, s.created_at, s.used_at, s.expires_at, v.id FROM understudy.sandboxes AS s
