@@ -72,6 +72,61 @@ struct StateFileTests {
         #expect(again.output.contains("The state of 2 sandboxes was read from state.json."))
     }
 
+    @Test("a database outlives its server, however that ends, and goes into a file and out of it again")
+    func database() async throws {
+        let folder = TemporaryFolder()
+        let first = try await RunningServer(["--log", "off", "--state", "u.db"], in: folder)
+        for sandbox in ["", "/~team-a"] {
+            #expect(
+                try await send(.post, first, sandbox + "/v2/credentials/register", [:], Self.user).status == .created)
+        }
+        let keys = [try await publicKey(first), try await publicKey(first, sandbox: "/~team-a")]
+        let busy = try Program.run(["state", "export", "u.db", "a.json"], in: folder)
+        #expect(busy.status == 2)
+        #expect(
+            busy.complaint
+                == "understudy: --state u.db: the process \(first.process.processIdentifier) uses it. Name another file, or end that process.\n"
+        )
+        #expect(end(first, by: SIGTERM).status == 0)
+        let exported = try Program.run(["state", "export", "u.db", "a.json"], in: folder)
+        #expect(exported.status == 0)
+        #expect(exported.output == "The state of 2 sandboxes was written to a.json.\n")
+        let imported = try Program.run(["state", "import", "v.db", "a.json"], in: folder)
+        #expect(imported.output == "The state of 2 sandboxes was written to v.db.\n")
+        #expect(try Program.run(["state", "export", "v.db", "b.json"], in: folder).status == 0)
+        let documents = try ["a.json", "b.json"].map { try JSON.parse(Array(folder.read($0).utf8), maximumDepth: 200) }
+        #expect(documents[0]["sandboxes"] == documents[1]["sandboxes"])
+        // What the database holds goes into the file at the end, too, though nobody names it here.
+        let second = try await RunningServer(
+            ["--log", "off", "--state", "v.db", "--export-on-exit", "c.json"], in: folder)
+        #expect(try await publicKey(second, sandbox: "/~team-a") == keys[1])
+        #expect(end(second, by: SIGTERM).output.hasSuffix("The state of 2 sandboxes was written to c.json.\n"))
+        #expect(try JSON.parse(Array(folder.read("c.json").utf8), maximumDepth: 200)["sandboxes"]?.array?.count == 2)
+        let third = try await RunningServer(["--log", "off", "--state", "v.db"], in: folder)
+        #expect(try await publicKey(third) == keys[0])
+        #expect(end(third, by: SIGTERM).status == 0)
+    }
+
+    @Test("what is no database or no file is said, and nothing is made")
+    func wrongPlaces() throws {
+        let folder = TemporaryFolder()
+        try folder.write("{}", to: "state.json")
+        for (arguments, complaint) in [
+            (["export", "none.db", "a.json"], "there is no database none.db."),
+            (["import", "u.db", "none.json"], "there is no file none.json."),
+            (["export", "state.json", "a.json"], "--state state.json cannot be used: file is not a database."),
+            (
+                ["import", "http://a/b", "state.json"],
+                "--state http://… is no database that is known; expected a file such as understudy.db, or postgres://user@host/database."
+            ),
+        ] {
+            let run = try Program.run(["state"] + arguments, in: folder)
+            #expect(run.status == 2)
+            #expect(run.complaint == "understudy: \(complaint)\n")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state.json"])
+    }
+
     private func leftovers(_ folder: TemporaryFolder) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".partial") }
     }
