@@ -277,6 +277,8 @@ package final class SQLiteStore: StateStore {
     package func join(_ member: any StoreMember) {
         // SQLite's own check reads the whole file, which nobody should have to wait for.
         OperatingSystem.startThread { [weak self, place, path] in
+            // Nor should the start have to share the processor with it.
+            usleep(500_000)
             var found = "ok"
             do {
                 try SQLite(path, readOnly: true).run("PRAGMA quick_check(1)", []) {
