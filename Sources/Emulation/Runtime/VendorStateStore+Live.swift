@@ -59,7 +59,7 @@ extension VendorStateStore {
             guard content.live.armed != nil, !content.isSealed else { return }
             content.passDeadlines(until: sandbox.now, sandbox.identifiers, switches)
             content.live.arm(content.live.armed)
-            changes.set()
+            noteChange(&content)
         }
     }
 
@@ -137,7 +137,7 @@ extension VendorStateStore where V: ServesSockets {
                 identifiers: identifiers, switches: switches)
             work(&content, &call)
             content.lookAhead()
-            changes.set()
+            noteChange(&content)
         }
     }
 }

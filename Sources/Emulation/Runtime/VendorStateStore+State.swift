@@ -13,6 +13,8 @@ extension VendorStateStore {
         let runtime = runtime
         let whole = content.withLock { content -> Content? in
             _ = content.catchUp(with: runtime)
+            if rows.pass == .changes, !content.isChanged { return nil }
+            if rows.pass != .marking { content.isChanged = false }
             guard rows.pass == .everything else {
                 content.runtime.vendor.write(&content.state, to: rows)
                 return nil

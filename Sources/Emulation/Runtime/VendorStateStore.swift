@@ -13,6 +13,8 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         @usableFromInline var live: LiveState
         /// Whether the state is kept elsewhere by now, and must not change here any more.
         @usableFromInline var isSealed = false
+        /// Whether the state may differ from what was last written of it.
+        @usableFromInline var isChanged = true
 
         /// Moves the state on to a later vendor; `false`, without changes, when it already belongs to a later one.
         @usableFromInline
@@ -21,6 +23,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             guard runtime.generation > self.runtime.generation else { return false }
             state = runtime.vendor.adopt(state, startedFrom: self.runtime.vendor)
             self.runtime = runtime
+            isChanged = true
             lookAhead()
             return true
         }
@@ -107,6 +110,13 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         }
     }
 
+    /// Notes a change of the state, while its lock is held.
+    @inlinable
+    func noteChange(_ content: inout Content) {
+        content.isChanged = true
+        changes.set()
+    }
+
     /// The state with its runtime, which is the one in force or a later one.
     func snapshot() -> Content {
         let runtime = runtime
@@ -140,7 +150,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             _ = content.catchUp(with: runtime)
             defer {
                 content.lookAhead()
-                changes.set()
+                noteChange(&content)
             }
             return change(content.runtime, &content.state)
         }
@@ -155,6 +165,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             _ = content.catchUp(with: latest)
             // Set even if unchanged, since the clock may be another one too.
             content.live.name(content.nextDeadline)
+            content.isChanged = true
             changes.setAnew()
             return replaced
         }
@@ -179,7 +190,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             // Most vendors keep no deadlines, and skip this.
             if runtime.deadlineKeeper != nil { content.lookAhead() }
             if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
-            changes.set()
+            noteChange(&content)
             return outcome
         }
     }
@@ -232,7 +243,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
                 let told = try body(order(content.runtime.vendor), &content.state, &outbox)
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
-                changes.set()
+                noteChange(&content)
                 return told
             }
         }

@@ -91,10 +91,8 @@ extension StateKeeper {
     /// Drops a sandbox that is another server's by now: at once it answers nobody any more.
     func abandon(_ sandbox: Sandbox) {
         sandbox.lose()
-        state.withLock { state in
-            if state.places[sandbox.name]?.content.withLock({ $0.sandbox === sandbox }) == true {
-                state.places[sandbox.name] = nil
-            }
+        if let place = place(of: sandbox) {
+            state.withLock { if $0.places[sandbox.name] === place { $0.places[sandbox.name] = nil } }
         }
         let audience = audience.withLock(\.self)
         audience?.logger?.notice("Another replica has taken the sandbox \(sandbox.name) over.")
