@@ -279,6 +279,7 @@ package final class SQLiteStore: StateStore {
         OperatingSystem.startThread { [weak self, place, path] in
             // Nor should the start have to share the processor with it.
             usleep(500_000)
+            let number = Files.number(of: path)
             var found = "ok"
             do {
                 try SQLite(path, readOnly: true).run("PRAGMA quick_check(1)", []) {
@@ -287,7 +288,10 @@ package final class SQLiteStore: StateStore {
             } catch {
                 found = "\(error)"
             }
-            if found == "ok" || self == nil { return }
+            // Another file in its place is no damage.
+            guard found != "ok", let self, number == file.withLock(\.self), number == Files.number(of: path) else {
+                return
+            }
             member.told(
                 StoreProblem(
                     "\(place) is damaged (\(found)); what can be read is served: take it out with understudy state export"

@@ -128,26 +128,31 @@ package final class StateKeeper: SandboxKeeper {
 
     /// Has the sandbox written soon.
     package func changed(_ sandbox: Sandbox) {
+        state.withLock { $0.pending.append(sandbox) }
+        schedule(after: Self.delay)
+    }
+
+    /// Has what is pending written then, unless that is to happen anyway.
+    private func schedule(after delay: DispatchTimeInterval) {
         let isFirst = state.withLock { state in
-            state.pending.append(sandbox)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { schedule(after: Self.delay) }
-    }
-
-    private func schedule(after delay: DispatchTimeInterval) {
+        guard isFirst else { return }
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in
             guard let self else { return }
             let isAllSaved = savePending()
-            if state.withLock({ $0.isScheduled }) { schedule(after: isAllSaved ? Self.delay : Self.pause) }
+            let hasMore = state.withLock { state in
+                state.isScheduled = false
+                return !state.pending.isEmpty || !state.removed.isEmpty
+            }
+            if hasMore { schedule(after: isAllSaved ? Self.delay : Self.pause) }
         }
     }
 
     /// Writes what is pending, and deletes what was removed.
     ///
     /// - Returns: whether all of it succeeded.
-    @discardableResult
     private func savePending() -> Bool {
         let (pending, removed) = state.withLock { state in
             defer { state.pending = [] }
@@ -158,7 +163,6 @@ package final class StateKeeper: SandboxKeeper {
         let saved = Set(save(pending.filter { known.insert(ObjectIdentifier($0)).inserted }).map(ObjectIdentifier.init))
         let isAllSaved = state.withLock { state in
             state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }
-            state.isScheduled = !state.pending.isEmpty || !state.removed.isEmpty
             return saved.count == known.count && state.removed.isEmpty
         }
         if isAllSaved { settle(nil) }
@@ -169,7 +173,7 @@ package final class StateKeeper: SandboxKeeper {
     ///
     /// - Returns: why something could not be written; `nil` when all is.
     package func finish() -> String? {
-        savePending()
+        if !savePending() { schedule(after: Self.pause) }
         return state.withLock { $0.problem }?.description
     }
 
@@ -289,12 +293,8 @@ package final class StateKeeper: SandboxKeeper {
             return try store.delete(content.claim) || content.wasHeld
         } catch {
             settle(error)
-            let isFirst = state.withLock { state in
-                state.removed[name] = content.claim
-                defer { state.isScheduled = true }
-                return !state.isScheduled
-            }
-            if isFirst { schedule(after: Self.pause) }
+            state.withLock { $0.removed[name] = content.claim }
+            schedule(after: Self.pause)
             return true
         }
     }
