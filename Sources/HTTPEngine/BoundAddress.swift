@@ -7,7 +7,6 @@ package struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether the listener speaks TLS.
     package let isSecure: Bool
 
-    /// `http` or `https`.
     package var scheme: String { isSecure ? "https" : "http" }
 
     /// `host:port`, with an IPv6 address in brackets.

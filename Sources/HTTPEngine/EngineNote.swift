@@ -1,6 +1,5 @@
 /// An event that the engine handled without its handler.
 public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
-    /// The kind of event.
     package enum Event: Sendable, Hashable {
         /// The bytes were not a valid request and got that status.
         case refused(status: Int, reason: String)
@@ -8,7 +7,6 @@ public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
         case handshakeFailed(String)
     }
 
-    /// The event.
     package let event: Event
     /// The client's address without the port.
     package let remoteAddress: String

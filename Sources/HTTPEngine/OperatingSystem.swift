@@ -12,7 +12,6 @@ package enum OperatingSystem {
     /// The error of the last failed call on this thread.
     static var lastError: Int32 { errno }
 
-    /// The system's text for an error.
     static func errorText(_ reason: Int32) -> String {
         strerror(reason).map { String(cString: $0) } ?? "error \(reason)"
     }

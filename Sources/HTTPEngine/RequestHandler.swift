@@ -49,9 +49,7 @@ extension RequestHandler {
     /// Zero, so that every route with content is asked.
     public var smallestBodyLimit: Int { 0 }
 
-    /// Does nothing.
     public func willServe(_ occupancy: ServerOccupancy) {}
 
-    /// Does nothing.
     public func noted(_ note: EngineNote) {}
 }

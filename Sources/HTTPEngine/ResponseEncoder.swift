@@ -10,16 +10,13 @@ struct ResponseEncoder {
     struct Framing {
         /// Whether to omit the content, because the request was a HEAD.
         var isHead = false
-        /// The version of the request.
         var version = Request.Version.http1_1
-        /// Whether the connection persists.
         var persists = true
     }
 
     private var second = -1
     private var dateLine: [UInt8] = []
 
-    /// Sets the `Date` of the answers.
     mutating func setDate(unixTime: Int) {
         guard unixTime != second else { return }
         second = unixTime

@@ -49,6 +49,5 @@ package final class Server: Sendable {
         for mailbox in otherMailboxes { mailbox.post(.hurry(deadline: deadline)) }
     }
 
-    /// Returns when the server has stopped.
     package func waitUntilStopped() async { await running.waitUntilEnded() }
 }

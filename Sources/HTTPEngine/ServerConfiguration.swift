@@ -1,6 +1,5 @@
 /// A server's listeners, loops and limits.
 package struct ServerConfiguration: Sendable {
-    /// One address to listen on.
     package struct Listener: Sendable, Hashable {
         /// An IPv4 or IPv6 address, or a name, for which an IPv4 address is preferred.
         package var host: String
@@ -21,7 +20,6 @@ package struct ServerConfiguration: Sendable {
     package var listeners: [Listener]
     /// The number of event loops, each on its own thread.
     package var loops: Int
-    /// Limits on clients.
     package var limits: Limits
 
     /// A configuration with these parts; by default one loop per core.

@@ -6,11 +6,9 @@ package enum ServerError: Error, Hashable, CustomStringConvertible {
     case unknownHost(String)
     /// The address is not one of this machine's.
     case foreignAddress(host: String)
-    /// The number is not a port.
     case invalidPort(Int)
     /// The system reserves the port.
     case notPermitted(host: String, port: Int)
-    /// There is no address to listen on.
     case noListener
     /// A system call failed for another reason.
     case system(call: String, reason: String)

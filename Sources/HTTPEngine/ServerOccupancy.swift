@@ -9,7 +9,6 @@ public final class ServerOccupancy: Sendable {
 
     /// The open connections, including WebSockets.
     package var openConnections: Int { connections.load(ordering: .relaxed) }
-    /// The open WebSockets.
     package var openWebSockets: Int { webSockets.load(ordering: .relaxed) }
 
     func connectionOpened() { connections.add(1, ordering: .relaxed) }

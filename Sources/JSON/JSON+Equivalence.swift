@@ -45,7 +45,6 @@ extension JSONNumber {
         return own == other
     }
 
-    /// Whether this number is less than the other.
     public func isLess(than other: JSONNumber) -> Bool {
         if let own = int, let other = other.int { return own < other }
         return double < other.double

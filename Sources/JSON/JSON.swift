@@ -4,11 +4,9 @@ public enum JSON: Sendable, Hashable {
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, as written.
     case number(JSONNumber)
     /// A string, unescaped.
     case string(String)
-    /// An array.
     case array([JSON])
     /// An object, its members in the order of the text.
     case object(JSONObject)
@@ -56,7 +54,6 @@ extension JSON {
         if case .object(let object) = self { object } else { nil }
     }
 
-    /// Whether the value is `null`.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
@@ -119,22 +116,17 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// `null`.
     public init(nilLiteral: ()) { self = .null }
 
-    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-    /// An integer.
     public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
 
     /// A number in the shortest form that reads back as the same double.
     public init(floatLiteral value: Double) { self = .number(JSONNumber(value)) }
 
-    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
 
-    /// An array.
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
 
     /// An object with its members in the literal's order.

@@ -39,7 +39,6 @@ public struct JSONError: Error, Sendable, Hashable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// The place and the reason in one line.
     public var description: String { "line \(line), column \(column): \(reason)" }
 }
 

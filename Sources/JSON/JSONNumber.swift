@@ -61,6 +61,5 @@ public struct JSONNumber: Sendable, Hashable {
 }
 
 extension JSONNumber: CustomStringConvertible {
-    /// The number as written.
     public var description: String { literal }
 }

@@ -1,13 +1,10 @@
 /// The members of a JSON object in the order of the text, including repeated names.
 public struct JSONObject: Sendable, Hashable {
-    /// One member of an object.
     public struct Member: Sendable, Hashable {
         /// The name, unescaped.
         public var name: String
-        /// The value.
         public var value: JSON
 
-        /// A member with that name and value.
         public init(name: String, value: JSON) {
             self.name = name
             self.value = value
@@ -96,7 +93,6 @@ extension JSONObject: RandomAccessCollection {
     public var startIndex: Int { members.startIndex }
     /// The position after the last member.
     public var endIndex: Int { members.endIndex }
-    /// The member at that position.
     public subscript(position: Int) -> Member { members[position] }
 }
 

@@ -10,7 +10,6 @@ indirect enum JSONPathCondition: Sendable, Hashable {
 
     enum Operand: Sendable, Hashable {
         case literal(JSON)
-        /// The one value that a query finds, or nothing.
         case query(JSONPathQuery)
 
         fileprivate func value(current: JSON, root: JSON, _ budget: inout WorkBudget) -> JSON? {

@@ -1,12 +1,9 @@
 /// Why a text is not a JSONPath query, and where.
 package struct JSONPathError: Error, Sendable, Hashable {
-    /// The text.
     package let path: String
     /// The position of the error, in Unicode scalars from 1.
     package let position: Int
-    /// What was found there, as a phrase.
     package let found: String
-    /// What was expected there, as a phrase.
     package let expected: String
 }
 

@@ -17,7 +17,6 @@ struct JSONPathQuery: Sendable, Hashable {
     var start: Start
     var segments: [Segment] = []
 
-    /// Whether it can find at most one value.
     var isSingular: Bool {
         segments.allSatisfy { segment in
             !segment.reachesDescendants && segment.selectors.count == 1 && segment.selectors.allSatisfy(\.isSingular)

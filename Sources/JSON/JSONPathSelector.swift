@@ -7,7 +7,6 @@ enum JSONPathSelector: Sendable, Hashable {
     case slice(from: Int?, to: Int?, step: Int)
     case filter(JSONPathCondition)
 
-    /// Whether it can select at most one value.
     var isSingular: Bool {
         switch self {
         case .name, .index: true

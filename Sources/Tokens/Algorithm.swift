@@ -29,7 +29,6 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// Ed25519, named as in RFC 8037 section 3.1.
     case edDSA = "EdDSA"
 
-    /// The cryptographic families of the algorithms.
     public enum Family: Sendable, Hashable {
         /// HMAC: every key that can verify can also sign.
         case hmac
@@ -37,13 +36,11 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         case rsaPKCS1
         /// RSASSA-PSS.
         case rsaPSS
-        /// ECDSA.
         case ecdsa
         /// EdDSA.
         case edwards
     }
 
-    /// The algorithm's family.
     public var family: Family {
         switch self {
         case .hs256, .hs384, .hs512: .hmac

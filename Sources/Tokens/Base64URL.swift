@@ -16,12 +16,10 @@ public enum Base64URL {
         case unusedBits
     }
 
-    /// Decodes a text.
     public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] {
         try decode(Array(text)[...])
     }
 
-    /// Decodes a text.
     public static func decode(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
         let count = text.count
         guard count % 4 != 1 else { throw fault(in: text) ?? .length(count) }

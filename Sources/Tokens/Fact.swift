@@ -4,9 +4,7 @@ public import JSON
 ///
 /// Large cases are indirect, so that findings stay cheap to copy.
 public enum Fact: Sendable, Hashable {
-    /// A text.
     case text(String)
-    /// A value of the token.
     case json(JSON)
     /// A time in Unix seconds.
     case time(Double)
@@ -18,27 +16,20 @@ public enum Fact: Sendable, Hashable {
     case bytesUpTo(Int)
     /// A duration in seconds.
     case seconds(Double)
-    /// A count.
     case count(Int)
     /// One of several texts.
     case anyOf([String])
-    /// An algorithm.
     case algorithm(Algorithm)
     /// One of several algorithms.
     case algorithms([Algorithm])
     /// Names that are misplaced or repeated.
     case repeated([String])
-    /// A type of value.
     case types(ValueTypes)
-    /// A key and its algorithm.
     indirect case key(KeyKind, id: String?, Algorithm)
-    /// Nothing.
     case absent
     /// Nothing, in words that say what is missing: `no Authorization header`.
     case nothing(String)
-    /// A text that is not base64url.
     case encoding(Base64URL.Fault)
-    /// A text that is not JSON.
     indirect case syntax(JSONError)
 }
 

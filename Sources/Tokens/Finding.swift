@@ -5,7 +5,6 @@ public import JSON
 /// Cheap to create: names and sources are literals, expected and found are values. A server makes ten of these per
 /// request, so text is rendered only when read.
 public struct Finding: Sendable, Hashable {
-    /// The outcome of a check.
     public enum Outcome: String, Sendable, Hashable {
         /// The token satisfies the rule.
         case passed
@@ -40,11 +39,9 @@ public struct Finding: Sendable, Hashable {
 
     private let subject: Subject
 
-    /// The outcome.
     public var outcome: Outcome
     /// What the rule requires.
     public var expected: Fact?
-    /// What the token has.
     public var found: Fact?
     /// A sentence for people: why it matters, what to do.
     public var note: String?
@@ -71,7 +68,6 @@ public struct Finding: Sendable, Hashable {
         self.source = source
     }
 
-    /// The finding of a judgement, with what it tells.
     init(
         _ subject: Subject, expected: Fact? = nil, source: String?, _ judge: (inout Finding?) -> Outcome
     ) {
@@ -118,7 +114,6 @@ public struct Finding: Sendable, Hashable {
 }
 
 extension Finding: CustomStringConvertible {
-    /// The finding in one line.
     public var description: String {
         var text = "\(check): "
         let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)

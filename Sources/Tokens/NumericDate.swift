@@ -5,19 +5,15 @@ public import JSON
 /// RFC 7519 section 2 allows only seconds, with a fraction or without; clients still send milliseconds and strings, and
 /// servers differ in what they accept.
 public struct NumericDate: Sendable, Hashable {
-    /// The form of the value.
     public enum Form: String, Sendable, Hashable {
-        /// The claim is absent.
         case absent
         /// Only digits, perhaps with a sign.
         case integer
         /// With a decimal point, even if only zeros follow.
         case fraction
-        /// With an exponent.
         case exponent
         /// A string that holds a number.
         case numericString = "numeric-string"
-        /// Any other type or text.
         case otherType = "other-type"
     }
 
@@ -33,7 +29,6 @@ public struct NumericDate: Sendable, Hashable {
         case excessive
     }
 
-    /// The form of the value.
     public let form: Form
     /// Whether the size fits a time; `usual` if there is no number.
     public let size: Size

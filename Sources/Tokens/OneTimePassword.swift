@@ -8,7 +8,6 @@ package struct OneTimePassword: Sendable {
 
     private let secret: [UInt8]
 
-    /// Creates the passwords of a secret.
     package init(secret: [UInt8]) { self.secret = secret }
 
     /// The password for a counter, by SHA-1.

@@ -12,14 +12,12 @@ package final class Emulator: Sendable {
     package let inForce: VendorsInForce
     /// Maps paths to vendors.
     package let routes: RouteTable
-    /// The sandboxes.
     package let sandboxes: SandboxDirectory
     let loaders: [VendorLoader]
     /// The results of reloading the fixtures.
     let reloads: Reloads
     /// The parts of a state file that could not be read.
     let setAside: SetAsideParts
-    /// Who may make control calls.
     let controlAccess: ControlAccess
     /// The longest state that the control API accepts, in bytes.
     let stateLimit: Int
@@ -119,12 +117,9 @@ package final class Emulator: Sendable {
     /// The fixture folders in force, topmost first.
     package var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
 
-    /// The scenarios of all vendors.
     package var scenarios: [Scenario] { inForce.loaded.scenarios }
 
-    /// The scenario of that name.
     package func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
 
-    /// The index of the vendor with that id.
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }
 }

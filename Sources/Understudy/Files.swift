@@ -38,7 +38,6 @@ package enum Files {
         }
     }
 
-    /// Writes all bytes.
     package static func put(_ bytes: [UInt8], into descriptor: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {

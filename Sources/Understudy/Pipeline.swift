@@ -23,7 +23,6 @@ package struct Pipeline: RequestHandler {
         case everything
         /// Only vendors' calls; control calls have a listener of their own.
         case vendors
-        /// Only control calls; the vendors are at that port.
         case control(vendorPort: Int)
     }
 
@@ -38,7 +37,6 @@ package struct Pipeline: RequestHandler {
     /// What any vendor masks; a path that no vendor owns may have been meant for any of them.
     private let secrets: Set<String>
 
-    /// Creates a pipeline for an emulator and a listener with that role.
     package init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
         self.role = role
@@ -86,7 +84,6 @@ package struct Pipeline: RequestHandler {
         return Admission(bodyLimit: limit) { answer($0, at: destination, Stopwatch()) }
     }
 
-    /// The answer to a request.
     package func answer(_ request: Request) -> Answer {
         let watch = Stopwatch()
         return answer(request, at: destination(of: request), watch)

@@ -61,7 +61,6 @@ final class Reloads: Sendable {
     /// Records the parts of a state file that could not be read.
     func tell(setAside: JSON) { change { $0.setAside = setAside } }
 
-    /// Records which replica this is.
     func tell(replica: String) { change { $0.replica = replica } }
 
     /// Records where sandboxes are kept, and why that does not succeed.

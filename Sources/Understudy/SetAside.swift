@@ -99,7 +99,6 @@ final class SetAsideParts: Sendable {
     /// The parts as written in an export, earliest first.
     var parts: [JSON] { content.withLock { $0 } }
 
-    /// Adds parts from an export.
     func add(_ parts: [JSON]) {
         let all = content.withLock { content in
             // A sandbox that is read again has the same ones.

@@ -61,7 +61,6 @@ enum Main {
     }
 }
 
-/// The command line.
 struct UnderstudyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "understudy",

@@ -95,7 +95,6 @@ struct OptionSources {
         throw Misuse(complaint)
     }
 
-    /// Whether a boolean option is set.
     func isSet(_ name: String, flag: Bool) throws -> Bool {
         if flag { return true }
         return try value(name, flag: nil, default: false, expected: "true or false", parse: Bool.init)

@@ -53,7 +53,6 @@ enum Output {
     /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
-    /// Writes text as it is.
     static func text(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
 
     static func json(_ value: JSON) { line(value.prettyText) }

@@ -21,7 +21,6 @@ struct WorldOptions: ParsableArguments {
         name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.", completion: .switches)
     var switches: [String] = []
 
-    /// The sources of all options.
     func sources() throws -> OptionSources {
         let sources = try OptionSources(configurationFile: config)
         for problem in sources.unknownVariables { Output.complaint("understudy: \(problem)") }

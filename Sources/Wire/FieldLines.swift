@@ -6,12 +6,9 @@ public import HTTPTypes
 public struct FieldLines: Sendable {
     /// The ranges of one line's name and value in the buffer, without the whitespace around the value.
     public struct Line: Sendable, Hashable {
-        /// The bytes of the name.
         public let name: Range<Int>
-        /// The bytes of the value.
         public let value: Range<Int>
 
-        /// A line with its name and value at these ranges.
         public init(name: Range<Int>, value: Range<Int>) {
             self.name = name
             self.value = value
@@ -81,10 +78,8 @@ public struct FieldLines: Sendable {
         }
     }
 
-    /// The number of lines with that name.
     public func count(of name: HTTPField.Name) -> Int { indices(of: name).count }
 
-    /// Whether more than one line has that name.
     public func isRepeated(_ name: HTTPField.Name) -> Bool {
         index(of: name, from: 0).map { index(of: name, from: $0 + 1) != nil } ?? false
     }

@@ -4,20 +4,16 @@ public import HTTPTypes
 public struct Request: Sendable {
     /// The client's HTTP version.
     public enum Version: String, Sendable {
-        /// HTTP/1.0.
         case http1_0 = "HTTP/1.0"
-        /// HTTP/1.1.
         case http1_1 = "HTTP/1.1"
     }
 
-    /// The connection that a request arrived on.
     public struct Connection: Sendable {
         /// The client's address without the port, such as `127.0.0.1` or `::1`.
         public let remoteAddress: String
         /// Whether the connection uses TLS.
         public let isSecure: Bool
 
-        /// A connection from that address.
         public init(remoteAddress: String, isSecure: Bool) {
             self.remoteAddress = remoteAddress
             self.isSecure = isSecure
@@ -52,7 +48,6 @@ public struct Request: Sendable {
     // Inlinable, so that reading one part copies neither it nor the others.
     @usableFromInline var shared: SharedParts
 
-    /// A request with these parts.
     public init(
         method: HTTPRequest.Method, target: String, authority: String? = nil, fields: consuming FieldLines = [:],
         body: consuming [UInt8] = [], bodyExceedsLimit: Bool = false, version: Version = .http1_1,
@@ -71,7 +66,6 @@ public struct Request: Sendable {
         shared = SharedParts(parts)
     }
 
-    /// The method.
     @inlinable public var method: HTTPRequest.Method { shared.parts.method }
 
     /// The request target as sent, in origin form: path and query, nothing decoded.
@@ -101,10 +95,8 @@ public struct Request: Sendable {
         set { change { $0.bodyExceedsLimit = newValue } }
     }
 
-    /// The version.
     @inlinable public var version: Version { shared.parts.version }
 
-    /// The connection that the request arrived on.
     @inlinable public var connection: Connection { shared.parts.connection }
 
     /// The target before the first `?`, not decoded.

@@ -5,11 +5,9 @@ public import JSON
 ///
 /// The engine adds what framing needs: `Date`, `Content-Length`, `Connection`.
 public struct Response: Sendable {
-    /// The status.
     public var status: HTTPResponse.Status
     /// The fields, except those that the engine adds.
     public var fields: HTTPFields
-    /// The content.
     public var body: [UInt8]
     /// Nearly all responses are plain, so they need only this one word.
     private var special: Special?
@@ -102,7 +100,6 @@ private final class Special: Sendable {
 
 /// A handler's answer: a response, or work that produces one.
 public enum Answer: Sendable {
-    /// The response.
     case ready(Response)
     /// Work that must wait, which holds no thread meanwhile. It is cancelled when the connection breaks or the server
     /// stops.

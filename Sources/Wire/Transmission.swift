@@ -26,7 +26,6 @@ public struct Transmission: Sendable, Hashable {
     /// The fault, or `nil`.
     public var fault: Fault?
 
-    /// A transmission with this delay and fault.
     public init(delay: Duration = .zero, fault: Fault? = nil) {
         self.delay = delay
         self.fault = fault

@@ -29,7 +29,6 @@ extension WebSocket: Identifiable, Hashable {
     /// Whether both are the same end of the same connection.
     public static func == (left: WebSocket, right: WebSocket) -> Bool { left.id == right.id }
 
-    /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 

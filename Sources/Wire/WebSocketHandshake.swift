@@ -8,11 +8,9 @@ public struct WebSocketHandshake: Sendable, Hashable {
     package enum Problem: Error, Hashable, CaseIterable {
         /// `Upgrade` lacks `websocket`, or `Connection` lacks `upgrade`.
         case notOffered
-        /// The method is not GET.
         case notGet
         /// The version is HTTP/1.0.
         case oldHTTP
-        /// The request has content.
         case hasContent
         /// `Sec-WebSocket-Version` is not 13.
         case unsupportedVersion

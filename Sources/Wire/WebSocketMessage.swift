@@ -2,7 +2,6 @@
 public enum WebSocketMessage: Sendable, Hashable {
     /// Text; received text is valid UTF-8.
     case text(String)
-    /// Bytes.
     case binary([UInt8])
 }
 
@@ -10,7 +9,6 @@ public enum WebSocketMessage: Sendable, Hashable {
 public struct WebSocketClosure: Sendable, Hashable {
     /// A close code.
     package struct Code: RawRepresentable, Sendable, Hashable {
-        /// The number.
         package let rawValue: UInt16
 
         /// The code with that number.
@@ -30,7 +28,6 @@ public struct WebSocketClosure: Sendable, Hashable {
         package static let abnormal = Code(rawValue: 1006)
         /// A text is not UTF-8.
         package static let invalidPayload = Code(rawValue: 1007)
-        /// The message violates a rule that has no code of its own.
         package static let policyViolation = Code(rawValue: 1008)
         /// The message is too large.
         package static let messageTooBig = Code(rawValue: 1009)
@@ -40,12 +37,10 @@ public struct WebSocketClosure: Sendable, Hashable {
         package static let tryAgainLater = Code(rawValue: 1013)
     }
 
-    /// The code.
     package var code: Code
     /// The reason. At most 123 bytes of UTF-8 are sent, and none with a code that no close frame may carry.
     package var reason: String
 
-    /// A closure with this code and reason.
     package init(_ code: Code, reason: String = "") {
         self.code = code
         self.reason = reason

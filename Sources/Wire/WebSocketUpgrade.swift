@@ -1,6 +1,5 @@
 /// An accepted handshake, with everything that its WebSocket needs.
 public struct WebSocketUpgrade: Sendable {
-    /// The client's handshake.
     package let handshake: WebSocketHandshake
     /// The receiver of the WebSocket's events.
     package let handler: any WebSocketHandler

@@ -60,45 +60,26 @@ struct StructureTests {
         struct Declaration: Sendable, Equatable {
             let name: String
             let line: Int
-            /// Whether a documentation comment precedes it.
-            let isDocumented: Bool
         }
 
         /// The declarations that are written with that access, in their order.
         func declarations(_ access: String) -> [Declaration] {
             var found: [Declaration] = []
-            var isDocumented = false
             let beginnings = Self.prefixes.union([access[...]]).map(\.utf8)
             for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                 let begin = line.utf8.drop { $0 == UInt8(ascii: " ") }
                 // Only few lines are worth splitting.
                 guard begin.first == UInt8(ascii: "@") || beginnings.contains(where: { begin.starts(with: $0) }) else {
-                    isDocumented = begin.starts(with: "///".utf8)
                     continue
                 }
                 let words = Self.words(line)
                 let rest = words.drop { $0.hasPrefix("@") || Self.prefixes.contains($0) }
                 // `access(set)` sets the access of a setter alone.
                 if rest.first == access[...], let name = Self.name(rest.dropFirst()) {
-                    found.append(Declaration(name: name, line: index + 1, isDocumented: isDocumented))
+                    found.append(Declaration(name: name, line: index + 1))
                 }
-                // Attributes may stand on lines between the comment and the declaration.
-                if !rest.isEmpty { isDocumented = false }
             }
             return found
-        }
-
-        /// The names of the documented requirements of its protocols.
-        var requirements: [String] {
-            var (names, isInside, isDocumented): ([String], Bool, Bool) = ([], false, false)
-            for line in text.split(separator: "\n") {
-                if line.first == " ", !isInside { continue }
-                let words = Self.words(line)
-                if line.first != " " { isInside = words.contains("protocol") }
-                if isInside, isDocumented, let name = Self.name(words) { names.append(name) }
-                isDocumented = words.first?.hasPrefix("///") == true
-            }
-            return names
         }
 
         private static func words(_ line: Substring) -> [Substring] { line.split(separator: " ") }
@@ -262,38 +243,17 @@ struct StructureTests {
         }
     }
 
-    /// The formatter's rule looks at public declarations alone.
-    @Test("what other targets use is documented where it is declared, or where a protocol requires it")
-    func packageDocumentation() {
-        for (target, sources) in Dictionary(grouping: Self.sources, by: \.target) {
-            let required = Set(sources.flatMap(\.requirements))
-            let declarations = sources.flatMap { source in source.declarations("package").map { (source, $0) } }
-            #expect(target != "Emulation" || declarations.count > 500)
-            for (source, declaration) in declarations
-            where !declaration.isDocumented && !required.contains(declaration.name) {
-                Issue.record("\(source.path):\(declaration.line): package \(declaration.name) is not documented")
-            }
-        }
-    }
-
     @Test(
         "a declaration is recognised with its attributes and modifiers",
         arguments: [
-            ("/// It.\npackage struct A {", [Source.Declaration(name: "A", line: 2, isDocumented: true)]),
-            ("/// It.\n@discardableResult\npackage static func a() {", [.init(name: "a", line: 3, isDocumented: true)]),
-            ("    @x package private(set) var a = 1", [.init(name: "a", line: 1, isDocumented: false)]),
-            ("// It.\npackage init(a: Int) {", [.init(name: "init", line: 2, isDocumented: false)]),
+            ("/// It.\npackage struct A {", [Source.Declaration(name: "A", line: 2)]),
+            ("/// It.\n@discardableResult\npackage static func a() {", [.init(name: "a", line: 3)]),
+            ("    @x package private(set) var a = 1", [.init(name: "a", line: 1)]),
+            ("// It.\npackage init(a: Int) {", [.init(name: "init", line: 2)]),
             ("package import A", []), ("var package = 1", []), ("    let a = \"package let b\"", []),
         ])
     func declarationForms(_ text: String, _ declarations: [Source.Declaration]) {
         #expect(Source(path: "Sources/X/x.swift", text: text).declarations("package") == declarations)
-    }
-
-    @Test("what a protocol requires is recognised")
-    func requirementForms() {
-        let text =
-            "package protocol A: B {\n    /// It.\n    var a: Int { get }\n    func b()\n}\nstruct C { let c = 1 }"
-        #expect(Source(path: "Sources/X/x.swift", text: text).requirements == ["a"])
     }
 
     @Test("no vendor names another vendor")

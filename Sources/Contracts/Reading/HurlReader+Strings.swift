@@ -54,7 +54,6 @@ extension HurlReader {
         return text
     }
 
-    /// `{{name}}`
     mutating func placeholder() throws(HurlProblem) -> HurlVariable {
         let place = place
         position += 2

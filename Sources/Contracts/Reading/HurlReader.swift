@@ -5,7 +5,6 @@ struct HurlReader {
     let file: String
     let scalars: [Unicode.Scalar]
     var position = 0
-    /// The positions at which lines start.
     private let lineStarts: [Int]
 
     init(file: String, bytes: [UInt8]) throws(HurlProblem) {

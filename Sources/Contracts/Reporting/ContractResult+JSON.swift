@@ -1,7 +1,6 @@
 package import JSON
 
 extension ContractResult {
-    /// The result for programs.
     package var json: JSON {
         [
             "file": .string(file), "passed": .bool(hasPassed),

@@ -19,7 +19,6 @@ extension ContractResult {
 }
 
 extension ContractCase {
-    /// The word for the outcome.
     package var word: String {
         switch outcome {
         case .passed: "ok"

@@ -1,13 +1,10 @@
 /// The answer to a case's request.
 package struct ContractAnswer: Sendable {
-    /// The status.
     package let status: Int
     /// The fields in order.
     package let fields: [(name: String, value: String)]
-    /// The content.
     package let body: [UInt8]
 
-    /// An answer with these parts.
     package init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
         self.status = status
         self.fields = fields
@@ -28,7 +25,6 @@ package struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringCo
     /// The sentence.
     package let description: String
 
-    /// A problem with that description.
     package init(_ description: String) {
         self.description = description
     }

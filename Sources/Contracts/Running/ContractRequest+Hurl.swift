@@ -7,7 +7,6 @@ internal import HTTPTypes
 #endif
 
 extension ContractRequest {
-    /// The request of an entry.
     init(_ request: HurlRequest, _ variables: ContractVariables) throws(ContractFailure) {
         var url = try variables.text(request.url)
         if !request.query.isEmpty {

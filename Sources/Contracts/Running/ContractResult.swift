@@ -1,6 +1,4 @@
-/// The result of a file.
 package struct ContractResult: Sendable {
-    /// The file's name.
     package let file: String
     /// The result of each request, in order.
     package private(set) var cases: [ContractCase]
@@ -16,7 +14,6 @@ package struct ContractResult: Sendable {
         cases[failed].explanation = explanation
     }
 
-    /// Whether nothing failed.
     package var hasPassed: Bool { cases.allSatisfy { $0.failures.isEmpty } }
 
     /// Whether any case other than a preparation ran.
@@ -28,17 +25,13 @@ package struct ContractResult: Sendable {
     package var duration: Duration { cases.reduce(.zero) { $0 + $1.duration } }
 }
 
-/// The result of one request.
 package struct ContractCase: Sendable {
-    /// The outcome of a request.
     package enum Outcome: Sendable, Hashable {
         /// The answer met the expectations.
         case passed
-        /// It did not, or there was no answer.
         case failed([ContractFailure])
         /// A control request, omitted because no emulator is asked.
         case leftOut
-        /// The file skips it.
         case skipped
         /// An earlier case failed, on which it may depend.
         case notReached
@@ -54,7 +47,6 @@ package struct ContractCase: Sendable {
     package let isPreparation: Bool
     /// The answer's status; `nil` without an answer.
     package let status: Int?
-    /// The outcome.
     package let outcome: Outcome
     /// The time it took.
     package let duration: Duration

@@ -2,7 +2,6 @@
 ///
 /// It knows neither sockets nor the server; ``Send`` does.
 package struct ContractRunner: Sendable {
-    /// Sends a request and returns the complete answer.
     package typealias Send = @Sendable (ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer
 
     private let isPreparation: @Sendable (_ url: String) -> Bool
@@ -52,7 +51,6 @@ package struct ContractRunner: Sendable {
         return "\(request.method.rawValue) \(path.firstIndex(of: "/").map { path[$0...] } ?? path)"
     }
 
-    /// The outcome of an entry, and the answer's status if there is one.
     private func outcome(
         of entry: HurlEntry, isPreparation: Bool, _ variables: inout ContractVariables
     ) async -> (ContractCase.Outcome, status: Int?) {

@@ -5,7 +5,6 @@ enum ContractValue: Sendable, Hashable {
     case json(JSON)
     case bytes([UInt8])
 
-    /// The value for messages.
     var shown: String {
         switch self {
         case .json(.null): "null"
@@ -15,7 +14,6 @@ enum ContractValue: Sendable, Hashable {
         }
     }
 
-    /// The kind of value, for messages.
     var kind: String {
         switch self {
         case .json(let value): value.isNull ? "null" : "a JSON \(value.typeName)"

@@ -6,12 +6,10 @@ package struct ContractVariables: Sendable, Hashable {
     /// Variables that requests left out would have set, and where.
     private var lost: [String: HurlPlace] = [:]
 
-    /// Variables with these values.
     package init(_ values: [String: JSON] = [:]) {
         self.values = values
     }
 
-    /// The value of a variable.
     package subscript(name: String) -> JSON? {
         get { values[name] }
         set { values[name] = newValue }

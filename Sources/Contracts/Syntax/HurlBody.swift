@@ -10,17 +10,14 @@ package struct HurlBody: Sendable, Hashable {
         case bytes([UInt8])
     }
 
-    /// A piece of JSON.
     package enum JSONPart: Sendable, Hashable {
         /// Characters as written.
         case text(String)
         /// A variable inside a string; its value is escaped.
         case inString(HurlVariable)
-        /// A variable that stands for a value.
         case value(HurlVariable)
     }
 
-    /// Where it starts.
     package let place: HurlPlace
     /// The content in its notation.
     package let content: Content

@@ -3,7 +3,6 @@
 /// Only the subset that the module's documentation lists is supported; everything else is rejected with line and
 /// column.
 package struct HurlFile: Sendable, Hashable {
-    /// The file's name for messages.
     package let name: String
     /// The requests, in order.
     package let entries: [HurlEntry]
@@ -24,7 +23,6 @@ package struct HurlFile: Sendable, Hashable {
 package struct HurlEntry: Sendable, Hashable {
     /// The comment directly above the request; empty without one.
     package let remark: String
-    /// The request.
     package let request: HurlRequest
     /// The expected answer; `nil` accepts any.
     package let response: HurlResponse?

@@ -6,11 +6,9 @@ package struct HurlPredicate: Sendable, Hashable {
     package enum Relation: String, Sendable, Hashable {
         /// Greater or equal.
         case atLeast = ">="
-        /// Greater.
         case greater = ">"
         /// Less or equal.
         case atMost = "<="
-        /// Less.
         case less = "<"
     }
 
@@ -18,35 +16,28 @@ package struct HurlPredicate: Sendable, Hashable {
     package enum Position: String, Sendable, Hashable {
         /// At the beginning.
         case start = "startsWith"
-        /// At the end.
         case end = "endsWith"
-        /// Anywhere.
         case anywhere = "contains"
     }
 
-    /// A kind of value.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A number without fraction or exponent.
         case integer = "isInteger"
         /// A number with a fraction or an exponent.
         case float = "isFloat"
-        /// A number.
         case number = "isNumber"
         /// `true` or `false`.
         case boolean = "isBoolean"
-        /// A string.
         case string = "isString"
         /// An array or an object.
         case collection = "isCollection"
     }
 
-    /// The claim.
     package enum Function: Sendable, Hashable {
         /// Equals this value.
         case equal(HurlLiteral)
         /// Does not equal this value.
         case unequal(HurlLiteral)
-        /// Compares so with this value.
         case compared(Relation, HurlLiteral)
         /// Has this text, or these bytes, at a position.
         case holds(Position, HurlLiteral)
@@ -54,27 +45,21 @@ package struct HurlPredicate: Sendable, Hashable {
         case includes(HurlLiteral)
         /// Matches a regular expression somewhere.
         case matches(HurlPattern)
-        /// Exists.
         case exists
         /// Has no element, member or character.
         case isEmpty
-        /// Is of a kind.
         case isKind(Kind)
     }
 
-    /// Whether the claim is negated.
     package let isNegated: Bool
-    /// The claim.
     package let function: Function
 }
 
-/// A value in a predicate.
 package enum HurlLiteral: Sendable, Hashable {
     /// `null`, a boolean or a number.
     case constant(JSON)
     /// A string, possibly with variables.
     case text(HurlTemplate)
-    /// A variable, which keeps its type.
     case variable(HurlVariable)
     /// Bytes in base64 or hexadecimal.
     case bytes([UInt8])

@@ -2,13 +2,11 @@
 package struct HurlProblem: Error, Sendable, Hashable {
     /// The file's name for messages.
     package let file: String
-    /// Where the problem is.
     package let place: HurlPlace
     /// What was found and what was expected.
     package let message: String
 }
 
 extension HurlProblem: CustomStringConvertible {
-    /// `FILE:LINE:COLUMN: MESSAGE`
     package var description: String { "\(file):\(place.line):\(place.column): \(message)" }
 }

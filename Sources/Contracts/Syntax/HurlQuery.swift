@@ -1,6 +1,5 @@
 /// What an assert or a capture examines.
 package struct HurlQuery: Sendable, Hashable {
-    /// Where the value comes from.
     package enum Subject: Sendable, Hashable {
         /// The status, an integer.
         case status
@@ -8,19 +7,15 @@ package struct HurlQuery: Sendable, Hashable {
         case header(HurlTemplate)
         /// The content as text.
         case body
-        /// The content as bytes.
         case bytes
         /// What a JSONPath finds in the content.
         case jsonPath(HurlTemplate)
         /// The first group of a regular expression's match in the content.
         case regex(HurlPattern)
-        /// A variable.
         case variable(HurlTemplate)
     }
 
-    /// Where it starts.
     package let place: HurlPlace
-    /// Where the value comes from.
     package let subject: Subject
     /// The filters, in order.
     package let filters: [HurlFilter]
@@ -30,9 +25,7 @@ package struct HurlQuery: Sendable, Hashable {
 package enum HurlFilter: Sendable, Hashable {
     /// The number of elements or bytes.
     case count
-    /// The first element.
     case first
-    /// The last element.
     case last
     /// The element at an index.
     case nth(Int)

@@ -1,6 +1,5 @@
 /// The answer that an entry expects.
 package struct HurlResponse: Sendable, Hashable {
-    /// Where `HTTP` is.
     package let place: HurlPlace
     /// The status; `nil` for `*`.
     package let status: Int?
@@ -21,9 +20,7 @@ package struct HurlResponse: Sendable, Hashable {
 
 /// A variable and the query for its value.
 package struct HurlCapture: Sendable, Hashable {
-    /// The variable's name.
     package let name: HurlTemplate
-    /// The query for its value.
     package let query: HurlQuery
 }
 

@@ -4,13 +4,11 @@ package struct HurlTemplate: Sendable, Hashable {
     package enum Part: Sendable, Hashable {
         /// Characters, with escapes resolved.
         case text(String)
-        /// A variable.
         case variable(HurlVariable)
     }
 
     /// The pieces in order.
     package let parts: [Part]
-    /// Where it starts.
     package let place: HurlPlace
 
     /// The text with its variables as `{{name}}`.
@@ -23,13 +21,11 @@ package struct HurlTemplate: Sendable, Hashable {
         }
     }
 
-    /// Whether it has no parts.
     package var isEmpty: Bool { parts.isEmpty }
 }
 
 /// One use of a variable.
 package struct HurlVariable: Sendable, Hashable {
-    /// The name.
     package let name: String
     /// Where its braces start.
     package let place: HurlPlace

@@ -2,12 +2,10 @@ public import JSON
 
 /// A vendor whose tokens can be minted and explained, by control call and by command.
 public protocol MintsTokens<State, Switches, Failure>: Vendor {
-    /// The kinds of token that can be minted.
     static var tokenKinds: [TokenKind] { get }
     /// The facts that ``explain(_:knowing:in:)`` may need about the request that carries the token.
     static var requestFacts: [RequestFact] { get }
 
-    /// Makes a token of a kind in ``tokenKinds``.
     func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
 
     /// Returns what this vendor would answer to a token, given without its request.
@@ -46,12 +44,9 @@ extension MintsTokens {
 
 /// An id or public key of a sample account.
 public struct SampleCredential: Sendable {
-    /// What it is.
     package let label: String
-    /// Its value.
     package let value: String
 
-    /// Creates a credential with that label and value.
     package init(label: String, value: String) {
         self.label = label
         self.value = value
@@ -62,12 +57,9 @@ public struct SampleCredential: Sendable {
 public struct SampleRequest: Sendable {
     /// The method and path.
     package let endpoint: Endpoint
-    /// The fields.
     package let fields: [(name: String, value: String)]
-    /// The content.
     package let body: String
 
-    /// Creates a request from its parts.
     package init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
         self.endpoint = endpoint
         self.fields = fields

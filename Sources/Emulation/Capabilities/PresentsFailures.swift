@@ -51,13 +51,10 @@ extension PresentsFailures where FailureContext == Void {
 public struct FailureSetting<Failure: VendorFailure, Switches: VendorSwitches>: Sendable {
     /// The failure, whether a rule, a handler or a fault chose it.
     package let failure: Failure
-    /// The request.
     package let request: Request
     /// The id of the route; `nil` when the path has none.
     package let route: String?
-    /// The switches of the sandbox.
     package let switches: Switches
-    /// The source of ids.
     package let identifiers: IdentifierSource
     /// The time in the sandbox.
     package let moment: Moment

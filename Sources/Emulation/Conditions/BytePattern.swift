@@ -3,7 +3,6 @@ import JSON
 /// A string searched for in others byte by byte; each byte is examined about once, whatever both strings contain
 /// (Knuth, Morris and Pratt).
 struct BytePattern: Sendable {
-    /// The string to search for.
     let text: String
     private let bytes: [UInt8]
     /// For each prefix, the length of the longest proper prefix that is also its suffix.

@@ -10,7 +10,6 @@ package struct ExchangeCondition: Sendable {
     package struct Miss: Sendable, Hashable {
         /// Which part, such as `header x-device`.
         package let condition: String
-        /// What it requires.
         package let expected: String
         /// What the exchange has instead; `nil` when it has nothing there.
         package let found: String?
@@ -35,7 +34,6 @@ package struct ExchangeCondition: Sendable {
         let matcher: ValueMatcher
     }
 
-    /// The members that a condition may have.
     package static let members = [
         "method", "path", "query", "header", "form", "body", "claims", "token_age", "token_left", "reason",
     ]
@@ -156,7 +154,6 @@ package struct ExchangeCondition: Sendable {
     /// ours: people read what was found; no further value is shown beyond this many bytes.
     private static let longestFound = 4096
 
-    /// The exchange's values for the subject.
     private static func values(_ subject: Subject, _ matchContext: MatchContext, _ budget: inout WorkBudget) -> [JSON] {
         let values = found(subject, matchContext, &budget)
         return budget.isSpent ? [] : values

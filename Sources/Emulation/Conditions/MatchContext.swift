@@ -7,7 +7,6 @@ public import Wire
 public struct MatchContext: Sendable {
     /// The request, its target without the sandbox's prefix.
     package let request: Request
-    /// The decoded parameters of its path.
     let parameters: PathParameters
     /// The claims of the presented token, trusted or not; `nil` without a readable token.
     package let claims: JSONObject?
@@ -18,7 +17,6 @@ public struct MatchContext: Sendable {
     /// Why the exchange was refused, in one line; `nil` when it was not refused or is unfinished.
     package let reason: String?
 
-    /// Creates a context from its parts.
     public init(
         request: Request, parameters: PathParameters = PathParameters(), claims: JSONObject?,
         token: CompactToken? = nil, moment: Moment, reason: String? = nil, budget: WorkBudget = WorkBudget()

@@ -87,7 +87,6 @@ package struct ValueMatcher: Sendable {
         holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
 
-    /// Whether an absent value passes.
     private static func holds(_ test: Test, absent: Bool) -> Bool {
         guard absent else { return false }
         return switch test {

@@ -82,7 +82,6 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         return templates
     }
 
-    /// The response for a failure on a route, with the switches of a sandbox.
     public func response(
         _ failure: Failure, _ parameters: JSONObject = [:], route: String?, switches: SwitchValues
     ) -> Response {
@@ -120,17 +119,13 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     }
 }
 
-/// One failure as lists show it.
 public struct FailureListing: Sendable {
     /// The stable name.
     package let name: String
     /// When it occurs.
     package let about: String
-    /// The status code.
     package let status: Int
-    /// Where it is known from.
     package let evidence: Evidence
-    /// The source in words.
     package let source: String
     /// The vendor's other failures that look the same on the wire.
     package let lookalikes: [String]

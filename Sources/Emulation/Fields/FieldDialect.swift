@@ -5,9 +5,7 @@ public import Wire
 public protocol FieldDialect: Sendable {
     /// The error that refuses a request with wrong fields.
     associatedtype FieldRefusal: Error
-    /// How fields are read.
     static var fieldPolicy: FieldPolicy { get }
-    /// The refusal for one or more problems.
     static func refusal(of problems: [FieldProblem]) -> FieldRefusal
 }
 
@@ -19,13 +17,11 @@ extension FieldDialect {
         refusal(of: [FieldProblem(path: name, kind: .other(reason), isInQuery: isInQuery)])
     }
 
-    /// The refusal of one missing field.
     public static func missing(_ name: String, expected: String = "") -> FieldRefusal {
         refusal(of: [FieldProblem(path: name, kind: .missing, expected: expected)])
     }
 }
 
-/// How fields are read.
 public struct FieldPolicy: Sendable {
     let tellsAll: Bool
     let nullIsAbsent: Bool
@@ -128,7 +124,6 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
 }
 
 extension Request {
-    /// The content as JSON.
     package func json(maximumDepth: Int = JSON.defaultMaximumDepth) throws(FieldProblem) -> JSON {
         do {
             return try JSON.parse(body, maximumDepth: maximumDepth)
@@ -156,6 +151,5 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
         try Fields<V>(listOf: request).read(read)
     }
 
-    /// The query items.
     public var query: Fields<V> { Fields(queryOf: request) }
 }

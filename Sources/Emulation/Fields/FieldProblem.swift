@@ -4,21 +4,14 @@ public import JSON
 ///
 /// The vendor's ``FieldDialect`` words it and turns it into a failure.
 public struct FieldProblem: Error, Hashable {
-    /// The kinds of problem.
     public enum Kind: Sendable, Hashable {
-        /// The content is not JSON.
         case notJSON(JSONError, isEmpty: Bool)
-        /// The content is JSON of another type.
         case otherContent
         /// A required field is absent, or counts as absent.
         case missing
-        /// The value has another JSON type.
         case wrongType
-        /// The value is not the expected one.
         case wrongValue
-        /// The value is not one of these.
         case noChoice([String])
-        /// The value is not a time.
         case noTime
         /// The string is too short, in characters.
         case tooShort(minimum: Int)
@@ -40,7 +33,6 @@ public struct FieldProblem: Error, Hashable {
     public var found: JSON?
     /// The path of the list that directly contains the value, if any.
     public var list: String?
-    /// Whether the field is in the query.
     public var isInQuery = false
 
     /// What is wrong with the content as a whole; `nil` when the problem is in a field.
@@ -61,7 +53,6 @@ public struct FieldProblem: Error, Hashable {
         }
     }
 
-    /// `is a JSON number, not a string`.
     public var typeMismatch: String { "is a JSON \(found?.typeName ?? "null"), not \(expected)" }
 }
 

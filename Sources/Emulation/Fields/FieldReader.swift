@@ -70,7 +70,6 @@ public struct FieldReader: Sendable {
         return isShortEnough ? nil : .tooLong(maximum: maximum)
     }
 
-    /// A boolean.
     public mutating func bool(_ name: String) -> Bool? { value(name, .wrongType, expecting: "a boolean", \.bool) }
 
     /// A whole number in a range; in a query, its digits.
@@ -81,7 +80,6 @@ public struct FieldReader: Sendable {
         }
     }
 
-    /// A number in a range, as written.
     public mutating func number(
         _ name: String, in range: ClosedRange<Double>, isRequired: Bool = false
     ) -> JSONNumber? {
@@ -91,7 +89,6 @@ public struct FieldReader: Sendable {
         }
     }
 
-    /// One of a type's values.
     public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self, isRequired: Bool = false
     ) -> Choice? {
@@ -119,12 +116,10 @@ public struct FieldReader: Sendable {
         return time
     }
 
-    /// An object.
     public mutating func object(_ name: String, isRequired: Bool = false) -> JSONObject? {
         value(name, isRequired: isRequired, .wrongType, expecting: "an object", \.object)
     }
 
-    /// A list.
     public mutating func list(_ name: String, isRequired: Bool = false) -> [JSON]? {
         let list = value(name, isRequired: isRequired, .wrongType, expecting: "an array", \.array)
         if isRequired, policy.emptyIsAbsent, list?.isEmpty == true {
@@ -133,7 +128,6 @@ public struct FieldReader: Sendable {
         return list
     }
 
-    /// A list of strings.
     public mutating func texts(_ name: String, isRequired: Bool = false) -> [String]? {
         guard let list = list(name, isRequired: isRequired) else { return nil }
         for (index, element) in list.enumerated() where element.string == nil {
@@ -218,7 +212,6 @@ public struct FieldReader: Sendable {
         report(name, .other(reason), found: object[name])
     }
 
-    /// Records a problem with a field.
     public mutating func report(
         _ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil
     ) {
@@ -251,7 +244,6 @@ public struct FieldReader: Sendable {
         }
     }
 
-    /// The path of a member.
     @usableFromInline func path(to name: String) -> String {
         let place = index.map { base + policy.indexSigns.before + String($0) + policy.indexSigns.behind } ?? base
         return place.isEmpty ? name : "\(place).\(name)"

@@ -6,7 +6,6 @@
 
 /// The file system operations of fixtures and commands, as direct system calls: a start makes hundreds of them.
 package enum FileSystem {
-    /// The outcome of reading a file.
     enum Reading {
         case content([UInt8])
         case absent
@@ -53,9 +52,7 @@ package enum FileSystem {
         listing(of: folder, atMost: count).entries.map(\.name)
     }
 
-    /// An entry of a folder.
     package struct Entry {
-        /// Its name.
         package let name: String
         /// Whether the listing says that it is a file; what it says of others depends on the file system.
         let isFile: Bool

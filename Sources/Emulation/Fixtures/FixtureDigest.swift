@@ -10,7 +10,6 @@ public struct FixtureDigest: Sendable, Hashable {
         mix(bytes)
     }
 
-    /// Creates the digest with that text.
     public init(_ hash: UInt64) {
         self.hash = hash
     }

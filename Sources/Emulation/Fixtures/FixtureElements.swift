@@ -23,7 +23,6 @@ package struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLitera
         content = .json(elements, path)
     }
 
-    /// Creates a list of these nodes.
     package init(arrayLiteral elements: FixtureNode...) {
         file = ""
         content = .places(elements)
@@ -41,7 +40,6 @@ package struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLitera
         }
     }
 
-    /// The node of the element at that position.
     package subscript(position: Int) -> FixtureNode {
         switch content {
         case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))

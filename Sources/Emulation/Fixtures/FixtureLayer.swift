@@ -12,7 +12,6 @@ package struct FixtureLayer: Sendable {
         unread.map { "nobody reads \(FixtureStore.join(folder, $0))" }
     }
 
-    /// The layer for programs.
     package var json: JSON {
         ["folder": .string(folder), "unread": .array(unread.map(JSON.string))]
     }

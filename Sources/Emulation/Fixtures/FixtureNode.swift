@@ -36,7 +36,6 @@ public struct FixtureNode {
         self.salvage = salvage
     }
 
-    /// A problem at this node.
     package func problem(_ message: String) -> FixtureProblem {
         switch content {
         case .yaml(let node, _): problem(message, at: node)
@@ -45,7 +44,6 @@ public struct FixtureNode {
         }
     }
 
-    /// A problem with the name of the member whose value this is.
     package func nameProblem(_ message: String) -> FixtureProblem {
         if case .yaml(_, let name?) = content { problem(message, at: name) } else { problem(message) }
     }
@@ -132,10 +130,8 @@ public struct FixtureNode {
         }
     }
 
-    /// The mapping here, which may have only these members.
     package func mapping(_ allowed: String...) throws(FixtureProblem) -> FixtureMapping { try mapping(allowed) }
 
-    /// The mapping here, which may have only these members.
     package func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
         // Checked before creating a node per member: there may be a million.
         if case .json(.object(let object), let path) = content {
@@ -154,7 +150,6 @@ public struct FixtureNode {
         nameProblem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
     }
 
-    /// The elements of a sequence.
     package func elements() throws(FixtureProblem) -> FixtureElements {
         switch content {
         case .yaml(let node, _):
@@ -200,7 +195,6 @@ public struct FixtureNode {
         return elements
     }
 
-    /// The string here.
     package func string() throws(FixtureProblem) -> String {
         guard let string = scalar?.string else { throw expected("a string") }
         return string
@@ -241,13 +235,11 @@ public struct FixtureNode {
         return number
     }
 
-    /// The boolean here.
     package func bool() throws(FixtureProblem) -> Bool {
         guard let bool = scalar?.bool else { throw expected("true or false") }
         return bool
     }
 
-    /// The string here as a case of a type.
     package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         of type: Choice.Type
     ) throws(FixtureProblem) -> Choice {

@@ -2,9 +2,7 @@
 indirect enum FixturePath {
     /// The document itself.
     case root
-    /// The value of a member.
     case member(String, of: FixturePath)
-    /// An element of a list.
     case element(Int, of: FixturePath)
 
     /// The path in the form `users[3].id`; empty for the document itself.

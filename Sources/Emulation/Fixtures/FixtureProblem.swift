@@ -9,7 +9,6 @@ public struct FixtureProblem: Error, Sendable, Hashable {
     /// What was found and what would be right.
     package let message: String
 
-    /// Creates a problem at that position.
     package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
         self.file = file
         self.line = line

@@ -31,7 +31,6 @@ package struct FixtureStamps: Sendable, Hashable {
     /// Problems that kept some of the files from being seen.
     private var problems: [FixtureProblem] = []
 
-    /// Creates stamps of no files.
     package init() {}
 
     fileprivate mutating func add(_ walk: FixtureWalk) {

@@ -6,7 +6,6 @@ public struct FixtureStore: Sendable {
     package struct File: Sendable {
         /// The path that error messages show.
         package let path: String
-        /// The content.
         package let bytes: [UInt8]
         /// Changes with the content.
         package let digest: FixtureDigest
@@ -174,7 +173,6 @@ public struct FixtureStore: Sendable {
     }
 }
 
-/// The fixture files of one vendor.
 public struct VendorFixtures: Sendable {
     private let store: FixtureStore
     private let folder: String

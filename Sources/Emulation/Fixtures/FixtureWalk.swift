@@ -9,7 +9,6 @@ struct FixtureWalk {
 
     /// The first entry that is neither file nor folder, leaves the layer, or exceeds a limit.
     private(set) var problem: FixtureProblem?
-    /// The folder of the layer.
     let layer: String
 
     private let root: String
@@ -22,7 +21,6 @@ struct FixtureWalk {
     /// The files' paths in the layer, unordered.
     var paths: [String] { Array(files.keys) }
 
-    /// Walks a layer.
     init(_ layer: String) {
         self.layer = layer
         root = FileSystem.realPath(layer) ?? layer
@@ -34,7 +32,6 @@ struct FixtureWalk {
         folders[folder.split(separator: "/").filter { $0 != "." }.joined(separator: "/")] ?? []
     }
 
-    /// Reads a file by its path in the layer.
     func read(_ path: String) -> FileSystem.Reading {
         let full = FixtureStore.join(layer, path)
         switch files[path] {

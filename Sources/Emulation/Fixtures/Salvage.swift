@@ -13,7 +13,6 @@ package final class Salvage {
         /// The record, unchanged.
         package let value: JSON
 
-        /// Creates a part.
         package init(path: String, problem: String, value: JSON) {
             (self.path, self.problem, self.value) = (path, problem, value)
         }

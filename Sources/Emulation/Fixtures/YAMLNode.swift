@@ -4,7 +4,6 @@ internal import JSON
 ///
 /// A class, so that passing it costs only a reference count.
 final class YAMLNode: Sendable {
-    /// The content of a node.
     enum Content: Sendable {
         /// A text; a plain one, without quotes, may be something other than a string.
         case scalar(String, isPlain: Bool)
@@ -12,7 +11,6 @@ final class YAMLNode: Sendable {
         case mapping([Member])
     }
 
-    /// A member of a mapping.
     struct Member: Sendable {
         let name: YAMLNode
         let value: YAMLNode

@@ -9,7 +9,6 @@ final class YAMLReader {
     private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
     private var anchors: [String: YAMLNode] = [:]
 
-    /// The root of a file's only document.
     static func root(of file: FixtureStore.File) throws(FixtureProblem) -> YAMLNode {
         try TextEncoding.check(file)
         return try file.bytes.withUnsafeBufferPointer { (bytes) throws(FixtureProblem) in

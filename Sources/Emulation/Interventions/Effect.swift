@@ -13,7 +13,6 @@ struct Effect: Sendable {
     let action: ActionRequest?
     let wireFault: WireFault?
 
-    /// The members that describe an effect.
     static let members = ["fail", "parameters", "respond", "do", "fault"]
 
     /// Reads `fail` (a failure's name, with optional `parameters`) or `respond`, and optional `do` and `fault`.
@@ -36,7 +35,6 @@ struct Effect: Sendable {
         wireFault = try mapping["fault"].map(WireFault.init)
     }
 
-    /// Whether the answer is a refusal.
     var refuses: Bool {
         switch replacement {
         case .failure?: true

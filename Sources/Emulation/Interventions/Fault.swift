@@ -2,7 +2,6 @@ import JSON
 
 /// A failure to inject into calls of a vendor, set by control call.
 package struct Fault: Sendable {
-    /// The vendor's id.
     package let vendor: String
     let routes: Set<String>
     let occurrence: Occurrence
@@ -10,10 +9,8 @@ package struct Fault: Sendable {
     let times: Int?
     let condition: ExchangeCondition
     let effect: Effect
-    /// The description it was read from.
     let description: JSONObject
 
-    /// The members that a fault may have.
     package static let members = ["vendor", "route", "when", "times"] + Occurrence.members + Effect.members
 
     /// Reads a fault. Without `route` it applies to every route of the vendor; `call: 3` means the third call from now

@@ -7,7 +7,6 @@ public struct InterventionScope: Sendable {
     /// The source of files that a response names; `nil` when it may name none.
     let fixtures: VendorFixtures?
 
-    /// Creates a scope with these names.
     @usableFromInline
     init(
         vendor: String, routes: [String], failures: [String], actions: [ActionListing], fixtures: VendorFixtures? = nil

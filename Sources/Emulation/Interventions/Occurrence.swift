@@ -1,6 +1,5 @@
 /// Which of the matching calls are hit.
 enum Occurrence: Sendable, Hashable {
-    /// Every one.
     case always
     /// The call with that number, counted from 1.
     case call(Int)
@@ -9,7 +8,6 @@ enum Occurrence: Sendable, Hashable {
     /// Each with that probability, drawn from a seed so that runs can be repeated.
     case probability(Double, seed: UInt64?)
 
-    /// The members that describe an occurrence.
     static let members = ["call", "every", "probability", "seed"]
 
     /// Reads `call`, `every` or `probability` with its `seed`; without any of them, every call is hit.

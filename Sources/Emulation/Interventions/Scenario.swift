@@ -6,7 +6,6 @@ public final class Scenario: Sendable {
     struct State: Sendable {
         let name: String
         let rules: [ScenarioRule]
-        /// Whether a rule waits for a newer token.
         let waitsForNewerToken: Bool
         /// What leads to another state, in words; `nil` when nothing does.
         let exits: String?
@@ -19,11 +18,9 @@ public final class Scenario: Sendable {
         }
     }
 
-    /// The name that activates it.
     package let name: String
     /// What it demonstrates, in a sentence or two.
     package let about: String
-    /// The vendor's id.
     package let vendor: String
     let states: [State]
 
@@ -67,7 +64,6 @@ public final class Scenario: Sendable {
         return scenarios
     }
 
-    /// Whether a rule of it waits for a newer token.
     var asksForNewerToken: Bool { states.contains(where: \.waitsForNewerToken) }
 
     /// The names of the states; it starts in the first.

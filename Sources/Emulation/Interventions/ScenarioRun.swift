@@ -9,7 +9,6 @@ struct ScenarioRun: Sendable {
     private var hasRefused = false
     private var dice: SplitMix64
 
-    /// Creates a run that starts in that state.
     init(_ scenario: Scenario, state: Int = 0, seed: UInt64) {
         self.scenario = scenario
         self.state = state
@@ -17,7 +16,6 @@ struct ScenarioRun: Sendable {
         enter(state)
     }
 
-    /// The name of the current state.
     var stateName: String { scenario.states[state].name }
 
     private mutating func enter(_ next: Int) {

@@ -6,7 +6,6 @@ struct TemplateValues: Sendable {
     /// The names that a tag may begin with.
     static let roots = ["request", "claims", "clock"]
 
-    /// The values by these names.
     let values: JSONObject
 
     /// The values of an exchange: `request` with `method`, `path`, `target`, `host`, `query`, `headers` (in lower

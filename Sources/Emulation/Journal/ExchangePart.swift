@@ -12,11 +12,9 @@ public struct ExchangePart: Sendable {
     public let number: Int
     /// What the order asks for, in the vendor's terms.
     public let name: String
-    /// The failure's name.
     public let failure: String
     /// What was found that led to the failure.
     public let reason: String?
-    /// Every check made for it.
     public let findings: [Finding]
 
     /// Creates a refused order.
@@ -26,7 +24,6 @@ public struct ExchangePart: Sendable {
         self.findings = findings
     }
 
-    /// The part for programs.
     var json: JSON {
         [
             "number": JSON(number), "name": .string(name), "failure": .string(failure), "reason": JSON(reason),
@@ -37,7 +34,6 @@ public struct ExchangePart: Sendable {
 
 /// The first refused orders of a request, and their total.
 public struct ExchangeParts: Sendable {
-    /// The ones that are kept.
     public private(set) var refused: [ExchangePart] = []
     /// How many were refused in total.
     public private(set) var count = 0

@@ -4,9 +4,7 @@ import Synchronization
 public final class Journal: Sendable {
     /// How much journals may keep.
     package struct Limits: Sendable {
-        /// Entries of one sandbox.
         package var entries = 1000
-        /// Bytes of one sandbox.
         package var bytes = 4 << 20
         /// Bytes of all sandboxes together.
         package var totalBytes = 64 << 20

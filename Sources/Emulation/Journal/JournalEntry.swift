@@ -86,14 +86,12 @@ public struct JournalEntry: Sendable {
     public internal(set) var id = 0
     private var content: Content
 
-    /// Creates an entry for an exchange.
     public init(
         sandbox: String, moment: Moment, request: Request, response: Response, record: consuming ExchangeRecord
     ) {
         content = Content(sandbox: sandbox, moment: moment, request: request, response: response, record: record)
     }
 
-    /// The sandbox's name.
     package var sandbox: String { content.sandbox }
     /// The moment of the exchange by the sandbox's clock.
     package var moment: Moment { content.moment }
@@ -101,7 +99,6 @@ public struct JournalEntry: Sendable {
     package var request: Request { content.request }
     /// The response, without its upgrade.
     package var response: Response { content.response }
-    /// The outcome.
     package var record: ExchangeRecord { content.record }
     /// Whether bodies were too long to be kept.
     package var omitsBodies: Bool { content.omitsBodies }

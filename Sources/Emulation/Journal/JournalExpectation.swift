@@ -89,7 +89,6 @@ package struct JournalExpectation: Sendable {
         return entries.count { judge($0, within: &left) == true } >= minimum
     }
 
-    /// The verdict on these entries, with their secrets masked by the redactor.
     package func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> JournalVerdict {
         var left = Self.mostSteps
         var (admitted, others, unjudged): ([JournalEntry], [JournalEntry], Int) = ([], [], 0)

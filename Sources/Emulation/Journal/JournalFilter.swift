@@ -1,19 +1,16 @@
 /// Selects journal entries; a `nil` property admits every entry.
 package struct JournalFilter: Sendable {
-    /// The vendor's id.
     package var vendor: String?
     /// The route's id, or a pattern of ids with `*`.
     package var route: String? {
         didSet { routePattern = route.flatMap { $0.utf8.contains(UInt8(ascii: "*")) ? Wildcard($0) : nil } }
     }
     private var routePattern: Wildcard?
-    /// The status.
     package var status: Status?
     /// Whether the exchange has a failure (`true`) or none (`false`).
     package var isRefused: Bool?
     /// Whether the exchange was accepted with a remark (`true`) or not (`false`).
     package var isNoted: Bool?
-    /// The failure's name.
     package var failure: String?
     /// The earliest moment, by the sandbox's clock.
     package var since: Moment?
@@ -59,7 +56,6 @@ package struct JournalFilter: Sendable {
     /// Creates a filter that admits every entry.
     package init() {}
 
-    /// Whether the filter admits the entry.
     package func admits(_ entry: JournalEntry) -> Bool {
         (vendor == nil || entry.record.vendor == vendor)
             && (route == nil || isRoute(entry.record.route))

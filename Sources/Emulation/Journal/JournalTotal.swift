@@ -17,7 +17,6 @@ final class JournalTotal: Sendable {
     /// Adds bytes, or subtracts them when negative.
     func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
 
-    /// A place for a journal that is about to be created.
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
 
     /// Assigns a place to its journal.

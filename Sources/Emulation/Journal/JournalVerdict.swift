@@ -4,7 +4,6 @@ package import JSON
 package struct JournalVerdict: Sendable {
     /// An exchange that comes close, or exceeds the maximum.
     package struct NearMiss: Sendable {
-        /// The exchange.
         package let entry: JournalEntry
         /// The parts that it does not satisfy; empty for one that exceeds the maximum.
         package let missed: [ExchangeCondition.Miss]

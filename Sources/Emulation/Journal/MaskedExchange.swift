@@ -53,12 +53,10 @@ package struct MaskedExchange {
     /// Every check, for programs.
     package var findings: JSON { redactor.json(.array(entry.findings.map(\.json))) }
 
-    /// The fields of the request, as sent.
     package var requestFields: [(name: String, value: String)] {
         fields(entry.request.fields.map { ($0.name, $0.value) })
     }
 
-    /// The fields of the response.
     package var responseFields: [(name: String, value: String)] {
         fields(entry.response.fields.map { ($0.name.rawName, $0.value) })
     }
@@ -69,9 +67,7 @@ package struct MaskedExchange {
         }
     }
 
-    /// The content of the request.
     package var requestBody: JSON { body(entry.request.body) }
-    /// The content of the response.
     package var responseBody: JSON { body(entry.response.body) }
 
     /// A socket message; one that is not JSON is the client's own format, shown as text with secrets hidden.

@@ -30,7 +30,6 @@ struct SecretRedactor {
         replacements = pairs.filter { $0.0 != $0.1 && $0.0.utf8.count >= Self.shortest }
     }
 
-    /// The value with all secrets hidden.
     func hidden(in value: JSON) -> JSON {
         switch value {
         case .string(let text): .string(replacements.reduce(text) { $0.replacing($1.secret, with: $1.shown) })

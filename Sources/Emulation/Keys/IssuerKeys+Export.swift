@@ -2,7 +2,6 @@ package import JSON
 import Tokens
 
 extension IssuerKeys {
-    /// The members of an export.
     static let members = ["issuer", "broken", "fetches", "used_spares", "keys"]
 
     /// The keys as JSON that ``imported(from:_:)`` reads: public parts, and with ``StateExtent/changes`` the private

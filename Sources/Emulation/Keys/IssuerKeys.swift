@@ -5,11 +5,9 @@ public import Tokens
 ///
 /// A value type: a vendor keeps it in its state, where drills change it.
 public struct IssuerKeys: Sendable {
-    /// A published key.
     package struct Published: Sendable {
         /// What a published key is for.
         package enum Role: String, Sendable, CaseIterable {
-            /// It signs.
             case signing
             /// It will sign after the next change.
             case next
@@ -19,13 +17,11 @@ public struct IssuerKeys: Sendable {
 
         /// The key, whose id is its `kid`.
         package let key: SigningKey
-        /// What it is for.
         package let role: Role
     }
 
     /// How new keys are named.
     package enum Naming: Sendable {
-        /// At random.
         case random
         /// By their SHA-256 thumbprint (RFC 7638).
         case thumbprint
@@ -33,11 +29,9 @@ public struct IssuerKeys: Sendable {
 
     /// The issuer's name in control calls.
     public let name: String
-    /// What the keys sign with.
     public let algorithm: Algorithm
     /// How new keys are named, unless a fixture names them.
     let naming: Naming
-    /// The key that signs.
     public private(set) var signing: SigningKey
     /// The key that is already published and will sign next; `nil` for issuers that announce none.
     package private(set) var next: SigningKey?
@@ -104,7 +98,6 @@ public struct IssuerKeys: Sendable {
         (initial + spares.reversed()).first { key in !published.contains { $0.key.thumbprint == key.thumbprint } }
     }
 
-    /// The published key with that id.
     public func key(withID id: String) -> SigningKey? {
         // Nearly always it is the one that signs, for which no list is made.
         if signing.id?.hasSameBytes(as: id) == true { return signing }
@@ -115,7 +108,6 @@ public struct IssuerKeys: Sendable {
 // MARK: - Drills
 
 extension IssuerKeys {
-    /// Whether a drill must wait for a key pair to be generated.
     package func mustWait(for drill: KeyDrill) -> Bool { drill.needsPair && usedSpares >= spares.count }
 
     /// Performs a drill.

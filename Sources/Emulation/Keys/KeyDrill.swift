@@ -15,7 +15,6 @@ public enum KeyDrill: String, Sendable, CaseIterable {
         }
     }
 
-    /// What it does, in one line.
     package var about: String {
         switch self {
         case .overlap: "Another key signs; the old one stays published."

@@ -6,7 +6,6 @@ public struct KeyFetchPolicy: Sendable, Hashable {
     public var standardLifetime: Duration
     /// The shortest lifetime; an answer that asks for less, or for no caching at all, gets this.
     public var shortestLifetime: Duration
-    /// The longest lifetime.
     public var longestLifetime: Duration
     /// How long keys are used beyond their lifetime while fresh ones are unavailable.
     public var staleTime: Duration

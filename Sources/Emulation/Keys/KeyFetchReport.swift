@@ -3,7 +3,6 @@ package import Tokens
 
 /// How a request for an issuer's keys went.
 public struct KeyFetchReport: Sendable {
-    /// Identifies this report.
     let number = Self.numbers.add(1, ordering: .relaxed).newValue
     /// The URL that was requested.
     package let url: String
@@ -56,7 +55,6 @@ public struct KeyFetchReport: Sendable {
         return true
     }
 
-    /// The report for exchanges that shared the fetch.
     func shared() -> KeyFetchReport {
         var report = self
         report.isShared = true

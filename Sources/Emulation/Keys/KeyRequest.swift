@@ -14,7 +14,6 @@ public struct KeyRequest: Sendable, Hashable {
     /// An absolute URL, or a path on this server after ``ownServer``.
     public let url: String
 
-    /// Creates a request for that URL.
     public init(url: String) {
         self.url = url
     }
@@ -24,15 +23,12 @@ public struct KeyRequest: Sendable, Hashable {
         url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil
     }
 
-    /// The fields of the request.
     public var fields: HTTPFields { [.accept: "application/json"] }
 }
 
-/// The result of a request for keys.
 public enum KeyAnswer: Sendable {
     /// A complete answer, whatever its status.
     case answered(HTTPResponse.Status, cacheControl: [String], body: [UInt8])
-    /// No answer.
     case failed(KeyFetchProblem)
 }
 

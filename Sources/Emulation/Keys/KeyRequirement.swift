@@ -5,7 +5,6 @@ public struct KeyRequirement: Sendable, Hashable {
     /// The key that the token names.
     public let keyID: String?
 
-    /// Creates a requirement for the keys of that issuer.
     public init(of issuer: String, naming keyID: String?) {
         self.issuer = issuer
         self.keyID = keyID

@@ -5,7 +5,6 @@ public import Tokens
 ///
 /// A value type: a vendor keeps it in its state. It decides when to fetch; the pipeline fetches once for all waiters.
 public struct RemoteKeys: Sendable {
-    /// The format in which the keys are published.
     public enum Form: String, Sendable, CaseIterable {
         /// A JWKS (RFC 7517 section 5).
         case keySet
@@ -17,13 +16,11 @@ public struct RemoteKeys: Sendable {
     public let issuer: String
     /// The URL of the published keys; may begin with ``KeyRequest/ownServer``.
     public let url: String
-    /// The format.
     public let form: Form
     /// The algorithm to verify with; keys that cannot are left out.
     public let algorithm: Algorithm
     /// The usable keys of the last answer that had any.
     public private(set) var keys: [VerificationKey] = []
-    /// When they were fetched.
     package private(set) var fetchedAt: Moment?
     /// When their lifetime ends.
     package private(set) var expiresAt: Moment?
@@ -42,7 +39,6 @@ public struct RemoteKeys: Sendable {
         self.algorithm = algorithm
     }
 
-    /// The request for the keys.
     package var request: KeyRequest { KeyRequest(url: url) }
 }
 

@@ -2,9 +2,7 @@ package import Tokens
 
 /// A secret that a vendor shares with signers, described without revealing it.
 public struct SharedSecret: Sendable {
-    /// The owner, in words.
     package let owner: String
-    /// The algorithm it signs with.
     package let algorithm: Algorithm
     /// Its length in bytes.
     package let byteCount: Int

@@ -51,7 +51,6 @@ extension CodedRecord {
         return coder.names
     }
 
-    /// Reads the node into the record.
     package mutating func read(_ node: FixtureNode, _ form: RecordForm) throws(FixtureProblem) {
         try read(node, Self.memberNames(form), form)
     }

@@ -59,7 +59,6 @@ extension KeyedRecord where Self: CodedRecord & Equatable {
 
 /// How much a table may hold beyond the fixtures, and how it makes room.
 public struct RecordBound: Sendable {
-    /// The most records.
     let count: Int
     /// The most bytes in total, including those of the fixtures.
     let bytes: Int

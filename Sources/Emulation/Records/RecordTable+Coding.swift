@@ -109,10 +109,8 @@ extension RecordCoder {
 }
 
 extension RecordTable where Key == ExactText {
-    /// The record with that key.
     @inlinable
     public subscript(text: String) -> Record? { self[ExactText(text)] }
 
-    /// Removes a record by the text of its key.
     package mutating func remove(_ text: String) { remove(ExactText(text)) }
 }

@@ -4,7 +4,6 @@
 /// Fixture records are never copied, and an unchanged table stores nothing of its own. Copying a table costs one
 /// reference; the next change to either copy then copies the overlay, but no fixture records.
 public struct RecordTable<Record: KeyedRecord>: Sendable {
-    /// The key of a record.
     public typealias Key = Record.Key
 
     /// What the fixtures give.
@@ -79,7 +78,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     // MARK: - Lookup
 
-    /// The record with that key.
     @inlinable
     public subscript(key: Key) -> Record? {
         guard !overlay.isEmpty else { return base.records[key] }
@@ -87,7 +85,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return overlay[0].hidden.contains(key) ? nil : base.records[key]
     }
 
-    /// The key of the record with that name.
     @inlinable
     public func key(named name: Record.Name) -> Key? {
         guard !overlay.isEmpty else { return base.names[name] }
@@ -98,7 +95,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return key
     }
 
-    /// The record with that name.
     @inlinable
     public subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
 
@@ -107,7 +103,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? InsertionOrder()).compactMap { self[$0] }
     }
 
-    /// The number of records of a group.
     package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
 
     /// The number of records, those of the fixtures included.
@@ -163,7 +158,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// The keys of fixture records that requests removed.
     package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
 
-    /// Whether the fixtures have a record of that key, removed or not.
     package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
 
     /// The fixtures' records alone, without changes by requests.

@@ -1,8 +1,6 @@
 package import JSON
 
-/// A value that a record's member can have.
 package protocol RecordValue {
-    /// Reads the value from a node.
     static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
     /// The value in the form that ``read(_:)`` reads.
     var written: JSON { get }

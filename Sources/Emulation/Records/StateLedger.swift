@@ -36,7 +36,6 @@ package struct StateLedger: Sendable {
 
 /// Collects the rows of a sandbox, in one pass over its state.
 public final class RowWriter {
-    /// What a pass is for.
     package enum Pass {
         /// Tables begin to note their changes; nothing is written.
         case marking
@@ -46,14 +45,11 @@ public final class RowWriter {
         case everything
     }
 
-    /// What the pass is for.
     let pass: Pass
-    /// What is to be written.
     package private(set) var rows = StateRows()
     /// What the store has, once that is written.
     package private(set) var ledger: StateLedger
 
-    /// Begins a pass.
     package init(_ pass: Pass, _ ledger: StateLedger = StateLedger()) {
         (self.pass, self.ledger) = (pass, ledger)
         if pass == .everything { rows.isAnew = true }

@@ -9,18 +9,15 @@ package struct StateRow: Sendable, Hashable {
         /// Its name in the list; empty for whatever is no list, such as the clock.
         package let key: String
 
-        /// Creates a name.
         package init(part: String, key: String = "") { (self.part, self.key) = (part, key) }
     }
 
-    /// The list and the name in it.
     package let name: Name
     /// Its place in the list. What is written over a row leaves the place as it was.
     package var rank: Int
     /// The record as JSON.
     package let document: [UInt8]
 
-    /// Creates a row.
     package init(_ name: Name, rank: Int = 0, document: [UInt8]) {
         (self.name, self.rank, self.document) = (name, rank, document)
     }

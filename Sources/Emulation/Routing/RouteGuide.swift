@@ -62,7 +62,6 @@ public final class RouteGuide: Sendable {
 extension RouteTable {
     /// An endpoint near a path that matched none.
     struct Neighbour: Sendable {
-        /// The route's id.
         let route: String
         /// The endpoint for people.
         let text: String
@@ -79,7 +78,6 @@ extension RouteTable {
 private struct RouteIndex: Sendable {
     struct Row: Sendable {
         let neighbour: RouteTable.Neighbour
-        /// The number of its path.
         let path: Int
     }
 
@@ -174,7 +172,6 @@ private struct RouteIndex: Sendable {
     }
 }
 
-/// A word of a path or pattern.
 private struct PathWord: Sendable, Hashable {
     let bytes: [UInt8]
     let lowercase: [UInt8]

@@ -6,7 +6,6 @@ public struct RouteTable: Sendable {
     public enum Match: Sendable {
         /// The route with that index, of the vendor with that index.
         case route(vendor: Int, route: Int, PathParameters)
-        /// The vendor has the path only with other methods.
         case otherMethods(vendor: Int, [HTTPRequest.Method])
         /// The path is under a prefix of the vendor, which has no route there.
         case unknown(vendor: Int)
@@ -22,14 +21,10 @@ public struct RouteTable: Sendable {
         }
     }
 
-    /// A vendor's part of the table.
     package struct Member: Sendable {
-        /// The vendor.
         package let identity: VendorIdentity
-        /// Its routes: ids with endpoints.
         package let routes: [(id: String, endpoints: [Endpoint])]
 
-        /// Creates a vendor's part of the table.
         package init(identity: VendorIdentity, routes: [(id: String, endpoints: [Endpoint])]) {
             self.identity = identity
             self.routes = routes
@@ -129,7 +124,6 @@ public struct RouteTable: Sendable {
         return trie
     }
 
-    /// Finds the route for a method and path.
     public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         if let ending = ending(method, path) {
             return .route(vendor: ending.vendor, route: ending.route, PathParameters())

@@ -12,13 +12,11 @@ public struct PathRules: Sendable {
 
     /// The treatment of repeated slashes.
     package let repeatedSlashes: RepeatedSlashes
-    /// Whether a trailing slash is ignored.
     package let ignoresTrailingSlash: Bool
     /// Rewrites the decoded segments before route lookup: replaces spellings that clients are known to send by those of
     /// the route table.
     let rewrite: (@Sendable (inout [Substring]) -> Void)?
 
-    /// Creates rules from their parts.
     package init(
         repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool,
         rewrite: (@Sendable (inout [Substring]) -> Void)? = nil

@@ -12,13 +12,11 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var failureNames: [String] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.
     var secrets: Set<String> { get }
-    /// The vendor, if its tokens can be minted.
     var tokenMinter: (any MintsTokens)? { get }
     /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
     /// The checks whose notes `where` of a verification may ask for by name.
     var verifiableNotes: [String] { get }
-    /// The scenarios of its fixtures.
     var scenarios: [Scenario] { get }
     /// The strings in the fixtures that must not be shown.
     var secretTexts: [String] { get }
@@ -71,7 +69,6 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     func mint(
         _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
     ) throws(MintRefusal) -> MintedToken
-    /// Returns what the vendor would answer to a token.
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
     /// The issuers that publish keys.
     var issuers: [IssuerKeys] { get }
@@ -83,9 +80,7 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     ) -> KeyDrillOutcome
 }
 
-/// One route as lists show it.
 public struct RouteListing: Sendable {
-    /// The route's id.
     package let id: String
     /// The methods and paths that lead there.
     package let endpoints: [Endpoint]
@@ -93,7 +88,6 @@ public struct RouteListing: Sendable {
     package let evidence: Evidence
     /// The endpoints known only from the vendor's clients.
     package let observed: Set<Endpoint>
-    /// The source in words.
     package let source: String
     /// The longest request content in bytes; `nil` for the server's limit.
     package let bodyLimit: Int?
@@ -101,7 +95,6 @@ public struct RouteListing: Sendable {
     /// The longest content in bytes when neither route nor vendor sets a limit.
     package static let standardBodyLimit = 1 << 20
 
-    /// Where one of its endpoints is known from.
     package func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
 }
 
@@ -109,7 +102,6 @@ public struct RouteListing: Sendable {
 public struct Exchange: Sendable {
     /// The request, its target without the sandbox's prefix.
     public let request: Request
-    /// The sandbox.
     public let sandbox: Sandbox
     /// How the request named the sandbox.
     public let selector: SandboxSelector
@@ -124,7 +116,6 @@ public struct Exchange: Sendable {
 
 /// The progress of an exchange.
 public enum ExchangeStep: Sendable {
-    /// It has its response, and a record for the journal.
     case finished(Response, ExchangeRecord)
     /// Nothing was done, since the sandbox is kept elsewhere by now; whoever fetches it there can begin anew.
     case moved
@@ -148,7 +139,6 @@ public enum ExchangeStep: Sendable {
 
 /// What a vendor would answer to a token, given without its request.
 public struct TokenExplanation: Sendable {
-    /// The vendor's id.
     package let vendor: String
     /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
     package let kind: String?
@@ -158,9 +148,7 @@ public struct TokenExplanation: Sendable {
     package let failure: String?
     /// The answer to a request that carries the token; `nil` when the token alone does not decide it.
     package let response: Response?
-    /// Every check.
     package let findings: [Finding]
-    /// What the vendor's clients would do with the token, by their names.
     package let clients: [(name: String, verdict: CheckerVerdict)]
 }
 

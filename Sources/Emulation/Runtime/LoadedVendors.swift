@@ -1,7 +1,6 @@
 import Dispatch
 import Synchronization
 
-/// The vendors from one load of the fixtures.
 package struct LoadedVendors: Sendable {
     /// The vendors, in the catalog's order.
     package let vendors: [any LoadedVendor]
@@ -9,7 +8,6 @@ package struct LoadedVendors: Sendable {
     package let fingerprint: String
     /// The folders they were read from, topmost first.
     package let layers: [FixtureLayer]
-    /// The secrets in the fixtures.
     let secrets: FixtureSecrets
 
     /// Loads the fixtures of every vendor.
@@ -38,7 +36,6 @@ package struct LoadedVendors: Sendable {
         return found.withLock { found in loaders.indices.compactMap { found[$0] } }
     }
 
-    /// Creates a set of these vendors.
     init(vendors: [any LoadedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
         self.vendors = vendors
         self.fingerprint = fingerprint
@@ -49,10 +46,8 @@ package struct LoadedVendors: Sendable {
     /// Members that contain a secret in some vendor's state.
     package var memberSecrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
 
-    /// The scenarios of all vendors.
     package var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
 
-    /// The scenario of that name.
     package func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
 
     /// Scenario names must be unique: a scenario is activated by its name alone.

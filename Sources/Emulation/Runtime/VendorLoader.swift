@@ -1,8 +1,6 @@
 /// A vendor that can be mounted: the public interface of a vendor's target.
 public struct VendorLoader: SwitchDeclaring, Sendable {
-    /// Who the vendor is.
     public let identity: VendorIdentity
-    /// Its switches.
     public let switchDeclarations: [SwitchDeclaration]
     @usableFromInline let listRules: @Sendable () -> [RuleListing]
     /// Rules of its clients for judging a token without a server.
@@ -13,7 +11,6 @@ public struct VendorLoader: SwitchDeclaring, Sendable {
     /// The rules for judging tokens and their senders, in the order of its checks.
     public var rules: [RuleListing] { listRules() }
 
-    /// Creates the loader of a vendor's type.
     @inlinable
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity

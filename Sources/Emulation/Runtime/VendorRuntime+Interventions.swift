@@ -20,7 +20,6 @@ extension VendorRuntime {
         return .waiting { [call] in self.perform(order, of: intervention, matchContext, exchange, call, in: store) }
     }
 
-    /// Performs an action, and answers.
     private func perform(
         _ order: ActionRequest, of intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange,
         _ call: Call<V>, in store: VendorStateStore<V>

@@ -70,7 +70,6 @@ extension VendorRuntime {
     private static var mostAttempts: Int { 3 }
 }
 
-/// A call's part in fetching keys.
 enum KeyFetchPart: Sendable {
     /// The keys have arrived in the meantime, or the issuer is gone.
     case needless(KeyFetchReport)

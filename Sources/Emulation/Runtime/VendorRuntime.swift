@@ -33,7 +33,6 @@ final class VendorRuntime<V: Vendor>: Sendable {
     @usableFromInline let answerFinisher: (any FinishesAnswers<V.Switches>)?
     @usableFromInline let failurePresenter: (any PresentsFailures<V.State, V.Failure, V.Switches>)?
 
-    /// Loads the vendor's fixtures.
     @inlinable
     init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
@@ -167,7 +166,6 @@ extension VendorRuntime {
         return finish(exchange, response, record(of: call), in: store)
     }
 
-    /// Answers with a failure.
     @inlinable
     func finish(
         _ exchange: Exchange, _ refusal: Refusal<V.Failure>, _ record: ExchangeRecord, in store: VendorStateStore<V>,

@@ -27,12 +27,10 @@ extension VendorStateStore {
     }
 }
 
-/// The result of a drill.
 public enum KeyDrillOutcome: Sendable {
     /// It was done, and these are the keys now.
     case done(IssuerKeys)
     /// Nothing was done, because an unused key pair is needed.
     case needsPair
-    /// The vendor has no issuer of that name.
     case unknownIssuer
 }

@@ -13,7 +13,6 @@ extension VendorStateStore.Content {
         outbox.cause = cause
     }
 
-    /// The deadline that the vendor names.
     var nextDeadline: Moment? { runtime.deadlineKeeper?.nextDeadline(in: state) }
 
     /// Reads the deadline that the vendor names now, and updates the alarm.

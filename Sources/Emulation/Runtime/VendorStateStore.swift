@@ -60,7 +60,6 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     @usableFromInline let inForce: VendorInForce<V>
     private let answering: VendorRuntime<V>.Answering
 
-    /// The sandbox that the state belongs to.
     let sandbox: SandboxIdentity
 
     init(
@@ -77,7 +76,6 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         behaviour = Mutex(Self.behaviour(settings))
     }
 
-    /// The vendor from the fixtures in force.
     @inlinable var runtime: VendorRuntime<V> { inForce.runtime }
 
     @usableFromInline
@@ -131,7 +129,6 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         content.withLock { $0.runtime.generation > runtime.generation ? $0.runtime : runtime }
     }
 
-    /// What authentication may read from the state, for the vendor of that runtime.
     @inlinable
     func authenticationContext(at runtime: VendorRuntime<V>) -> V.AuthenticationContext {
         runtime.vendor.authenticationContext { read in

@@ -91,9 +91,7 @@ public final class PublicBase: Sendable {
 }
 
 extension PublicBase: Hashable {
-    /// Whether both are the same base.
     public static func == (left: PublicBase, right: PublicBase) -> Bool { left === right }
 
-    /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

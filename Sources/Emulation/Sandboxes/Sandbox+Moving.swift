@@ -32,7 +32,6 @@ extension Sandbox {
         }
     }
 
-    /// Ends a control call.
     package func endControlCall() { control.withLock { $0.controlCalls -= 1 } }
 
     /// Answers nobody from now on: all calls are told that the sandbox has moved, and sockets are closed.

@@ -28,9 +28,7 @@ public final class Sandbox: Sendable {
 
     /// Its name, and the program start that it belongs to.
     public let identity: SandboxIdentity
-    /// What happened here.
     public let journal: Journal
-    /// The source of ids.
     public let identifiers: IdentifierSource
 
     let inForce: VendorsInForce
@@ -83,19 +81,15 @@ public final class Sandbox: Sendable {
 
     deinit { census.leave() }
 
-    /// The sandbox's name.
     public var name: String { identity.name }
 
     /// When the sandbox came into being, by the machine's clock.
     package var created: Moment { control.withLock { $0.created } }
 
-    /// The vendor with that index, in this sandbox.
     public func vendor(_ vendor: Int) -> any SandboxedVendor { vendors[vendor] }
 
-    /// A redactor for the secrets of the fixtures and of this sandbox.
     package var redactor: Redactor { inForce.redactor(secrets, vendors) }
 
-    /// The current moment by the sandbox's clock.
     public var now: Moment { control.withLock { $0.clock.now } }
 
     /// Marks the sandbox as used and reads its clock, once per exchange.
@@ -162,7 +156,6 @@ public final class Sandbox: Sendable {
         }
     }
 
-    /// The clock.
     package var clock: SandboxClock { control.withLock { $0.clock } }
 
     /// Changes the clock; everything due by the new time has happened when the call returns.
@@ -177,7 +170,6 @@ public final class Sandbox: Sendable {
         return clock
     }
 
-    /// The settings.
     package var settings: Settings { control.withLock { $0.settings } }
 
     /// Changes the settings for every vendor, before anyone else can change them again.
@@ -242,7 +234,6 @@ extension Sandbox {
     /// Moves every state on to the vendors in force, so that unused states do not retain earlier ones.
     package func adoptLoadedVendors() { passDeadlines() }
 
-    /// Passes the deadlines of the vendor with that index.
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
 
     /// Closes all sockets and releases all waiters, since the sandbox can no longer be named.

@@ -6,7 +6,6 @@ final class SandboxCensus: Sendable {
 
     init() {}
 
-    /// The current count.
     var count: Int { sandboxes.load(ordering: .relaxed) }
 
     func enter() { sandboxes.add(1, ordering: .relaxed) }

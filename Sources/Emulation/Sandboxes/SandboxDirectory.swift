@@ -224,7 +224,6 @@ public final class SandboxDirectory: Sendable {
         return sandbox
     }
 
-    /// All sandboxes, by name.
     package var all: [Sandbox] {
         sweep()
         return [standard] + sandboxes.withLock { Array($0.values) }.sorted { $0.name < $1.name }

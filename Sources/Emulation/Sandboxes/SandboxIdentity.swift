@@ -2,7 +2,6 @@
 ///
 /// For vendors whose credentials belong to a sandbox, or that must recognize those of an earlier start.
 public struct SandboxIdentity: Sendable, Hashable {
-    /// The sandbox's name.
     public let name: String
     /// Eight hexadecimal digits, the same in all sandboxes of the emulator: drawn at startup, or derived from the
     /// startup seed so that values made from them repeat.
@@ -12,7 +11,6 @@ public struct SandboxIdentity: Sendable, Hashable {
     /// The address under which clients reach the server.
     public let publicBase: PublicBase
 
-    /// Creates the identity of the sandbox of that name in that start.
     public init(name: String, start: String, isSeeded: Bool = false, publicBase: PublicBase = PublicBase()) {
         self.name = name
         self.start = start

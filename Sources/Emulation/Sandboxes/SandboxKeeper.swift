@@ -47,7 +47,6 @@ package struct SandboxUnavailable: Error, CustomStringConvertible {
     /// Waits until it may be different; `nil` if waiting is no use.
     package let news: (@Sendable () async -> Void)?
 
-    /// Creates a reason.
     package init(_ description: String, news: (@Sendable () async -> Void)? = nil) {
         self.description = description
         self.news = news

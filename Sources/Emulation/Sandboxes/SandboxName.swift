@@ -6,7 +6,6 @@ public enum SandboxName {
     /// A regular expression for valid names.
     package static let pattern = "^[a-z0-9-]{1,63}$"
 
-    /// Whether a string is a valid sandbox name.
     public static func isValid(_ text: some StringProtocol) -> Bool {
         (1...63).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -14,7 +14,6 @@ public struct Settings: Sendable, Hashable {
     /// Creates settings with the profile `documented` and nothing else.
     public init() {}
 
-    /// The values of a vendor's switches.
     package func values(vendor: String, _ declarations: [SwitchDeclaration]) -> SwitchValues {
         let profile = vendorProfiles[vendor] ?? profile
         let values = declarations.map { declaration in
@@ -124,8 +123,6 @@ package struct SettingsProblem: Error, CustomStringConvertible {
 
 /// A source of switches: a vendor's module, or the mounted vendor.
 public protocol SwitchDeclaring {
-    /// Who the vendor is.
     var identity: VendorIdentity { get }
-    /// Its switches.
     var switchDeclarations: [SwitchDeclaration] { get }
 }

@@ -9,7 +9,6 @@ extension SecretFinder {
         findValues(in: bytes, &found) { SecretName.isSecret(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// `name=value`.
     private func findItems(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         var index = 0
         while let mark = bytes[index...].place(of: UInt8(ascii: "=")) {
@@ -32,7 +31,6 @@ extension SecretFinder {
         }
     }
 
-    /// `"name": value`.
     func findValues(
         in bytes: [UInt8], _ found: inout [Range<Int>], where isSecret: (ArraySlice<UInt8>) -> Bool
     ) {

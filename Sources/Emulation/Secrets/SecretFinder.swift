@@ -2,7 +2,6 @@
 ///
 /// It searches the text as it is, and without percent escapes.
 struct SecretFinder {
-    /// Known secrets.
     let known: [KnownSecrets]
     /// Whether values after secret names are hidden; off for prose and for an index of names.
     var mindsNames = true

@@ -51,7 +51,6 @@ final class FixtureSecrets: Sendable {
         self.vendors = vendors
     }
 
-    /// The secrets, and the public strings.
     var texts: (secrets: KnownSecrets, published: Set<String>) {
         made.withLock { made in
             if let made { return made }

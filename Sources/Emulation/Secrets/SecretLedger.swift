@@ -11,7 +11,6 @@ public struct SecretLedger: Sendable {
     /// Creates an empty ledger.
     public init() {}
 
-    /// Records a secret.
     public mutating func add(_ text: String) {
         if entries.count >= Self.capacity { entries.removeFirst(Self.capacity / 2) }
         entries.append((Generation.next(), text))

@@ -15,7 +15,6 @@ public final class Alarm: Sendable {
         self.timer = timer
     }
 
-    /// Attaches the alarm to a sandbox.
     func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
 
     private var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
@@ -38,6 +37,5 @@ public final class Alarm: Sendable {
         return Moment(unixSeconds: SandboxClock.machine.unixSeconds + max(0, wait))
     }
 
-    /// Passes the vendor's deadlines.
     func ring(_ vendor: Int) { sandbox?.passDeadlines(of: vendor) }
 }

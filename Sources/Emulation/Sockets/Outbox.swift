@@ -5,7 +5,6 @@ public import Wire
 /// It is committed under the lock of the state, in order, and only when the work was not refused: so sockets receive
 /// messages in the order of the state's changes.
 public struct Outbox: Sendable {
-    /// An order to one or more sockets.
     @usableFromInline
     enum Order: Sendable {
         case send(WebSocketMessage, [SocketTopic])
@@ -26,7 +25,6 @@ public struct Outbox: Sendable {
         orders = []
     }
 
-    /// Whether the outbox has no orders.
     @inlinable var isEmpty: Bool { orders.isEmpty }
 
     /// Sends a message to every socket that has one of these topics, once to each.

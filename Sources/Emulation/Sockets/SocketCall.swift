@@ -13,7 +13,6 @@ public struct SocketCall<V: ServesSockets>: Sendable {
     public let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
-    /// Messages to other sockets.
     public var outbox = Outbox()
     /// Remarks for the journal.
     private(set) var notes: [Finding] = []
@@ -40,6 +39,5 @@ public struct DeadlineCall<V: KeepsDeadlines>: Sendable {
     public let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
-    /// Messages to sockets.
     public var outbox = Outbox()
 }

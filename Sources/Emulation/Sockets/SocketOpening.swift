@@ -16,7 +16,6 @@ public struct SocketOpening<V: ServesSockets>: Sendable {
     /// Fields of the answer besides those of RFC 6455.
     public let fields: HTTPFields
 
-    /// Creates an opening from its parts.
     public init(
         topics: [SocketTopic], label: V.SocketLabel, subprotocol: String? = nil,
         maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600), fields: HTTPFields = [:]

@@ -1,6 +1,5 @@
 import Wire
 
-/// An open socket.
 struct OpenSocket: Sendable {
     let topics: [SocketTopic]
     let log: SocketLog
@@ -13,7 +12,6 @@ struct SocketRegistry: Sendable {
     private(set) var sockets: [WebSocket: OpenSocket] = [:]
     private var audiences: [SocketTopic: Set<WebSocket>] = [:]
 
-    /// Registers a socket that has opened.
     mutating func add(_ socket: WebSocket, _ entry: OpenSocket) {
         sockets[socket] = entry
         for topic in entry.topics { audiences[topic, default: []].insert(socket) }
@@ -28,7 +26,6 @@ struct SocketRegistry: Sendable {
         return entry
     }
 
-    /// Removes all sockets, and returns them.
     mutating func removeAll() -> [WebSocket] {
         defer { self = SocketRegistry() }
         return Array(sockets.keys)

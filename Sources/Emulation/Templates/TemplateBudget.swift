@@ -38,7 +38,6 @@ final class TemplateBudget {
         return excess == nil
     }
 
-    /// The member or element with that name.
     func member(_ name: String, of value: JSON) -> JSON? {
         guard excess == nil else { return nil }
         guard lookups.spend(onMemberOf: value) else {

@@ -14,7 +14,6 @@ struct TemplateFilling {
     let escaping: TextTemplate.Escaping
     let budget: TemplateBudget
 
-    /// The text of the parts with these values.
     func text(_ parts: [TemplatePart], _ values: JSON) -> String {
         var text = ""
         fill(parts, [values], nil, &text)

@@ -9,7 +9,6 @@ indirect enum TemplatePart: Sendable {
     case invertedSection(TemplateName, [TemplatePart])
 }
 
-/// The name in a tag.
 struct TemplateName: Sendable {
     /// The member names and element indices, from the outside in; empty for the innermost value itself.
     let path: [String]

@@ -2,7 +2,6 @@
 ///
 /// A section or comment tag that is alone on its line removes the line, as mustache(5) specifies.
 struct TemplateReader {
-    /// The text is not a template.
     struct Malformed: Error, CustomStringConvertible {
         let description = "each {{ needs a name and its }}"
     }
@@ -13,7 +12,6 @@ struct TemplateReader {
     /// The leading blanks of the line: text, unless a tag removes the line.
     private var indentation = Substring()
 
-    /// The parts of a text.
     static func parts(of text: String) throws(Malformed) -> [TemplatePart] {
         var reader = TemplateReader(rest: text[...])
         // ours: an empty first line is dropped, and a tag on the first line never removes its line.

@@ -2,7 +2,6 @@ import JSON
 
 /// A text with Mustache tags whose names begin with one of the given roots.
 struct TextTemplate: Sendable {
-    /// How a value is escaped in the text.
     enum Escaping {
         case none
         /// As inside a JSON string, so that no value can terminate it.
@@ -33,7 +32,6 @@ struct TextTemplate: Sendable {
         }
     }
 
-    /// The text with these values.
     func text(_ values: JSONObject, within budget: TemplateBudget) -> String {
         budget.filling(sectionsOf: sectionLength) {
             TemplateFilling(escaping: escaping, budget: budget).text(parts, .object(values))

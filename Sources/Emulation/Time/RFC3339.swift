@@ -6,12 +6,10 @@ import Tokens
 /// Parsed by hand: the library's parser turns 30 February into March and stops at the first unknown byte. A regular
 /// expression takes a hundred times as long, and some requests contain thousands of times.
 public struct RFC3339Time: Sendable, Hashable {
-    /// The text.
     public let text: String
     /// Seconds since 1970-01-01T00:00:00Z.
     public let unixSeconds: Double
 
-    /// 1970-01-01T00:00:00Z.
     public static let epoch = RFC3339Time(text: "1970-01-01T00:00:00Z", unixSeconds: 0)
 
     private init(text: String, unixSeconds: Double) {
@@ -56,7 +54,6 @@ private struct Digits {
 
     var isEmpty: Bool { rest.isEmpty }
 
-    /// Takes that sign, and returns whether it was there.
     mutating func take(_ sign: Unicode.Scalar) -> Bool {
         guard rest.first == UInt8(ascii: sign) else { return false }
         rest.removeFirst()

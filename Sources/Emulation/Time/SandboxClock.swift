@@ -62,7 +62,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
         if case .frozen = mode { true } else { false }
     }
 
-    /// Whether the clock shows the machine's time.
     package var isMachineTime: Bool { mode == .running(offset: 0) }
 
     /// Sets the clock; a frozen one stays frozen.

@@ -45,10 +45,8 @@ public final class BearerToken: Sendable {
         isInSeveralLines = fields.isRepeated(.authorization)
     }
 
-    /// Whether the request has the field at all.
     public var isSent: Bool { field != nil }
 
-    /// Judges whether a token is there.
     public func presence(_ finding: inout Finding?) -> Finding.Outcome {
         if bytes != nil { return .passed }
         finding?.found = found

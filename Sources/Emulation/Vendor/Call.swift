@@ -6,7 +6,6 @@ public import Wire
 public final class Arrival<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
-    /// The route.
     public let route: Route<V>
     /// The request, its target without the sandbox's prefix.
     public let request: Request
@@ -20,7 +19,6 @@ public final class Arrival<V: Vendor>: Sendable {
     public let switches: V.Switches
     /// What authentication may read from the state.
     public let authenticationContext: V.AuthenticationContext
-    /// The sandbox of the request.
     public let sandbox: SandboxIdentity
     /// How the request named the sandbox.
     public let selector: SandboxSelector
@@ -78,7 +76,6 @@ public struct Call<V: Vendor>: Sendable {
     /// What the vendor did to its own answer on purpose, as somebody had asked: objects for the journal.
     public var interventions: [JSON] = []
 
-    /// Creates a call from its parts.
     @inlinable
     public init(
         arrival: Arrival<V>, credentials: V.Credentials, identifiers: IdentifierSource,
@@ -92,11 +89,8 @@ public struct Call<V: Vendor>: Sendable {
 
     /// The vendor with its accounts and keys.
     public var vendor: V { arrival.vendor }
-    /// The route.
     public var route: Route<V> { arrival.route }
-    /// The request.
     public var request: Request { arrival.request }
-    /// The decoded path parameters.
     public var parameters: PathParameters { arrival.parameters }
     /// The moment at which the whole exchange is judged.
     public var moment: Moment { arrival.moment }

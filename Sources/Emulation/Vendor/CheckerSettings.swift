@@ -25,7 +25,6 @@ public struct CheckerSettings: Sendable {
     package var issuer: String?
     /// The `aud` claim, or a member of it.
     package var audience: String?
-    /// The `nonce` claim.
     package var nonce: String?
     /// The `cid` claim, which names the client.
     package var clientID: String?
@@ -56,7 +55,6 @@ public struct CheckerSettings: Sendable {
     }
 }
 
-/// A key that a checker is given.
 package enum CheckerKey: Sendable {
     /// A JWK, which may turn out unusable.
     case jwk(JSON)

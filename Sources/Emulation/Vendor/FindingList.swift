@@ -58,7 +58,6 @@ public struct FindingList: Sendable {
         }
     }
 
-    /// Adds a finding.
     @inlinable
     public mutating func append(_ finding: consuming Finding) {
         makeRoom()

@@ -60,7 +60,6 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         record(facts, outcomes, by: list)
     }
 
-    /// Records the outcomes of rules.
     @inlinable
     public mutating func record<Facts>(
         _ facts: consuming Facts, _ outcomes: RuleOutcomes, by list: RuleList<Facts>

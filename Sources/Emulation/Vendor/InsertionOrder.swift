@@ -18,7 +18,6 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
     /// Whether there are none.
     public var isEmpty: Bool { places.isEmpty }
 
-    /// Whether it contains the id.
     public func contains(_ id: ID) -> Bool { places[id] != nil }
 
     /// Appends an id; one that is already there keeps its position.

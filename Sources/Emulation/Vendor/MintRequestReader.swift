@@ -7,7 +7,6 @@ package struct MintRequestReader {
     private let members: JSONObject
     private var known: Set<String> = ["header", "claims"]
 
-    /// Creates a reader of that request.
     package init(_ order: MintRequest) {
         kind = order.kind
         members = order.members

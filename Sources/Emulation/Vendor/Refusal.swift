@@ -16,18 +16,47 @@ extension VendorFailure {
 
 /// A handler's decision to answer with a failure, and what it knows about the reason.
 public struct Refusal<Failure: VendorFailure>: Error {
-    /// Which failure.
     public let failure: Failure
     /// Values for the parameters that the failure's body declares.
     public let parameters: JSONObject
     /// What was found, for the journal; never on the wire.
     public let reason: String?
 
-    /// Creates a refusal with that failure.
     public init(_ failure: Failure, _ parameters: JSONObject = [:], because reason: String? = nil) {
         self.failure = failure
         self.parameters = parameters
         self.reason = reason
+    }
+}
+
+extension Refusal {
+    /// Refuses with that failure unless the condition holds.
+    ///
+    /// - Parameter reason: what was found and what is expected, for the journal.
+    public static func require(
+        _ condition: Bool, _ failure: Failure, _ reason: @autoclosure () -> String
+    ) throws(Refusal) {
+        guard condition else { throw Refusal(failure, because: reason()) }
+    }
+
+    /// The value, or a refusal with that failure if there is none.
+    ///
+    /// - Parameter reason: what was found and what is expected, for the journal.
+    public static func require<Value>(
+        _ value: Value?, _ failure: Failure, _ reason: @autoclosure () -> String
+    ) throws(Refusal) -> Value {
+        guard let value else { throw Refusal(failure, because: reason()) }
+        return value
+    }
+
+    /// Refuses with that failure unless the text has exactly the expected bytes.
+    ///
+    /// - Parameter name: what the text is, for the journal: "found NAME TEXT; expected TEXT".
+    public static func expect(
+        _ name: @autoclosure () -> String, _ found: String?, _ expected: String, _ failure: Failure
+    ) throws(Refusal) {
+        guard found?.hasSameBytes(as: expected) != true else { return }
+        throw Refusal(failure, because: "found \(name()) \(found ?? "none"); expected \(expected)")
     }
 }
 

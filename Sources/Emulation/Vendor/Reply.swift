@@ -4,7 +4,6 @@ public import Wire
 
 /// A handler's result: a response, or something to wait for first.
 public enum Reply: Sendable {
-    /// The response.
     case respond(Response)
     /// A response with compact JSON. It is serialized after unlocking the vendor's state, so a long one blocks no one.
     case json(JSON, status: HTTPResponse.Status = .ok)

@@ -2,12 +2,10 @@ package import JSON
 
 /// A fact about a request, such as its device, that a vendor needs when it explains a token alone.
 public struct RequestFact: Sendable {
-    /// The member's name.
     package let name: String
     /// A short description.
     package let about: String
 
-    /// Creates a fact with that name.
     package init(_ name: String, _ about: String) {
         self.name = name
         self.about = about

@@ -24,7 +24,6 @@ public final class Route<V: Vendor>: Sendable {
     public let secrets: Set<String>
     /// The longest request content in bytes; `nil` for the server's limit.
     public let bodyLimit: Int?
-    /// What the route does.
     public let handler: Handler
 
     /// Creates a route from its parts.
@@ -58,7 +57,6 @@ public final class Route<V: Vendor>: Sendable {
 
 /// A method and a path pattern.
 public struct Endpoint: Sendable, Hashable {
-    /// The method.
     public let method: HTTPRequest.Method
     /// The pattern: literal segments and parameters in braces, such as `/partner/{partner}/profile`; the last one may
     /// be `{name...}`, which matches the rest of the path, even if empty.
@@ -72,15 +70,10 @@ public struct Endpoint: Sendable, Hashable {
 
     /// GET on that pattern; HEAD follows.
     package static func get(_ pattern: String) -> Endpoint { Endpoint(.get, pattern) }
-    /// POST on that pattern.
     package static func post(_ pattern: String) -> Endpoint { Endpoint(.post, pattern) }
-    /// PUT on that pattern.
     package static func put(_ pattern: String) -> Endpoint { Endpoint(.put, pattern) }
-    /// PATCH on that pattern.
     package static func patch(_ pattern: String) -> Endpoint { Endpoint(.patch, pattern) }
-    /// DELETE on that pattern.
     package static func delete(_ pattern: String) -> Endpoint { Endpoint(.delete, pattern) }
-    /// OPTIONS on that pattern.
     package static func options(_ pattern: String) -> Endpoint { Endpoint(.options, pattern) }
 }
 

@@ -16,7 +16,6 @@ typealias RuleWalk<Subject> =
 ///
 /// A class, since each exchange keeps it until its findings are read.
 public final class RuleList<Facts: RuleFacts>: Sendable {
-    /// Some of the rules, by what they read.
     @usableFromInline
     struct Part: Sendable {
         /// The rules that read only the token, and apply to every request.
@@ -25,7 +24,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         @usableFromInline let walk: RuleWalk<Facts>
     }
 
-    /// The rules.
     public let rules: [TokenRule<Facts>]
     @usableFromInline let first: Part
     @usableFromInline let later: Part
@@ -44,7 +42,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         ownWalk = ownSteps.isEmpty ? nil : Self.walk(along: ownSteps[...])
     }
 
-    /// The outcome of each rule.
     @inlinable
     public func outcomes(on facts: inout Facts) -> RuleOutcomes {
         var outcomes = RuleOutcomes()
@@ -60,7 +57,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         judge(&facts, by: first, ownOutcomes(on: facts.compact), &outcomes)
     }
 
-    /// The outcome of each later rule.
     @inlinable
     public func judgeLater(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
         judge(&facts, by: later, ownOutcomes(on: facts.compact), &outcomes)
@@ -74,7 +70,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         part.walk(&facts, own, &nothing, &outcomes)
     }
 
-    /// The outcomes of the rules that read only the token.
     @usableFromInline
     func ownOutcomes(on token: CompactToken?) -> RuleOutcomes {
         guard let token, let ownWalk else { return RuleOutcomes() }
@@ -143,7 +138,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         return Step { token, _, nothing, outcomes in outcomes.note(judge(token, &nothing), bit) }
     }
 
-    /// The findings of rules with these outcomes.
     public func findings(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
         findings(on: facts, outcomes, explained: [])
     }
@@ -173,7 +167,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         return explained
     }
 
-    /// The findings of all rules.
     public func findings(on facts: Facts) -> [Finding] { rules.compactMap { $0.finding(on: facts) } }
 
     /// The refusals of all broken rules, in order.
@@ -195,7 +188,6 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     }
 }
 
-/// One rule as lists show it.
 public struct RuleListing: Sendable, Hashable {
     /// The stable id, such as `vendor.check`.
     package let id: String
@@ -203,11 +195,9 @@ public struct RuleListing: Sendable, Hashable {
     package let subject: String
     /// The name in findings.
     package let check: String
-    /// What the rule expects.
     package let expects: String
     /// The document that says so.
     package let source: String?
-    /// Where the rule is known from.
     package let evidence: Evidence
     /// The failures that a broken rule causes; empty for rules that only make remarks.
     package let failures: [String]

@@ -11,7 +11,6 @@ public struct SwitchCoder: Sendable {
         self.values = values
     }
 
-    /// A switch whose values are the cases of a type.
     package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ value: inout Choice, observed: Choice? = nil, about: String, source: String
     ) {

@@ -83,7 +83,6 @@ public struct TokenChecker: Sendable {
     }
 }
 
-/// What a client would do with a token.
 package struct CheckerVerdict: Sendable {
     /// Whether it would send or trust it.
     package let isUsable: Bool
@@ -91,12 +90,10 @@ package struct CheckerVerdict: Sendable {
     package let summary: String?
     /// The result in the client's own terms, an object.
     package let result: JSONObject
-    /// Every check.
     package let findings: [Finding]
     /// Whether the findings belong to the answer for programs.
     package let showsFindings: Bool
 
-    /// Creates a verdict from its parts.
     package init(
         isUsable: Bool, summary: String? = nil, result: JSONObject, findings: [Finding], showsFindings: Bool = true
     ) {

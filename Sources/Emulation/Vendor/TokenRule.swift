@@ -21,7 +21,6 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     public let expected: Fact
     /// The document that says so.
     public let source: String?
-    /// Where the rule is known from.
     public let evidence: Evidence
     /// The failures that a broken rule may cause; empty for rules that only make remarks.
     public let failures: [Facts.Failure]

@@ -2,7 +2,6 @@
 /// mistake in the path.
 public struct UnofferedPart<Failure: VendorFailure>: Sendable {
     private let prefixes: [(text: String, segments: [Substring])]
-    /// The answer there.
     @usableFromInline let failure: Failure
     private let reason: String
 

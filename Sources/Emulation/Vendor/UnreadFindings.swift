@@ -7,7 +7,6 @@ public import Tokens
 protocol UnreadFindings: AnyObject, Sendable {
     /// The findings of all rules; always the same.
     var findings: [Finding] { get }
-    /// Whether one of them is a remark.
     var hasRemarks: Bool { get }
     /// The findings that were created at once, including all failed ones.
     var explained: [Finding] { get }

@@ -4,9 +4,7 @@ package import Tokens
 package struct UnsignedToken: Sendable {
     /// The header and the claims.
     package var content: TokenDraft
-    /// The key that signs.
     package var key: SigningKey
-    /// The algorithm that signs.
     package var algorithm: Algorithm
     /// The name of the general defect that signing gives it; `nil` for none.
     package var defect: String?
@@ -18,7 +16,6 @@ package struct UnsignedToken: Sendable {
         self.algorithm = algorithm
     }
 
-    /// The signed token, with its defect.
     package func signed(at moment: Moment) throws(MintRefusal) -> MintedToken {
         do {
             let defect = try defect.map { name throws(MintError) in try Defect(named: name) }

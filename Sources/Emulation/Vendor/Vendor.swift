@@ -45,7 +45,6 @@ public protocol Vendor: Sendable {
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
 
-    /// The initial state of a sandbox.
     var initialState: State { get }
 
     /// The state after a reset: the initial state, unless the vendor must remember something.
@@ -102,11 +101,8 @@ public protocol Vendor: Sendable {
     // default of its protocol. So the compiler knows them, and nothing is looked up or cast while requests are
     // answered.
 
-    /// Mints tokens.
     var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { get }
-    /// Judges tokens as clients do.
     var clientChecks: (any ChecksTokens<State, Switches>)? { get }
-    /// Publishes keys.
     var keyPublisher: (any PublishesKeys<State>)? { get }
     /// Needs keys that others publish.
     var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { get }
@@ -114,7 +110,6 @@ public protocol Vendor: Sendable {
     var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { get }
     /// Answers requests that have no route.
     var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { get }
-    /// Adds to each answer.
     var answerFinisher: (any FinishesAnswers<Switches>)? { get }
     /// Phrases its failures.
     var failurePresenter: (any PresentsFailures<State, Failure, Switches>)? { get }
@@ -163,7 +158,6 @@ extension Vendor {
     /// By default, a state learns no secrets.
     package func secrets(in state: State) -> SecretLedger { SecretLedger() }
 
-    /// Keeps the state as it is.
     package func adopt(_ state: State, startedFrom old: Self) -> State { state }
 
     /// By default, there are no readable tokens.
@@ -189,12 +183,10 @@ public struct VendorIdentity: Sendable {
     public let title: String
     /// Paths that the vendor answers, including everything below them.
     public let prefixes: [String]
-    /// How the vendor reads paths.
     public let pathRules: PathRules
     /// The longest request content in bytes on routes without a limit of their own; `nil` for the server's limit.
     public let bodyLimit: Int?
 
-    /// Creates an identity from its parts.
     public init(id: String, title: String, prefixes: [String], pathRules: PathRules, bodyLimit: Int? = nil) {
         self.id = id
         self.title = title
@@ -217,7 +209,6 @@ public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
     /// The part that the vendor owns but does not offer; `nil` when there is none.
     public let notOffered: UnofferedPart<Failure>?
 
-    /// Creates failures for these cases.
     public init(
         routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure,
         notOffered: UnofferedPart<Failure>? = nil

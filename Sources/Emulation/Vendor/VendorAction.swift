@@ -24,10 +24,8 @@ public struct VendorAction<V: Vendor>: Sendable {
     public let listing: ActionListing
     let work: Work
 
-    /// Whether it may take long.
     var mayTakeLong: Bool { if case .changes = work { false } else { true } }
 
-    /// Creates an action from its parts.
     package init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
         self.init(name, about: about, members: members) { (call, state, _) throws(ActionRefusal) in
             try body(call, &state)
@@ -47,16 +45,12 @@ public struct VendorAction<V: Vendor>: Sendable {
     }
 }
 
-/// A member that a request for an action may have.
 package struct ActionMember: Sendable {
-    /// The name.
     package let name: String
     /// What it means.
     package let about: String
-    /// Whether it is required.
     package let isRequired: Bool
 
-    /// Creates a member with that name.
     package init(_ name: String, _ about: String, isRequired: Bool = false) {
         self.name = name
         self.about = about
@@ -64,21 +58,16 @@ package struct ActionMember: Sendable {
     }
 }
 
-/// An action as lists show it.
 public struct ActionListing: Sendable {
     /// The stable kebab-case name.
     package let name: String
-    /// What it does, in one line.
     package let about: String
-    /// The members it takes.
     package let members: [ActionMember]
 }
 
-/// An action's context.
 package struct ActionCall<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     package let vendor: V
-    /// The members that the action was given; only declared ones.
     package let members: JSONObject
     /// The moment of the action, by the sandbox's clock.
     package let moment: Moment
@@ -86,7 +75,6 @@ package struct ActionCall<V: Vendor>: Sendable {
     package let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
     package let switches: V.Switches
-    /// The sandbox.
     package let sandbox: SandboxIdentity
     /// How the request that caused the action named the sandbox.
     package let selector: SandboxSelector
@@ -94,7 +82,6 @@ package struct ActionCall<V: Vendor>: Sendable {
     /// The server's public address, for clients that select the sandbox in that way.
     package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 
-    /// Returns what `read` makes of the members.
     package func read<Value>(_ read: (inout FieldReader) -> Value) throws(ActionRefusal) -> Value {
         try Fields<ActionFields>(members).read(read)
     }
@@ -102,7 +89,6 @@ package struct ActionCall<V: Vendor>: Sendable {
     /// A member as a string; a number counts as its digits.
     package func text(_ name: String) throws(ActionRefusal) -> String? { try read { $0.optionalText(name) } }
 
-    /// A required member as a string.
     package func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
 }
 

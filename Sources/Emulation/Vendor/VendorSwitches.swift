@@ -4,13 +4,11 @@ public protocol VendorSwitches: Sendable {
     init()
     /// Names each switch once, with what it decides.
     mutating func code(_ coder: inout SwitchCoder)
-    /// All switches of the vendor: ``declared()``, kept.
     static var declarations: [SwitchDeclaration] { get }
 }
 
 /// A named set of switch values.
 public enum BehaviourProfile: String, Sendable, CaseIterable {
-    /// As the vendors' documentation says.
     case documented
     /// As the vendors' clients and their tests show.
     case observed
@@ -20,7 +18,6 @@ public enum BehaviourProfile: String, Sendable, CaseIterable {
 public struct SwitchDeclaration: Sendable {
     /// The possible values of a switch.
     package enum Domain: Sendable, Hashable {
-        /// One of these words.
         case choice([String])
         /// A non-negative whole number or, when a word is given, that word.
         case count(orWord: String?)
@@ -34,16 +31,12 @@ public struct SwitchDeclaration: Sendable {
     package let name: String
     /// Its possible values.
     package let domain: Domain
-    /// The value in profile `documented`.
     package let documented: String
-    /// The value in profile `observed`.
     package let observed: String
-    /// What it decides.
     package let about: String
     /// Where the values are known from.
     package let source: String
 
-    /// Creates a switch from its parts.
     package init(
         _ name: String, _ domain: Domain, documented: String, observed: String, about: String, source: String
     ) {
@@ -55,7 +48,6 @@ public struct SwitchDeclaration: Sendable {
         self.source = source
     }
 
-    /// The value in a profile.
     package func value(in profile: BehaviourProfile) -> String {
         switch profile {
         case .documented: documented
@@ -63,7 +55,6 @@ public struct SwitchDeclaration: Sendable {
         }
     }
 
-    /// Whether the switch can have that value.
     package func allows(_ value: String) -> Bool {
         switch domain {
         case .choice(let words): words.contains(value)
@@ -73,7 +64,6 @@ public struct SwitchDeclaration: Sendable {
         }
     }
 
-    /// The allowed values in words.
     package var allowedValues: String {
         switch domain {
         case .choice(let words): words.joined(separator: ", ")
@@ -100,11 +90,9 @@ public struct SwitchDeclaration: Sendable {
     }
 }
 
-/// The values of all switches of one vendor, by name.
 public struct SwitchValues: Sendable, Hashable {
     private let values: [String: String]
 
-    /// Values by switch name.
     package init(_ values: [String: String]) {
         self.values = values
     }

@@ -1,18 +1,15 @@
 package import JSON
 import Tokens
 
-/// A kind of token that a vendor can mint.
 public struct TokenKind: Sendable {
     /// The stable name.
     package let name: String
-    /// What it is for.
     package let about: String
     /// Members that a request may have besides `header`, `claims` and `defect`, with their meanings.
     package let members: [(name: String, about: String)]
     /// Defects specific to this vendor, besides the general ones.
     package let defects: [String]
 
-    /// Creates a kind from its parts.
     package init(name: String, about: String, members: [(name: String, about: String)], defects: [String]) {
         self.name = name
         self.about = about
@@ -21,14 +18,11 @@ public struct TokenKind: Sendable {
     }
 }
 
-/// A request to mint a token.
 public struct MintRequest: Sendable {
-    /// The kind's name.
     package let kind: String
     /// The request's members, in the control API's format.
     package let members: JSONObject
 
-    /// Creates a request for that kind.
     package init(kind: String, members: JSONObject = [:]) {
         self.kind = kind
         self.members = members
@@ -44,12 +38,9 @@ public struct MintRequest: Sendable {
     }
 }
 
-/// A minted token.
 public struct MintedToken: Sendable {
-    /// The token.
     package let token: String
 
-    /// Creates a token from its text.
     package init(token: String) {
         self.token = token
     }
@@ -80,15 +71,11 @@ public struct MintRefusal: Error, CustomStringConvertible {
 
 /// The sandbox context for minting and explaining.
 public struct TokenSetting<V: Vendor>: Sendable {
-    /// The vendor's state.
     package let state: V.State
     /// The moment by the sandbox's clock.
     package let moment: Moment
-    /// The vendor's switches.
     package let switches: V.Switches
-    /// The sandbox.
     package let sandbox: SandboxIdentity
-    /// How clients select the sandbox.
     package let selector: SandboxSelector
     /// The source of ids and other random values.
     package let identifiers: IdentifierSource
@@ -111,7 +98,6 @@ public struct TokenSetting<V: Vendor>: Sendable {
     package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 }
 
-/// A vendor's verdict on a token.
 public struct TokenVerdict<Failure: VendorFailure>: Sendable {
     /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
     package let kind: String?
@@ -120,7 +106,6 @@ public struct TokenVerdict<Failure: VendorFailure>: Sendable {
     /// Every check, and the failure that the first broken one causes.
     package let findings: Findings<Failure>
 
-    /// Creates a verdict from its parts.
     package init(kind: String?, account: String?, findings: Findings<Failure>) {
         self.kind = kind
         self.account = account

@@ -48,7 +48,6 @@ final class ClientConnection {
         }
     }
 
-    /// Closes the socket, if there is one.
     func close(_ loop: ClientLoop) {
         if let socket { loop.forget(socket) }
         if let transport { transport.close() } else { socket?.close() }

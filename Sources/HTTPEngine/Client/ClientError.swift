@@ -2,13 +2,11 @@
 package enum ClientError: Error, Hashable, CustomStringConvertible {
     /// The text is not an absolute `http` or `https` URL.
     case invalidURL(String)
-    /// The host has no address.
     case unknownHost(String)
     /// The host and port accept no connections.
     case notReachable(String, reason: String)
     /// The server's certificate is not trusted.
     case notTrusted(String)
-    /// The TLS handshake failed.
     case tlsFailed(String)
     /// The answer was not complete in time.
     case timedOut

@@ -31,7 +31,6 @@ final class ClientExchange: Sendable {
         self.maximumBody = maximumBody
     }
 
-    /// Whether there is an outcome.
     var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
     /// Waits until the exchange has ended; called once.

@@ -7,7 +7,6 @@ final class ClientLoop {
     enum Message: Sendable {
         /// Start this exchange.
         case begin(ClientExchange)
-        /// These are the addresses of its host.
         case found([SocketAddress], for: ClientExchange)
         /// The exchange's caller no longer waits.
         case forget(ClientExchange)

@@ -4,13 +4,11 @@ struct ClientStateMachine {
     enum Step {
         /// Find the addresses of the host.
         case lookUp
-        /// Connect to that address.
         case connect(SocketAddress)
         /// Authenticate the server by TLS.
         case shakeHands
         /// Send the rest, and receive.
         case transfer
-        /// Nothing: the exchange has ended.
         case end(ClientExchange.Outcome)
     }
 
@@ -21,7 +19,6 @@ struct ClientStateMachine {
     private var sentCount = 0
     private var parser: ResponseParser
 
-    /// A request that has not started.
     init(_ target: ClientTarget, request: [UInt8], isHead: Bool, maximumBody: Int) {
         self.target = target
         self.request = request
@@ -30,7 +27,6 @@ struct ClientStateMachine {
         step = addresses.first.map(Step.connect) ?? .lookUp
     }
 
-    /// Whether part of the request is unsent.
     var hasUnsent: Bool { sentCount < request.count }
 
     /// The bytes buffered for the exchange.
@@ -45,7 +41,6 @@ struct ClientStateMachine {
 // MARK: - Events
 
 extension ClientStateMachine {
-    /// These are the host's addresses.
     mutating func found(_ found: [SocketAddress]) {
         addresses = found[...]
         step = addresses.first.map(Step.connect) ?? .end(.failure(.unknownHost(target.host)))
@@ -69,7 +64,6 @@ extension ClientStateMachine {
     /// The server reads nothing more: it may have answered before it had read everything.
     mutating func sendingEnded() { sentCount = request.count }
 
-    /// These bytes were received.
     mutating func received(_ bytes: UnsafeRawBufferPointer) {
         do throws(ClientError) {
             if let response = try parser.feed(bytes) { step = .end(.success(response)) }
@@ -87,6 +81,5 @@ extension ClientStateMachine {
         }
     }
 
-    /// The exchange has failed.
     mutating func fail(_ error: ClientError) { step = .end(.failure(error)) }
 }

@@ -122,7 +122,6 @@ extension Connection {
 }
 
 extension Response {
-    /// The answer to `OPTIONS *`.
     fileprivate static let serverOptions = Response(
         status: .noContent, fields: [.allow: "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"])
 }

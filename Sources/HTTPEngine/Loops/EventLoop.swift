@@ -193,7 +193,6 @@ extension EventLoop {
         connection.begin(self)
     }
 
-    /// Changes the events that the loop watches on a connection.
     func watch(_ connection: Connection, from old: Interest, to new: Interest) {
         poller.change(connection.descriptor, from: old, to: new)
     }

@@ -20,7 +20,6 @@ final class RunningLoops: Sendable {
         return isRunning
     }
 
-    /// Returns when no loop is running.
     func waitUntilEnded() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

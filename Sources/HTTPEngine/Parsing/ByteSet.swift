@@ -8,7 +8,6 @@ struct ByteSet: Sendable {
         for byte in characters.utf8 { insert(byte) }
     }
 
-    /// The set of the bytes in that range except one.
     init(_ range: ClosedRange<UInt8>, except excepted: UInt8) {
         for byte in range where byte != excepted { insert(byte) }
     }

@@ -5,7 +5,6 @@ internal import Wire
 /// Extensions are validated and ignored, trailers validated and dropped. Both count against one budget, or a client
 /// could wrap each byte of content into kilobytes of them.
 struct ChunkedDecoder {
-    /// The progress of a call to ``decode(_:into:)``.
     enum Progress {
         /// All input was used; the content is incomplete.
         case incomplete
@@ -30,7 +29,6 @@ struct ChunkedDecoder {
     /// At most 15 digits, so that any size fits into an `Int`.
     private static let sizeDigits = 15
 
-    /// A decoder for content of at most `limit` bytes.
     init(limit: Int, overheadBytes: Int, trailerLines: Int) {
         self.limit = limit
         budget = overheadBytes

@@ -10,7 +10,6 @@ struct RequestLine {
     let authority: String?
     let version: Request.Version
 
-    /// The line of no request.
     static let blank = RequestLine(method: .get, target: "/", authority: nil, version: .http1_1)
 
     private init(method: HTTPRequest.Method, target: String, authority: String?, version: Request.Version) {

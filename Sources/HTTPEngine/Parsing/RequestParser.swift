@@ -14,7 +14,6 @@ struct RequestParser {
         case head
         /// A request is complete; ``persists`` says whether another may follow.
         case request(Request)
-        /// The bytes are not a request.
         case refusal(RequestRejection)
     }
 
@@ -28,7 +27,6 @@ struct RequestParser {
         case ended
     }
 
-    /// The connection whose bytes these are.
     let connection: Request.Connection
     /// Whether the connection persists after the last request.
     private(set) var persists = true
@@ -48,7 +46,6 @@ struct RequestParser {
     private var content: [UInt8] = []
     private var passedEmptyLine = false
 
-    /// A parser for the bytes of that connection.
     init(limits: Limits, connection: Request.Connection = .inProcess) {
         self.limits = limits
         self.connection = connection

@@ -15,7 +15,6 @@ final class ListeningSocket: Sendable {
     let identity: TLSIdentity?
     private let isOpen = Atomic(true)
 
-    /// Binds and listens.
     init(_ listener: ServerConfiguration.Listener) throws(ServerError) {
         let address = try Self.address(of: listener)
         guard let socket = Socket(family: address.family) else { throw .lastFailure(of: "socket") }

@@ -8,7 +8,6 @@
 ///
 /// A plain value; the owner of the connection or listener closes it, once.
 struct Socket: Sendable {
-    /// The result of a transfer.
     enum Transfer {
         /// That many bytes were moved, at least one.
         case moved(Int)
@@ -16,7 +15,6 @@ struct Socket: Sendable {
         case wouldBlock
         /// The peer sends nothing more.
         case ended
-        /// The connection is broken.
         case broken
     }
 

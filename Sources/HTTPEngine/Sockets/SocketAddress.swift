@@ -47,7 +47,6 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address that a socket is bound to.
     init?(boundTo socket: Socket) {
         let code = withMutablePointer { getsockname(socket.descriptor, $0, $1) }
         guard code == 0 else { return nil }

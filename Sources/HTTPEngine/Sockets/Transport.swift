@@ -49,7 +49,6 @@ struct Transport {
     /// Why the handshake failed, for an operator; `nil` if it did not.
     var handshakeProblem: String? { session?.handshakeProblem }
 
-    /// Whether the client has begun a handshake.
     var hasBegunHandshake: Bool { session?.hasBegun ?? false }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {

@@ -26,7 +26,6 @@ final class Certificate: @unchecked Sendable {
         TLSErrors.run { X509_check_issued(pointer, other.pointer) == X509_V_OK }
     }
 
-    /// Whether the key belongs to the certificate.
     func belongs(to key: PrivateKey) -> Bool {
         TLSErrors.run { X509_check_private_key(pointer, key.pointer) == 1 }
     }

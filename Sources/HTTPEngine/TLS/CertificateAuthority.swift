@@ -10,7 +10,6 @@ package final class CertificateAuthority: Sendable {
     package struct Issue: Sendable {
         /// The server's certificate; clients have the authority's.
         package let certificateChain: [UInt8]
-        /// The certificate's key.
         package let privateKey: [UInt8]
     }
 

@@ -2,9 +2,7 @@
 package enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible {
     /// Its certificate or key cannot be read.
     case unreadable(TLSIdentityError)
-    /// The certificate is not an authority's.
     case noAuthority
-    /// No name was given for a certificate.
     case noName
     /// The text is neither a host name nor an IP address.
     case invalidName(String)

@@ -33,7 +33,6 @@ struct CertificateDraft {
         guard X509_add_ext(certificate.pointer, made, -1) == 1 else { throw .lastFailure }
     }
 
-    /// The certificate, signed with its issuer's key.
     consuming func sign(with key: PrivateKey) throws(CertificateAuthorityError) -> Certificate {
         guard X509_sign(certificate.pointer, key.pointer, EVP_sha256()) > 0 else { throw .lastFailure }
         return certificate

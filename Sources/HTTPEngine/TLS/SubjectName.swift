@@ -2,7 +2,6 @@
 struct SubjectName {
     /// The name as an entry of the extension: `DNS:localhost`.
     let alternativeName: String
-    /// The certificate's common name.
     let commonName: String
 
     /// Parses a host name or an address; OpenSSL must get nothing else, since it would split the text at commas.

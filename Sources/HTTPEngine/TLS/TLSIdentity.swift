@@ -83,6 +83,5 @@ extension TLSIdentity: Hashable {
     /// Whether both are the same object.
     package static func == (first: TLSIdentity, second: TLSIdentity) -> Bool { first === second }
 
-    /// Hashes the object's identity.
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -2,15 +2,11 @@
 package enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
     /// One of the two texts.
     package enum Part: String, Sendable {
-        /// The text with the certificates.
         case certificates = "certificate"
-        /// The text with the private key.
         case privateKey = "private key"
     }
 
-    /// The text has no certificate.
     case noCertificate
-    /// The text has no private key.
     case noPrivateKey
     /// A block, counted from 1, is broken or does not match its label.
     case unreadableBlock(Int, of: Part)

@@ -8,7 +8,6 @@ internal import Wire
 struct WebSocketConversation {
     /// The result of ``next(into:)``.
     enum Event {
-        /// A message for the handler.
         case message(WebSocketMessage)
         /// A frame that does not concern the handler was answered or dropped.
         case handled

@@ -6,7 +6,6 @@ struct WebSocketFrameHeader {
     /// The size of the payload in bytes.
     let length: Int
     let mask: WebSocketMask
-    /// The size of the header in bytes.
     let byteCount: Int
 
     /// The largest payload of a control frame in bytes (RFC 6455 section 5.5).

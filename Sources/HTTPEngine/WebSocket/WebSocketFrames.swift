@@ -9,7 +9,6 @@ struct WebSocketFrames {
     enum Step {
         /// All input is used or waits for more bytes.
         case more
-        /// A message is complete.
         case message(WebSocketMessage)
         /// A ping; the pong must repeat its payload.
         case ping([UInt8])
@@ -179,7 +178,6 @@ extension WebSocketFrames {
 }
 
 extension [UInt8] {
-    /// Appends masked bytes and unmasks them.
     fileprivate mutating func append(_ masked: ArraySlice<UInt8>, unmaskedBy mask: inout WebSocketMask) {
         let start = count
         append(contentsOf: masked)

@@ -1,6 +1,5 @@
 /// The masking key of one payload (RFC 6455 section 5.3).
 struct WebSocketMask {
-    /// The size of the key in bytes.
     static let keyBytes = 4
 
     /// The key, rotated so that its lowest byte applies to the next byte of the payload.

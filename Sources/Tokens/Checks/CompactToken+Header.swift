@@ -88,7 +88,6 @@ extension TokenCheck {
 }
 
 extension CompactToken {
-    /// The finding of ``TokenCheck/algorithm(is:source:)``.
     public func algorithm(is algorithm: Algorithm, source: String? = nil) -> Finding {
         certain(.algorithm(is: algorithm, source: source))
     }
@@ -98,7 +97,6 @@ extension CompactToken {
         certain(.algorithm(isOneOf: algorithms, source: source))
     }
 
-    /// The finding of ``TokenCheck/type(is:required:exactly:source:)``.
     public func type(
         is type: String, required: Bool = false, exactly: Bool = false, source: String? = nil
     ) -> Finding {
@@ -130,13 +128,11 @@ extension CompactToken {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// The finding of ``TokenCheck/critical(source:)``.
     public func critical(source: String? = "RFC 7515 section 4.1.11") -> Finding { certain(.critical(source: source)) }
 
     /// The finding of ``TokenCheck/keyReferences``; `nil` where there is nothing to remark.
     public func keyReferences() -> Finding? { finding(.keyReferences) }
 
-    /// The finding of a check that judges every token.
     func certain(_ check: TokenCheck) -> Finding {
         finding(check) ?? Finding(check.subject, .notJudged, expected: check.expected, source: check.source)
     }

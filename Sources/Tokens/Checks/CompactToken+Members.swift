@@ -74,21 +74,18 @@ extension TokenCheck {
 }
 
 extension CompactToken {
-    /// The finding of ``TokenCheck/headerMember(_:is:required:source:)``.
     public func headerMember(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> Finding {
         certain(.headerMember(name, is: types, required: required, source: source))
     }
 
-    /// The finding of ``TokenCheck/headerMember(_:equals:required:source:)``.
     public func headerMember(
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> Finding {
         certain(.headerMember(name, equals: text, required: required, source: source))
     }
 
-    /// The finding of ``TokenCheck/claim(_:is:required:source:)``.
     public func claim(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> Finding {

@@ -1,6 +1,5 @@
 internal import JSON
 
-/// How a token's times are compared.
 public struct TimeRules: Sendable, Hashable {
     /// Tolerance for clock skew, in seconds.
     public var leeway: Double
@@ -84,7 +83,6 @@ extension CompactToken {
         Finding(.named("issued-at"), source: source) { notBefore(at: moment, claim: "iat", rules, &$0) }
     }
 
-    /// The start of a lifetime.
     public enum LifetimeStart: Sendable, Hashable {
         /// A time, usually now, to limit the remaining lifetime.
         case moment(Double)

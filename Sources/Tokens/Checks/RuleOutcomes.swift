@@ -18,7 +18,6 @@ public struct RuleOutcomes: Sendable, Hashable {
     @inlinable
     public init() {}
 
-    /// The rule at that place of its list.
     @inlinable
     package static func bit(of place: Int) -> UInt64 { 1 << UInt64(place) }
 

@@ -6,7 +6,6 @@ internal import JSON
 public enum SignatureDiagnosis: Sendable, Hashable {
     /// The secret was read as hexadecimal.
     case secretHexDecoded
-    /// The secret was base64- or base64url-decoded.
     case secretBase64Decoded
     /// The secret was base64-encoded, perhaps with a line break at the end.
     case secretBase64Text(hasLineBreak: Bool)
@@ -21,12 +20,9 @@ public enum SignatureDiagnosis: Sendable, Hashable {
 
     /// Another account's secret and name.
     package struct OtherSecret: Sendable {
-        /// The name of the account.
         package let name: String
-        /// The secret.
         package let secret: String
 
-        /// An account's name and secret.
         package init(name: String, secret: String) {
             self.name = name
             self.secret = secret
@@ -99,7 +95,6 @@ extension SignatureDiagnosis: CustomStringConvertible {
         }
     }
 
-    /// What happened, and what to do.
     public var description: String {
         switch self {
         case .secretHexDecoded:

@@ -11,14 +11,12 @@ public struct TokenCheck: Sendable {
     public let expected: Fact?
     /// Which document says so.
     public let source: String?
-    /// The judgement.
     public let judge: Judgement
 
     init(_ subject: Finding.Subject, expected: Fact?, source: String?, _ judge: @escaping Judgement) {
         (self.subject, self.expected, self.source, self.judge) = (subject, expected, source, judge)
     }
 
-    /// A check by that name, with its judgement.
     package init(_ name: String, expected: Fact?, source: String?, _ judge: @escaping Judgement) {
         self.init(.named(name), expected: expected, source: source, judge)
     }

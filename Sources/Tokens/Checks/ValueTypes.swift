@@ -18,20 +18,15 @@ public struct ValueTypes: OptionSet, Sendable, Hashable {
     public static let number: ValueTypes = [integer, fraction]
     /// `true` or `false`.
     public static let boolean = ValueTypes(rawValue: 8)
-    /// An array.
     public static let array = ValueTypes(rawValue: 16)
-    /// An object.
     public static let object = ValueTypes(rawValue: 32)
-    /// `null`.
     public static let null = ValueTypes(rawValue: 64)
-    /// Any value.
     public static let any = ValueTypes(rawValue: .max)
 
     private static let fraction = ValueTypes(rawValue: 4)
     private static let emptyString = ValueTypes(rawValue: 128)
     private static let excessiveNumber = ValueTypes(rawValue: 256)
 
-    /// Whether a value is of one of the types.
     public func allows(_ value: JSON) -> Bool { contains(Self.type(of: value)) }
 
     private static func type(of value: JSON) -> ValueTypes {
@@ -50,7 +45,6 @@ public struct ValueTypes: OptionSet, Sendable, Hashable {
 }
 
 extension ValueTypes: CustomStringConvertible {
-    /// The types as a phrase.
     public var description: String {
         if self == .any { return "any value" }
         var names: [String] = []

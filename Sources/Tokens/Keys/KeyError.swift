@@ -28,7 +28,6 @@ public enum KeyError: Error, Sendable, Hashable {
     case rsaFingerprint
     /// A curve that is not in RFC 7518.
     case unsupportedCurve(String)
-    /// A point that is not on its curve.
     case pointOffCurve
     /// An Ed25519 point of small order, for which some signature fits every message.
     case pointOfSmallOrder

@@ -6,7 +6,6 @@ public enum KeyKind: Sendable, Hashable {
     case rsa(bits: Int)
     /// A key on an elliptic curve.
     case ec(Curve)
-    /// An Ed25519 key.
     case ed25519
 
     /// The curves of RFC 7518 section 6.2.1.1, by their JWK names.
@@ -36,7 +35,6 @@ public enum KeyKind: Sendable, Hashable {
         }
     }
 
-    /// All algorithms that this kind of key supports.
     public var algorithms: [Algorithm] {
         switch self {
         case .secret: [.hs256, .hs384, .hs512]
@@ -50,7 +48,6 @@ public enum KeyKind: Sendable, Hashable {
 }
 
 extension KeyKind: CustomStringConvertible {
-    /// The kind for people.
     public var description: String {
         switch self {
         case .secret(let byteCount): "secret of \(byteCount) bytes"

@@ -2,9 +2,7 @@ public import JSON
 
 /// The usable keys of a JWKS (RFC 7517 section 5), and those skipped.
 public struct KeySet: Sendable {
-    /// A skipped key.
     public struct Skipped: Sendable, Hashable {
-        /// Its index in the set.
         public let index: Int
         /// Its `kid`, if present.
         public let id: String?
@@ -17,7 +15,6 @@ public struct KeySet: Sendable {
     /// The other keys: RFC 7517 section 5 says to ignore those that are not understood.
     public private(set) var skipped: [Skipped] = []
 
-    /// A set of existing keys.
     public init(keys: [VerificationKey]) {
         self.keys = keys
     }

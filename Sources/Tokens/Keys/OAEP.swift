@@ -4,7 +4,6 @@ internal import COpenSSL
 package enum OAEPHash: String, Sendable, Hashable, CaseIterable {
     /// The default of RFC 8017 section 7.1, which most platforms mean by plain "OAEP".
     case sha1 = "SHA1"
-    /// SHA-256 for both.
     case sha256 = "SHA256"
 }
 

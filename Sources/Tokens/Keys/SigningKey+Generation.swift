@@ -8,12 +8,10 @@ extension SigningKey {
         return try generate("RSA", id: id) { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(bits)) == 1 }
     }
 
-    /// Generates a key pair on a curve.
     package static func generateEC(_ curve: KeyKind.Curve, id: String? = nil) throws(KeyError) -> SigningKey {
         try generate("EC", id: id) { EVP_PKEY_CTX_set_group_name($0, curve.openSSLName) == 1 }
     }
 
-    /// Generates an Ed25519 key pair.
     package static func generateEd25519(id: String? = nil) throws(KeyError) -> SigningKey {
         try generate("ED25519", id: id) { _ in true }
     }

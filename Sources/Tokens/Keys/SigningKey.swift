@@ -11,11 +11,9 @@ public struct SigningKey: Sendable {
 
     /// The key's name (`kid`).
     public var id: String?
-    /// The kind of key.
     public let kind: KeyKind
     let material: Material
 
-    /// The algorithms it supports.
     public var algorithms: [Algorithm] { kind.algorithms }
 
     init(_ key: AsymmetricKey, id: String?) throws(KeyError) {
@@ -88,7 +86,6 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The key that verifies this key's signatures.
     public var verificationKey: VerificationKey {
         switch material {
         case .secret(let key): VerificationKey(key, id: id)
@@ -101,7 +98,6 @@ extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// Kind and name; never the secret.
     public var description: String { id.map { "\(kind) “\($0)”" } ?? kind.description }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
     /// No children, so that printing by reflection reveals no secret.

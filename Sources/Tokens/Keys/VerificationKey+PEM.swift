@@ -30,7 +30,6 @@ extension VerificationKey {
         }
     }
 
-    /// The key of a certificate in DER.
     public static func certificate(der bytes: [UInt8], id: String? = nil) throws(KeyError) -> VerificationKey {
         let (key, validity) = try DERKey.certificate(bytes)
         return VerificationKey(key, id: id, validity: validity)

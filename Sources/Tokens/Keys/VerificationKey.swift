@@ -10,7 +10,6 @@ public struct VerificationKey: Sendable {
 
     /// The key's name (`kid`), if its source has one.
     public var id: String?
-    /// The kind of key.
     public let kind: KeyKind
     /// The algorithms it may verify: those of its kind, restricted by its JWK's `alg` or by its user.
     public private(set) var algorithms: [Algorithm]
@@ -91,7 +90,6 @@ extension VerificationKey: CustomStringConvertible, CustomDebugStringConvertible
     /// Kind and name; never a secret.
     public var description: String { id.map { "\(kind) “\($0)”" } ?? kind.description }
 
-    /// The same as ``description``.
     public var debugDescription: String { description }
 
     /// No children, so that printing by reflection reveals no secret.

@@ -14,11 +14,9 @@ public enum Defect: Sendable, Hashable {
     case noAlgorithm
     /// Signed with another HMAC secret.
     case wrongSecret
-    /// Signed with another key of the same kind.
     case wrongKey
     /// Signed by HMAC with the public key's PEM text as the secret; `alg` agrees.
     case publicKeyAsSecret
-    /// Signed with the base64-decoded secret.
     case secretBase64Decoded
     /// Signed with the secret read as hexadecimal.
     case secretHexDecoded
@@ -80,6 +78,5 @@ public enum Defect: Sendable, Hashable {
 }
 
 extension Defect: CustomStringConvertible {
-    /// The name.
     public var description: String { name }
 }

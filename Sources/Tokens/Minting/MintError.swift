@@ -2,7 +2,6 @@
 public enum MintError: Error, Sendable, Hashable {
     /// The key cannot sign this way.
     case key(KeyError)
-    /// No defect has that name.
     case unknownDefect(String)
     /// The defect does not apply to this key or draft; the sentence says why.
     case notApplicable(Defect, String)

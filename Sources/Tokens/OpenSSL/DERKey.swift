@@ -54,7 +54,6 @@ enum DERKey {
         return try AsymmetricKey(owning: key, hasPrivatePart: hasPrivatePart)
     }
 
-    /// The decoded object, and whether it used all bytes.
     private static func decode(
         _ bytes: [UInt8], _ read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?
     ) -> (object: OpaquePointer?, isWhole: Bool) {

@@ -1,6 +1,5 @@
 internal import COpenSSL
 
-/// Builds keys from their numbers.
 enum KeyBuilder {
     /// A key parameter, by OpenSSL's name.
     enum Parameter {

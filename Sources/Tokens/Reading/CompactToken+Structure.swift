@@ -70,7 +70,6 @@ extension TokenCheck {
 }
 
 extension CompactToken {
-    /// The findings of ``TokenCheck/structure``.
     public var structure: [Finding] { TokenCheck.structure.compactMap(finding) }
 
     /// The name of the first check of ``structure`` that fails; `nil` of a sound token.

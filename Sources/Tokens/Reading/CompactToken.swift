@@ -10,7 +10,6 @@ import Synchronization
 /// An object, since rules hand it about and its parts are many; nothing in it ever changes except what it remembers of
 /// the last list of rules.
 public final class CompactToken: Sendable {
-    /// The limits on what is read.
     public struct Limits: Sendable, Hashable {
         /// The maximum size of a token, in bytes.
         public var bytes: Int
@@ -32,9 +31,7 @@ public final class CompactToken: Sendable {
         case lenient
     }
 
-    /// The token as received.
     public let bytes: [UInt8]
-    /// The limits it was read with.
     public let limits: Limits
     /// What was accepted as base64url.
     public let encoding: Encoding
@@ -82,7 +79,6 @@ public final class CompactToken: Sendable {
     /// The decoded payload, whatever it contains.
     public var payload: [UInt8]? { payloadPart?.encoded.bytes }
 
-    /// The bytes of the signature.
     public var signature: [UInt8]? { signaturePart?.bytes }
 
     /// The signed bytes: header and payload as received, with the dot between them.

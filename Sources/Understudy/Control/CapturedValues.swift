@@ -5,7 +5,6 @@ import Wire
 
 /// Variables in exported cases: values from answers that later calls repeat, and tokens.
 struct CapturedValues {
-    /// A value in an answer.
     private struct Origin {
         let entry: Int
         let path: String
@@ -72,7 +71,6 @@ struct CapturedValues {
         return "token\(tokenCount)"
     }
 
-    /// Whether the text has a variable.
     func knows(_ text: String) -> Bool { names[text] != nil }
 
     /// The text with `{{name}}` in place of known values.
@@ -105,7 +103,6 @@ struct CapturedValues {
         }
     }
 
-    /// The claims of a token, as JSON.
     private static func claims(of token: String) -> String? {
         CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient).claims.map {
             JSON.object($0).text

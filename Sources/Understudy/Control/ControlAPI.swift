@@ -11,7 +11,6 @@ struct ControlAPI: Sendable {
     private var access: ControlAccess { emulator.controlAccess }
     let operations: [ControlOperation]
     private let table: RouteTable?
-    /// The vendors' port, when the control API has a port of its own.
     private let vendorPort: Int?
     /// The methods of the paths without parameters.
     private let literals: [String: [HTTPRequest.Method]]
@@ -39,7 +38,6 @@ struct ControlAPI: Sendable {
             || Page.isFrontDoor(request)
     }
 
-    /// The operation that a request matches.
     func match(_ request: Request) -> RouteTable.Match { table?.match(request.method, request.path) ?? .unowned }
 
     /// The longest content that the call accepts.

@@ -19,7 +19,6 @@ struct ControlAccess: Sendable {
     /// Names of this server besides those that every server has.
     private let hostNames: Set<String>
 
-    /// Creates access rules with that token and these names.
     init(token: String?, hostNames: Set<String>) {
         self.token = token
         self.hostNames = Set(hostNames.map { Self.plain($0.lowercased()[...]) })
@@ -32,7 +31,6 @@ struct ControlAccess: Sendable {
         try checkContentType(request)
     }
 
-    /// Whether the request has the token, if one is required.
     func hasToken(_ request: Request) -> Bool {
         guard let token else { return true }
         return BearerToken(request.fields).bytes?.elementsEqual(token.utf8) == true

@@ -9,7 +9,6 @@ struct ControlCall {
     let parameters: PathParameters
     private let selected: SelectedSandbox
     let emulator: Emulator
-    /// All operations.
     let operations: [ControlOperation]
     /// The vendors' port; `nil` when it is that of the call.
     let vendorPort: Int?
@@ -38,10 +37,8 @@ struct ControlCall {
     /// The sandbox that the request selects; `nil` if it does not exist.
     var existingSandbox: Sandbox? { selected.existing }
 
-    /// The name of the sandbox that the request selects.
     var sandboxName: String { selected.name }
 
-    /// How the request selects the sandbox.
     var selector: SandboxSelector { selected.selector }
 
     /// The content, which must be a JSON object without repeated members.
@@ -79,7 +76,6 @@ struct ControlCall {
         return Fields(queryOf: request)
     }
 
-    /// The index of the vendor with that id.
     func vendor(_ id: String, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int {
         guard let index = emulator.vendor(id) else {
             let hint = Nearest.hint(to: id, among: emulator.vendors.map(\.identity.id))
@@ -89,7 +85,6 @@ struct ControlCall {
         return index
     }
 
-    /// Reads a value with the code that reads fixtures.
     func read<Value>(
         _ value: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
     ) throws(ControlProblem) -> Value {

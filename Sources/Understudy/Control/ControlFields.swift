@@ -29,7 +29,6 @@ extension FieldReader {
         value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
     }
 
-    /// A boolean in a query.
     mutating func flag(_ name: String) -> Bool? {
         value(name, expecting: "true or false") { Bool($0.string ?? "") }
     }

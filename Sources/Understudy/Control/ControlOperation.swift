@@ -5,14 +5,12 @@ import Wire
 
 /// One call of the control API: its path, input, output and handler.
 struct ControlOperation: Sendable {
-    /// The function that answers a call.
     typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
 
     /// A parameter of the path or of the query.
     struct Parameter: Sendable {
         let name: String
         let about: String
-        /// Its JSON Schema.
         let schema: JSON
 
         init(_ name: String, _ about: String, _ schema: JSON = ["type": "string"]) {
@@ -30,11 +28,9 @@ struct ControlOperation: Sendable {
         /// Whether it is a vendor's state, which may be longer than other content.
         var isState = false
 
-        /// Content that a call requires.
         static func required(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true) }
         /// A vendor's state, which a call requires.
         static func state(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true, isState: true) }
-        /// Content that a call may have.
         static func optional(_ schema: JSON) -> Content { Content(schema: schema, isRequired: false) }
     }
 
@@ -77,7 +73,6 @@ struct ControlOperation: Sendable {
     /// The stable name, such as `clock.set`.
     let id: String
     let endpoint: Endpoint
-    /// What it does, in one line.
     let summary: String
     /// Descriptions of path parameters; those without one are plain strings.
     let path: [Parameter]

@@ -13,7 +13,6 @@ struct HARExport {
         self.entries = entries
     }
 
-    /// The archive.
     var json: JSON {
         [
             "log": [

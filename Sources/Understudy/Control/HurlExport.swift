@@ -11,13 +11,11 @@ struct HurlExport {
     private let entries: [JournalEntry]
     private let call: ControlCall
 
-    /// Creates the cases of these entries.
     init(_ entries: [JournalEntry], _ call: ControlCall) {
         self.entries = entries
         self.call = call
     }
 
-    /// The file.
     var text: String {
         var values = CapturedValues(of: entries)
         var parts = [preparation]

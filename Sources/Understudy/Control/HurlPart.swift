@@ -18,7 +18,6 @@ struct HurlPart {
         tokens = PresentedTokens.of(entry.request)
     }
 
-    /// A title for people.
     var title: String {
         let words = [entry.record.route ?? masked.path, entry.record.failure].compactMap(\.self)
         return "entry \(entry.id), \(words.joined(separator: ", "))"

@@ -46,7 +46,6 @@ struct JournalQuery {
         last = query.count("last")
     }
 
-    /// The format that a call asks for.
     static func form(_ call: ControlCall) throws(ControlProblem) -> Form {
         try call.query.read { query in
             query.value("format", expecting: "one of \(Form.allCases.map(\.rawValue).joined(separator: ", "))") {

@@ -5,7 +5,6 @@ import Synchronization
 ///
 /// A call that is refused, or one such as `health` that concerns no sandbox, creates none.
 final class SelectedSandbox: Sendable {
-    /// The sandbox's name.
     let name: String
     /// How the call named it.
     let selector: SandboxSelector
@@ -20,7 +19,6 @@ final class SelectedSandbox: Sendable {
         found = Mutex(directory.existing(name))
     }
 
-    /// The sandbox, if it exists.
     var existing: Sandbox? { found.withLock(\.self) }
 
     /// The sandbox, created if needed; the same one for the duration of the call.

@@ -4,11 +4,8 @@ import Tokens
 
 /// How to mint a token like a given one: the control call and its members.
 struct TokenRecipe {
-    /// The vendor's id.
     let vendor: String
-    /// The kind's name.
     let kind: String
-    /// The members of the call.
     let members: JSONObject
 
     /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.

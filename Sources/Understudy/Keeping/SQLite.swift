@@ -49,7 +49,6 @@ final class SQLite: @unchecked Sendable {
         connection = nil
     }
 
-    /// Whether the database can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(connection, "main") == 1 }
 
     /// How many rows the last statement changed.
@@ -127,7 +126,6 @@ final class SQLite: @unchecked Sendable {
         Failure(code: code, description: String(cString: sqlite3_errmsg(connection)))
     }
 
-    /// A row of a result.
     struct Row {
         fileprivate let statement: OpaquePointer?
 
@@ -139,7 +137,6 @@ final class SQLite: @unchecked Sendable {
             sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_double(statement, column)
         }
 
-        /// The text in that column.
         func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
         /// The text in that column as UTF-8.

@@ -50,7 +50,6 @@ package final class StateKeeper: SandboxKeeper {
         var read = 0
         /// Changes of sandboxes written.
         var written = 0
-        /// The bytes of their documents.
         var bytes = 0
         /// Changes that could not be written, each attempt counted.
         var failed = 0

@@ -76,7 +76,6 @@ package protocol StoreMember: AnyObject, Sendable {
 
 /// A sandbox that belongs to this server.
 package struct StoreClaim: Sendable, Hashable {
-    /// The sandbox's name.
     package let sandbox: String
     /// Counts the sandbox's owners.
     package let epoch: Int
@@ -92,11 +91,8 @@ package enum StoreClaiming: Sendable {
 
 /// What is to be written of a sandbox.
 package struct StoreChange: Sendable {
-    /// The sandbox.
     let claim: StoreClaim
-    /// Its rows.
     let rows: StateRows
-    /// When it came into being.
     let created: Moment
     /// When it was last used.
     let used: Moment
@@ -104,9 +100,7 @@ package struct StoreChange: Sendable {
     let expires: Moment?
 }
 
-/// A sandbox in a list of all.
 package struct StoredSandbox: Sendable {
-    /// Its name.
     let name: String
     /// The server that it belongs to; `nil` for none that is alive.
     let owner: String?

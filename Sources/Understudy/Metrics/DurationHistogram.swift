@@ -12,20 +12,17 @@ struct DurationHistogram: Sendable {
     private var counts = [Int](repeating: 0, count: bounds.count + 1)
     private(set) var nanoseconds = 0
 
-    /// Counts a duration.
     mutating func record(_ nanoseconds: Int) {
         // Nearly all are short, so the search begins there.
         counts[Self.bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? Self.bounds.count] += 1
         self.nanoseconds += nanoseconds
     }
 
-    /// Adds the counts of another histogram.
     mutating func add(_ other: DurationHistogram) {
         for index in counts.indices { counts[index] += other.counts[index] }
         nanoseconds += other.nanoseconds
     }
 
-    /// The number of durations.
     var count: Int { counts.reduce(0, +) }
 
     /// How many durations were at most each bound, including `+Inf`.

@@ -48,12 +48,10 @@ struct ExchangeCounts: Sendable {
         durations[label.vendor == ExchangeLabel.none ? durations.count - 1 : label.vendor].record(nanoseconds)
     }
 
-    /// Counts a control call.
     mutating func record(_ label: ControlCallLabel) {
         controlCalls[label, default: 0] += 1
     }
 
-    /// Adds other counts.
     mutating func add(_ other: ExchangeCounts) {
         exchanges.merge(other.exchanges, uniquingKeysWith: +)
         controlCalls.merge(other.controlCalls, uniquingKeysWith: +)

@@ -13,7 +13,6 @@ final class Metrics: Sendable {
         var route = ExchangeLabel.none
     }
 
-    /// A vendor as the metrics name it.
     struct Vendor: Sendable {
         let id: String
         let routes: [String]
@@ -43,7 +42,6 @@ final class Metrics: Sendable {
         places = (0..<2 * ServerConfiguration.coreCount).map { _ in CountingPlace(vendorCount: vendors.count) }
     }
 
-    /// Counts an exchange.
     func count(at place: Place, status: Int, failure: String?, after watch: Stopwatch) {
         let failure = failure.flatMap { name in
             place.vendor == ExchangeLabel.none ? nil : vendors[place.vendor].failureIndices[name]
@@ -54,7 +52,6 @@ final class Metrics: Sendable {
         ownPlace.counts.withLock { $0.record(label, nanoseconds: nanoseconds) }
     }
 
-    /// Counts a control call of the operation with that index.
     func countControlCall(_ operation: Int, status: Int) {
         ownPlace.counts.withLock { $0.record(ControlCallLabel(operation: operation, status: status)) }
     }

@@ -17,7 +17,6 @@ struct MetricsText {
         text += "# HELP \(name) \(Self.escaped(about))\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    /// Adds a sample.
     mutating func sample(_ name: String, _ value: some Numeric, _ labels: KeyValuePairs<String, String> = [:]) {
         text += name
         if !labels.isEmpty {

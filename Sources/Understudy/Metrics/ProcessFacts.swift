@@ -8,7 +8,6 @@ import Emulation
 
 /// What the system reports about this process.
 struct ProcessFacts {
-    /// When the process was started.
     let start: Moment
     /// The memory in use now.
     let residentBytes: Int

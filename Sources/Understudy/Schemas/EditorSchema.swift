@@ -8,7 +8,6 @@ import JSON
 package struct EditorSchema: Sendable {
     /// The path in a folder of fixtures, such as `VENDOR/schemas/accounts.schema.json`.
     package let path: String
-    /// The schema as it is written.
     package let bytes: [UInt8]
 
     init(path: String, bytes: [UInt8]) {

@@ -9,7 +9,6 @@ struct ScenarioSchema {
         self.vendor = vendor
     }
 
-    /// The schema of a file.
     var schema: JSON {
         var states =
             Schema.map("The states by name, the first one first; each has its rules in order.", of: rules).object ?? [:]

@@ -31,7 +31,6 @@ struct LocalAuthority {
         return data + "/understudy/ca"
     }
 
-    /// Loads the authority from the folder, or creates it.
     init(in folder: String) throws {
         let path = folder + "/" + Self.fileName
         authority = try Self.read(path) ?? Self.make(in: folder, path)

@@ -9,7 +9,6 @@ struct ServerAccess: Sendable {
     let trust: TLSTrust
     let limit: Duration
 
-    /// Sends a request, with the control token if given.
     func response(_ request: ContractRequest, token: String? = nil) async throws(ClientError) -> ClientResponse {
         var fields = request.fields
         if fields[.userAgent] == nil { fields[.userAgent] = "understudy/\(Emulator.version)" }

@@ -10,7 +10,6 @@ import Understudy
 
 /// The files of a run: those named, those in the named folders, or those of the fixtures.
 enum ContractFiles {
-    /// A file's path and content.
     private typealias Source = (path: String, bytes: [UInt8])
 
     /// Reads all files before any request is sent, so that a mistake in the last one wastes no run.

@@ -9,7 +9,6 @@ import Understudy
 struct ContractTarget: Sendable {
     /// What the user should know before the first case.
     let note: String?
-    /// The value of `{{base}}`.
     private let base: String
     /// Whether it understands control calls and has sandboxes.
     private let isEmulator: Bool

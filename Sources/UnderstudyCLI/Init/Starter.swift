@@ -3,7 +3,6 @@ import Understudy
 
 /// What `init` writes: the sample fixtures of some vendors, their schemas, and the files around them.
 struct Starter {
-    /// A file by its path in the folder.
     typealias File = (path: String, bytes: [UInt8])
 
     private let store: FixtureStore

@@ -12,7 +12,6 @@ struct StarterFolder {
     private let root: String
     private var files: [(path: String, bytes: [UInt8])] = []
 
-    /// Writes into that folder.
     init(_ root: String) {
         self.root = root
     }

@@ -4,7 +4,6 @@ import Emulation
 enum StarterLanguage: String, CaseIterable {
     case swift, python, javascript
 
-    /// The language of that name.
     static func named(_ name: String) throws(Misuse) -> StarterLanguage {
         if let language = StarterLanguage(rawValue: name) { return language }
         let known = allCases.map(\.rawValue)

@@ -11,7 +11,6 @@ struct EntryText {
         self.isColoured = isColoured
     }
 
-    /// The entry as one line.
     var line: String {
         let number = text("id")
         let time = (entry["at"]?.string ?? "").dropFirst(11).prefix(8)

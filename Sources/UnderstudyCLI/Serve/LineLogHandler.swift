@@ -71,7 +71,6 @@ struct LineLogHandler: LogHandler {
         }
         return Output.printable(words.joined(separator: " "))
     }
-    /// The line that reports dropped lines.
     static func notice(_ form: LogForm, ofDropped count: Int) -> String {
         let time = SandboxClock.machine.rfc3339
         let message = "\(count) line\(count == 1 ? "" : "s") of the log dropped: nobody took them in time"

@@ -14,7 +14,6 @@ import Synchronization
 /// their place says how many. The descriptor is never made non-blocking, since other programs share it.
 final class LineWriter: Sendable {
     private struct Queue {
-        /// Complete lines.
         var bytes: [UInt8] = []
         /// Lines dropped after those.
         var dropped = 0
@@ -50,7 +49,6 @@ final class LineWriter: Sendable {
         OperatingSystem.startThread { [self] in work() }
     }
 
-    /// Lines that were dropped or could not be written.
     var droppedLines: Int { lost.load(ordering: .relaxed) }
 
     /// Queues complete lines, each with its line feed; returns at once.

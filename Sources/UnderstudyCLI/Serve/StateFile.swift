@@ -58,7 +58,6 @@ struct StateFile {
         return path
     }
 
-    /// Whether there is a file.
     var exists: Bool { FileSystem.holds(path) }
 
     /// Whether both are the same file, under whatever names.

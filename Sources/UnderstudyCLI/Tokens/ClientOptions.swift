@@ -32,7 +32,6 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "How many seconds before exp the client wants a new token (default: the client's own).")
     var nearExpiry: Int?
 
-    /// The given ones.
     var given: [CheckerOption] {
         [
             (CheckerOption.clientID, cid != nil), (.scopes, scp != nil), (.type, typ != nil), (.expiry, exp != nil),
@@ -47,7 +46,6 @@ extension BehaviourProfile {
 }
 
 extension CheckerOption {
-    /// The option as it is typed.
     var typed: String {
         let isFlag = self == .expiry || self == .issuedAt
         return isFlag ? "--\(rawValue)/--no-\(rawValue)" : "--\(rawValue)"

@@ -97,7 +97,6 @@ struct TokenMintCommand: ParsableCommand {
 }
 
 extension Emulator {
-    /// The index of the vendor with that id.
     func index(of vendor: String) throws -> Int {
         guard let index = vendors.firstIndex(where: { $0.identity.id == vendor }) else {
             throw Misuse("no vendor is called \(vendor)\(Nearest.hint(to: vendor, among: vendors.map(\.identity.id)))")

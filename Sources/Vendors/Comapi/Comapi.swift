@@ -113,7 +113,6 @@ enum ComapiAccess: Sendable {
     case space
     /// The answer to a challenge, in the body.
     case challenge
-    /// A session's token.
     case session
     /// A session's token, which may also be in the query.
     case socket

@@ -131,7 +131,6 @@ enum IMSAccess: Sendable {
     case token
     /// A token whose `sub` is an active user.
     case user
-    /// Nothing.
     case open
 }
 

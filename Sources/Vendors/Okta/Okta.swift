@@ -53,7 +53,6 @@ final class Okta: Vendor {
 
 /// What an Okta route demands of its caller.
 enum OktaAccess: Sendable {
-    /// Nothing.
     case open
     /// A client that authenticates itself, or a public one that says its id.
     case client

@@ -19,10 +19,8 @@ public struct OktaTokenError: Error, Sendable, CustomStringConvertible {
     /// The validator page's name; see ``OktaTokenFailure/documentedName``.
     public var documentedName: String? { failure.documentedName }
 
-    /// Name and detail.
     public var description: String { "\(name): \(detail)" }
 
-    /// The error for programs.
     public var json: JSON {
         var members = members
         members["findings"] = .array(findings.map(\.json))
@@ -38,7 +36,6 @@ public struct OktaTokenError: Error, Sendable, CustomStringConvertible {
 }
 
 extension VerifiedToken {
-    /// The token for programs.
     public var json: JSON { .object(members) }
 
     var members: JSONObject {

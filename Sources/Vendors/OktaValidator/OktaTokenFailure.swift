@@ -25,21 +25,16 @@ public enum OktaTokenFailure: String, VendorFailure {
     case issuedInFuture = "jwt-issued-in-future"
     /// `iat` is absent, or no moment.
     case issuedAtMissing = "jwt-issued-at-missing"
-    /// `nonce` differs.
     case nonce = "jwt-nonce"
     /// `cid` differs.
     case client = "jwt-client"
     /// A scope is not granted.
     case scope = "jwt-scope"
-    /// Another claim differs.
     case claim = "jwt-claim"
-    /// The token names no key.
     case keyIDMissing = "jwt-kid-missing"
-    /// The token names another key than the given one.
     case keyIDMismatch = "jwt-kid-mismatch"
     /// The key's numbers cannot be used.
     case key = "jwt-key"
-    /// The signature was not made with the key.
     case signature = "jwt-signature"
     /// There is no usable discovery document.
     case noWellKnown = "jwt-no-well-known"

@@ -17,7 +17,6 @@ public import Emulation
 public struct OktaTokenValidator: Sendable {
     /// What is demanded of a token.
     public let options: OktaValidatorOptions
-    /// Where the key comes from.
     public let keys: OktaKeys
     /// Whether it behaves as the validator page says, or as the shipped library.
     public let profile: BehaviourProfile

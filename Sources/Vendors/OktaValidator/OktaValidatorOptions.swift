@@ -6,7 +6,6 @@ public struct OktaValidatorOptions: Sendable, Hashable {
     public var issuer: String?
     /// The `aud` claim, or a member of it.
     public var audience: String?
-    /// The `nonce` claim.
     public var nonce: String?
     /// Whether `exp` is judged; by default yes, and no in the observed profile.
     public var checksExpiry: Bool?
@@ -28,7 +27,6 @@ public struct OktaValidatorOptions: Sendable, Hashable {
     /// ours: what fits into one list of rules.
     public static let mostClaims = 32
 
-    /// Creates options.
     public init(
         issuer: String? = nil, audience: String? = nil, nonce: String? = nil, checksExpiry: Bool? = nil,
         checksIssuedAt: Bool? = nil, leeway: Int? = nil, clientID: String? = nil, scopes: String? = nil,

@@ -31,7 +31,6 @@ struct ControlDocument {
     private static let contentTooLarge = RefusalExample(
         status: .contentTooLarge, name: "ContentTooLarge", about: "The content is longer than the limit.")
 
-    /// The document.
     var json: JSON {
         [
             "openapi": "3.1.0", "info": info, "servers": [["url": "/"]], "security": security,

@@ -98,7 +98,6 @@ extension NamedSchema {
         "Faults",
         Schema.answer("The armed faults.", ["faults": Schema.list("The armed faults.", of: fault.reference)]))
 
-    /// One fault, or several.
     static let faultContent = Schema.either(
         "One fault, or several at once.", faultOrder.reference,
         Schema.content(

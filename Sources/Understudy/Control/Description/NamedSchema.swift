@@ -2,7 +2,6 @@ import JSON
 
 /// A JSON Schema that the control API's description refers to by name.
 struct NamedSchema: Sendable {
-    /// The name, in the style of a type.
     let name: String
     private let make: @Sendable () -> JSON
 
@@ -12,13 +11,11 @@ struct NamedSchema: Sendable {
         make = schema
     }
 
-    /// The schema itself.
     var schema: JSON { make() }
 
     /// Where references find the schemas.
     static let place = "#/components/schemas/"
 
-    /// A reference to the schema.
     var reference: JSON { ["$ref": .string(Self.place + name)] }
 
     /// All schemas; a test verifies that each one a call refers to is included.

@@ -53,7 +53,6 @@ extension NamedSchema {
                 "state": Schema.string("The state to start in; the first one."),
             ]))
 
-    /// One scenario, or several.
     static let scenarioContent = Schema.either(
         "One scenario, or several at once.", scenarioOrder.reference,
         Schema.content(

@@ -24,7 +24,6 @@ enum Schema {
         return .object(schema)
     }
 
-    /// Any number.
     static func number(_ about: String, from minimum: Int? = nil, to maximum: Int? = nil) -> JSON {
         var schema = described("number", about)
         schema["minimum"] = minimum.map { JSON($0) }
@@ -35,7 +34,6 @@ enum Schema {
     /// True or false.
     static func boolean(_ about: String) -> JSON { .object(described("boolean", about)) }
 
-    /// A list of values of one kind.
     static func list(_ about: String, of element: JSON, atLeast minimum: Int? = nil) -> JSON {
         var schema = described("array", about)
         schema["items"] = element
@@ -50,10 +48,8 @@ enum Schema {
         return .object(schema)
     }
 
-    /// Any object.
     static func object(_ about: String) -> JSON { .object(described("object", about)) }
 
-    /// Any value.
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
     /// The input of a call: it refuses members that are not named here, unless others are of a kind.
@@ -75,12 +71,10 @@ enum Schema {
         .object(Self.members(about, members, []))
     }
 
-    /// The members of both objects.
     static func joined(_ members: JSONObject, _ others: JSONObject) -> JSONObject {
         others.reduce(into: members) { $0.append($1.name, $1.value) }
     }
 
-    /// The schema, or `null`.
     static func nullable(_ schema: JSON) -> JSON {
         // A type can be extended with `null`; everything else needs a choice.
         guard var object = schema.object, let type = object["type"], object["enum"] == nil else {

@@ -214,7 +214,6 @@ final class PostgresConnection: @unchecked Sendable {
     }
 }
 
-/// What a statement has returned.
 final class PostgresRows {
     fileprivate let result: OpaquePointer
 
@@ -222,7 +221,6 @@ final class PostgresRows {
 
     deinit { LibPQ.clear(result) }
 
-    /// The numbers of the rows.
     var indices: Range<Int> { 0..<Int(LibPQ.rowCount(result)) }
 
     // Valid while this object is, which its methods are sure of.
@@ -239,7 +237,6 @@ final class PostgresRows {
     /// A cell as text; `nil` for NULL.
     func text(_ row: Int, _ column: Int) -> String? { cell(row, column).map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The texts of a column.
     func texts(_ column: Int = 0) -> [String] { indices.compactMap { text($0, column) } }
 
     /// A cell as a number; zero for NULL.

@@ -109,7 +109,6 @@ private struct ContentFiles {
 
 /// The projects and customers that content may refer to: those in `accounts.yaml`.
 struct ContentDirectory {
-    /// The project tokens.
     let projects: [String]
     private let customers: [String: BloomreachCustomerStore]
 

@@ -165,20 +165,17 @@ extension Bloomreach {
 // MARK: - The customer an action names
 
 extension ActionCall<Bloomreach> {
-    /// The customer's key for stored content.
     fileprivate func customerKey(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
         let (customer, project) = try namedCustomer(state)
         return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
-    /// The customer as the owner of an inbox.
     fileprivate func inboxOwner(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
         let (customer, project) = try namedCustomer(state)
         if customer.isAnonymous { throw ActionRefusal("the customer has no hard id, and so no app inbox") }
         return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
-    /// A member as the fixture reader reads it.
     fileprivate func reading<Value>(
         _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
     ) throws(ActionRefusal) -> Value {

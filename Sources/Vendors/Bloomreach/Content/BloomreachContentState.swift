@@ -19,7 +19,6 @@ struct BloomreachContentState: Sendable {
     /// An empty state.
     init() {}
 
-    /// The initial state of a sandbox.
     init(_ content: BloomreachContent) { self = content.initialState }
 
     /// The origin of relative times in content: `moment`, if content was never served before.
@@ -29,10 +28,8 @@ struct BloomreachContentState: Sendable {
         return begun
     }
 
-    /// The inbox of a customer.
     func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] }
 
-    /// The segments of a customer.
     func segments(of customer: BloomreachCustomerKey) -> CustomerSegments { segments[customer] }
 
     /// Whether a customer has agreed to a category.
@@ -57,7 +54,6 @@ struct BloomreachContentState: Sendable {
         inboxes[customer] = inbox
     }
 
-    /// Stores the segments of a customer.
     mutating func setSegments(_ segments: CustomerSegments, of customer: BloomreachCustomerKey) {
         self.segments[customer] = segments
     }

@@ -22,7 +22,6 @@ extension BloomreachState {
         return start.content.renumbered { numbers[$0] }
     }
 
-    /// The customer who has an id in a project.
     func key(of id: BloomreachID, in project: String) -> BloomreachCustomerKey? {
         projects[project]?.customers.owner(of: id).map { BloomreachCustomerKey(project: project, number: $0) }
     }

@@ -6,7 +6,6 @@ struct ContentAudience: Sendable {
     /// `nil` for everyone.
     private let registered: Set<ExactText>?
 
-    /// Whether a customer gets the content.
     func includes(_ customer: ContentReader) -> Bool {
         guard let registered else { return true }
         return customer.registered.map { registered.contains(ExactText($0)) } ?? false

@@ -9,13 +9,11 @@ struct ContentParts<Part: Equatable & Sendable>: Sendable {
 
     init(none: Part) { self.none = none }
 
-    /// The customer's value.
     subscript(customer: BloomreachCustomerKey) -> Part {
         get { parts[customer] ?? none }
         set { parts[customer] = newValue }
     }
 
-    /// Whether a customer has an entry.
     func isKept(of customer: BloomreachCustomerKey) -> Bool { parts[customer] != nil }
 
     /// Removes the customer's entry.

@@ -5,7 +5,6 @@ import JSON
 ///
 /// The JSON Schemas beside the fixtures say the same for editors; a test compares the two.
 indirect enum ContentShape: Sendable {
-    /// A string.
     case text
     /// A non-empty string.
     case name
@@ -15,11 +14,9 @@ indirect enum ContentShape: Sendable {
     /// A whole number.
     case int
     case number
-    /// What ``ContentTime`` reads.
     case time
     /// The same, but Unix seconds must be whole.
     case wholeTime
-    /// One of these strings.
     case word([String])
     /// This shape, or null.
     case optional(ContentShape)
@@ -95,7 +92,6 @@ struct ContentField: Sendable {
     let shape: ContentShape
     let isRequired: Bool
 
-    /// A required member.
     static func required(_ name: String, _ shape: ContentShape) -> ContentField {
         ContentField(name: name, shape: shape, isRequired: true)
     }

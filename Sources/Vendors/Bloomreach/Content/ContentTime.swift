@@ -43,7 +43,6 @@ enum ContentTime: RecordValue, Sendable, Hashable {
         }
     }
 
-    /// The time as a fixture writes it.
     var written: JSON {
         switch self {
         case .at(let number): .number(number)

@@ -24,10 +24,8 @@ struct Inbox: Sendable, Hashable {
     /// The size of the messages, for the limits of a sandbox.
     var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
 
-    /// Whether a message has this id.
     func contains(_ id: String) -> Bool { index(of: id) != nil }
 
-    /// The message with this id.
     subscript(id: String) -> InboxMessage? { index(of: id).map { messages[$0] } }
 
     /// The messages that clients of an application see, newest first.

@@ -21,7 +21,6 @@ struct PersonalBody: Sendable {
         form = .template(try BodyTemplate(json, at: node, roots: ["customer"], keepsText: true))
     }
 
-    /// The content, personalised for a reader.
     func json(for customer: ContentReader) -> JSON {
         switch form {
         case .fixed(let json): json

@@ -55,7 +55,6 @@ struct RecommendationCatalog: Sendable {
         }
     }
 
-    /// The engine with this id.
     func engine(_ id: String) -> RecommendationEngine? { engines.first { $0.id.hasSameBytes(as: id) } }
 
     private mutating func add(item node: FixtureNode) throws(FixtureProblem) {

@@ -29,7 +29,6 @@ extension Bloomreach: FieldDialect {
 }
 
 extension Refusal<BloomreachFailure> {
-    /// A refusal because of an invalid member.
     static func invalidField(_ name: String, because reason: String) -> BloomreachRefusal {
         Refusal(.invalidField, ["field": .string(name)], because: reason)
     }

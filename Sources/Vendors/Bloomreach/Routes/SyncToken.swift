@@ -38,7 +38,6 @@ extension Inbox {
         case ahead
         /// Messages were removed since.
         case stale
-        /// Not a sync token.
         case unreadable
 
         /// A sentence that explains the position.

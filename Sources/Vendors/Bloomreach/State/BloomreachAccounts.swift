@@ -52,7 +52,6 @@ final class BloomreachProject: Sendable {
 
     func privateKey(_ id: String) -> BloomreachSigningKey? { privateKeys.first { $0.id.hasSameBytes(as: id) } }
 
-    /// Whether the project defines an id of this name.
     func definesID(_ name: String) -> Bool {
         [BloomreachID.cookie, BloomreachID.registered].contains { $0.hasSameBytes(as: name) }
             || idNames.contains { $0.hasSameBytes(as: name) }
@@ -211,7 +210,6 @@ extension BloomreachStream {
 }
 
 extension FixtureNode {
-    /// The strings of a list.
     func strings() throws(FixtureProblem) -> [String] {
         var strings: [String] = []
         for node in try elements() { strings.append(try node.string()) }

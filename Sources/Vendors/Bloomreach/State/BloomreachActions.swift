@@ -131,7 +131,6 @@ extension Bloomreach {
 // MARK: - Members of an action
 
 extension ActionCall<Bloomreach> {
-    /// The project.
     fileprivate func namedProject() throws(ActionRefusal) -> BloomreachProject {
         // The fixtures have at least one.
         guard let token = try text("project") else { return vendor.accounts.projects[0] }

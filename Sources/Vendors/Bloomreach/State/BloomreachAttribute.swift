@@ -10,7 +10,6 @@ enum BloomreachAttribute: Sendable {
     case computed(Computation, id: String)
     case recommendation(BloomreachRecommendationOrder)
 
-    /// The kinds of computed attributes.
     enum Computation: String, Sendable, CaseIterable {
         case segmentation, expression, aggregate, prediction
 
@@ -47,9 +46,7 @@ enum BloomreachAttribute: Sendable {
     }
 }
 
-/// A request for recommendations.
 struct BloomreachRecommendationOrder: Sendable {
-    /// The id of the engine.
     let engine: String
     /// Whether other items fill up the list after the engine's own.
     let fillsWithRandom: Bool

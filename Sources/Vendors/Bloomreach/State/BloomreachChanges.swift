@@ -65,7 +65,6 @@ struct BloomreachChanges: Sendable {
         customers.sort { $0.customer.number < $1.customer.number }
     }
 
-    /// Whether nothing differs.
     func isEmpty(since start: BloomreachCustomerStore) -> Bool {
         customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence
     }

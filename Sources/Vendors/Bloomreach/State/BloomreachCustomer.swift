@@ -3,13 +3,11 @@ import JSON
 
 /// The key of a customer in a sandbox, under which content is stored.
 struct BloomreachCustomerKey: Sendable, Hashable {
-    /// The token of the project.
     let project: String
     /// The customer's number in the project, never reused.
     let number: Int
 }
 
-/// A customer of a project.
 struct BloomreachCustomer: Sendable, Hashable {
     /// 1, 2, … in fixture order, then in order of creation by calls.
     private(set) var number: Int
@@ -104,7 +102,6 @@ struct BloomreachCustomer: Sendable, Hashable {
 
     /// The length of the properties, cached.
     private(set) var propertyByteCount = 0
-    /// The memory of the properties.
     private var propertyMemory = 0
 
     /// Sets properties by key; null is a value like any other (ours).
@@ -144,7 +141,6 @@ struct BloomreachCustomer: Sendable, Hashable {
         set(JSONObject(taken.map { ($0.name, $0.value) }))
     }
 
-    /// Removes an id from the customer.
     mutating func take(away id: BloomreachID) {
         if id.name == BloomreachID.cookie {
             cookies.removeAll { $0.hasSameBytes(as: id.value) }
@@ -160,7 +156,6 @@ struct BloomreachCustomer: Sendable, Hashable {
         return customer
     }
 
-    /// Removes all properties.
     mutating func removeProperties() {
         properties = JSONObject()
         (propertyByteCount, propertyMemory) = (0, 0)

@@ -39,16 +39,12 @@ struct BloomreachCustomerStore: Sendable {
 
     // MARK: - Finding
 
-    /// All customers, by number.
     var all: [BloomreachCustomer] { table.all }
 
-    /// The customer with this number.
     subscript(number: Int) -> BloomreachCustomer? { table[number] }
 
-    /// The number of the customer who owns an id.
     func owner(of id: BloomreachID) -> Int? { table.key(named: id) }
 
-    /// The number of the customer who owns a cookie.
     func owner(ofCookie cookie: String) -> Int? { owner(of: BloomreachID(cookie: cookie)) }
 
     /// The customer that ids name for a reader: by hard ids, `registered` first, else by cookie. Changes nothing.
@@ -66,7 +62,6 @@ struct BloomreachCustomerStore: Sendable {
         customer.events.records.lazy.map { event($0) }
     }
 
-    /// An event as it was tracked.
     func event(_ record: BloomreachEventLog.Record) -> BloomreachEvent {
         // The log's properties were written from an object.
         let properties = JSON(kept: record.properties)?.object ?? [:]
@@ -168,7 +163,6 @@ struct BloomreachCustomerStore: Sendable {
         return changes
     }
 
-    /// The number of the next customer.
     private var nextNumber: Int { table.nextNumber() }
 
     /// Creates an empty customer.
@@ -247,7 +241,6 @@ struct BloomreachCustomerStore: Sendable {
         give(cookies: gone.cookies, to: other)
     }
 
-    /// Removes a customer with all its data.
     mutating func remove(_ number: Int) { table.remove(number) }
 
     /// Removes a customer's hard ids and properties; events and cookies stay (ours).

@@ -3,7 +3,6 @@ import JSON
 
 /// An event of a customer, as it was tracked.
 struct BloomreachEvent: CodedRecord {
-    /// Its type, such as `purchase`.
     var type = ""
     /// When it happened, in Unix seconds.
     var timestamp = 0.0

@@ -49,7 +49,6 @@ struct BloomreachEventExpectation {
 
     /// The data to check an expectation against.
     struct Evidence {
-        /// The customers whose events count.
         let customers: [BloomreachCustomer]
         /// All customers of the project; their store has the table of event types.
         let all: BloomreachCustomerStore

@@ -12,7 +12,6 @@ struct BloomreachEventLog: Sendable, Hashable {
 
     // One record: type code, sequence, length of the properties as varints; timestamp as eight bytes; the properties.
     private var bytes: [UInt8] = []
-    /// The number of events.
     private(set) var count = 0
     /// The number of events forgotten to make room.
     private(set) var forgottenCount = 0
@@ -103,14 +102,12 @@ struct BloomreachEventLog: Sendable, Hashable {
         let properties: ArraySlice<UInt8>
     }
 
-    /// Reads the events in sequence.
     struct Records: Sequence, IteratorProtocol {
         fileprivate let bytes: [UInt8]
         fileprivate var place = 0
 
         fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
 
-        /// The next event.
         mutating func next() -> Record? {
             guard place < bytes.count else { return nil }
             let (type, sequence, length) = (varint(), varint(), varint())

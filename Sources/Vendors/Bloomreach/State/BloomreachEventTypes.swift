@@ -21,6 +21,5 @@ struct BloomreachEventTypes: Sendable {
         return names.count - 1
     }
 
-    /// The type with this number.
     func name(of code: Int) -> String { names.indices.contains(code) ? names[code] : Self.overflow }
 }

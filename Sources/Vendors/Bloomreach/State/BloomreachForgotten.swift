@@ -6,13 +6,11 @@ import Tokens
 ///
 /// Later counts of events must know this, or they would take forgotten events for events that never came.
 struct BloomreachForgotten: CodedRecord, RecordValue, Hashable {
-    /// Customers created by calls.
     var customers = 0
     /// Events, including those of the forgotten customers.
     var events = 0
     /// Clicks without a customer.
     var clicks = 0
-    /// Bodies of self-checks.
     var selfChecks = 0
 
     private static var members: [(name: String, count: WritableKeyPath<BloomreachForgotten, Int>)] {
@@ -22,10 +20,8 @@ struct BloomreachForgotten: CodedRecord, RecordValue, Hashable {
     /// The maximum count per customer or kind (ours), so that sums do not overflow.
     static let mostCounted = 1_000_000_000
 
-    /// Whether nothing was forgotten.
     var isEmpty: Bool { self == BloomreachForgotten() }
 
-    /// What was forgotten since an earlier count.
     func since(_ earlier: BloomreachForgotten) -> BloomreachForgotten {
         var rest = self
         for (_, count) in Self.members { rest[keyPath: count] -= earlier[keyPath: count] }

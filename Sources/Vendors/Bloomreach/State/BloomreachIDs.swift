@@ -34,7 +34,6 @@ struct BloomreachIDs: Sendable, Hashable {
     /// The hard ids, `registered` first, the others ordered by name.
     private(set) var hard: [BloomreachID] = []
 
-    /// No ids.
     init() {}
 
     /// A soft id, and hard ids in any order; if a name repeats, the last value wins.
@@ -84,10 +83,8 @@ struct BloomreachIDs: Sendable, Hashable {
     /// Whether the ids name no customer.
     var isEmpty: Bool { cookie == nil && hard.isEmpty }
 
-    /// The value of a hard id.
     subscript(name: String) -> String? { hard.first { $0.name.hasSameBytes(as: name) }?.value }
 
-    /// The names of all ids.
     var names: [String] { (cookie == nil ? [] : [BloomreachID.cookie]) + hard.map(\.name) }
 
     /// Sets an id, in its sorted position.
@@ -97,7 +94,6 @@ struct BloomreachIDs: Sendable, Hashable {
         hard.insert(id, at: place)
     }
 
-    /// Removes a hard id.
     mutating func remove(_ name: String) { hard.removeAll { $0.name.hasSameBytes(as: name) } }
 
     private static func comes(_ name: String, before other: String) -> Bool {

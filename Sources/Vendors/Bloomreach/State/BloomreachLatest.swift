@@ -22,7 +22,6 @@ struct BloomreachLatest: Sendable {
     /// The records, oldest first.
     var all: [JSON] { texts.compactMap(JSON.init(kept:)) }
 
-    /// Appends a record.
     mutating func append(_ value: JSON) {
         let text = value.bytes
         texts.append(text)

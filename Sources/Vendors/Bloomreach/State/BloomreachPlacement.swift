@@ -4,7 +4,6 @@ import Emulation
 struct BloomreachPlacement {
     /// The customer to write to; `nil` for a new one.
     var customer: Int?
-    /// A customer to merge into it.
     var merged: Int?
     let ids: BloomreachIDs
 }

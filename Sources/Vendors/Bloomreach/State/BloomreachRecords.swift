@@ -5,7 +5,6 @@ struct BloomreachRecords: Sendable {
     var customers: BloomreachCustomerStore
     /// Clicks without a customer.
     private var keptClicks = BloomreachLatest()
-    /// Bodies of self-checks.
     private var keptSelfChecks = BloomreachLatest()
 
     init(customers: BloomreachCustomerStore = BloomreachCustomerStore()) { self.customers = customers }
@@ -22,7 +21,6 @@ struct BloomreachRecords: Sendable {
     /// Bodies of self-checks, oldest first.
     var selfChecks: [JSON] { keptSelfChecks.all }
 
-    /// Whether there are no clicks and no self-checks.
     var isQuiet: Bool { keptClicks.isEmpty && keptSelfChecks.isEmpty }
 
     /// Everything forgotten to make room.
@@ -39,7 +37,6 @@ struct BloomreachRecords: Sendable {
         return forgotten
     }
 
-    /// Forgotten events of a customer, and forgotten customers, one of which may have been this one.
     func forgotten(of customer: BloomreachCustomer?) -> BloomreachForgotten {
         var forgotten = BloomreachForgotten()
         forgotten.customers = customers.forgotten.customers

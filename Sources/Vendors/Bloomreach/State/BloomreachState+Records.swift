@@ -98,7 +98,6 @@ extension BloomreachRecords {
     }
 }
 
-/// A project in an export.
 private struct BloomreachProjectRecord: CodedRecord {
     private(set) var token = ""
     /// All records; when read, the customers are only those in the list.

@@ -1,9 +1,7 @@
 import Emulation
 import JSON
 
-/// Bloomreach's state in one sandbox.
 struct BloomreachState: Sendable {
-    /// The records of each project, by project token.
     var projects: [String: BloomreachRecords] = [:]
     /// Inboxes and other content.
     var content: BloomreachContentState
@@ -13,7 +11,6 @@ struct BloomreachState: Sendable {
         self.content = BloomreachContentState(content)
     }
 
-    /// The customers of a project.
     func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
         projects[project.token]?.customers ?? BloomreachCustomerStore()
     }
@@ -23,7 +20,6 @@ struct BloomreachState: Sendable {
         projects[project.token]?.customers.customer(ids)
     }
 
-    /// Changes the records of a project in place.
     mutating func change<Value>(_ project: String, _ change: (inout BloomreachRecords) -> Value) -> Value {
         change(&projects[project, default: BloomreachRecords()])
     }

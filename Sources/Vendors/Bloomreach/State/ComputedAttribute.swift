@@ -10,7 +10,6 @@ struct ComputedAttribute: Sendable {
     private var values: [Int: JSON] = [:]
     private let otherwise: JSON
 
-    /// The value for the customer with this number.
     func value(for customer: Int) -> JSON { values[customer] ?? otherwise }
 
     /// Reads an entry of `content/computed-attributes.yaml`.

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// A category of consent.
 struct ConsentCategory: Sendable {
     let id: String
     let json: JSON

@@ -8,7 +8,6 @@ import Tokens
 /// `category` and `valid_until` (`unlimited`, or Unix seconds; required to accept); one that lacks any of them or has
 /// another action revokes. That the attribute changes at once is inferred; ignoring categories of no project is ours.
 struct ConsentEvent {
-    /// The type of these events.
     static let type = "consent"
 
     let category: String

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// The consents of a customer.
 struct CustomerConsents: CodedRecord, Hashable {
     /// By category; `false` if never set.
     var categories: [String: Bool] = [:]

@@ -1,17 +1,14 @@
 import Emulation
 import JSON
 
-/// The segments of a customer, by category.
 struct CustomerSegments: CodedRecord, Hashable {
     /// The categories that the SDKs know, in the order of the vendor's responses.
     static let categories = ["discovery", "content", "merchandising"]
 
     private var segments: [String: [JSON]] = [:]
 
-    /// No segments.
     init() {}
 
-    /// Whether no category has a segment.
     var isEmpty: Bool { segments.values.allSatisfy(\.isEmpty) }
 
     /// The segments as sent: an empty object without any, otherwise all categories (ours, the vendor's sample includes

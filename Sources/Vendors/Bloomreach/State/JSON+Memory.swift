@@ -2,7 +2,6 @@ import JSON
 
 /// An estimate of the memory of JSON values; a value takes several times its text.
 extension JSON {
-    /// The heap memory of the value.
     var heapByteCount: Int {
         switch self {
         case .null, .bool: 0
@@ -19,7 +18,6 @@ extension JSON {
 }
 
 extension JSONObject {
-    /// The heap memory of the members.
     var heapByteCount: Int {
         if isEmpty { return 0 }
         let places = 48 + Swift.max(count, 4) * MemoryLayout<Member>.stride

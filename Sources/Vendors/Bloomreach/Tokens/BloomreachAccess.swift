@@ -50,7 +50,6 @@ struct BloomreachAccess: Sendable {
         BloomreachAccess([.publicKey, .privateKey], permission)
     }
 
-    /// A public key with that permission.
     static func publicKey(_ permission: BloomreachPermission) -> BloomreachAccess {
         BloomreachAccess([.publicKey], permission)
     }
@@ -68,7 +67,6 @@ struct BloomreachAccess: Sendable {
     static let staticContent = BloomreachAccess(
         [.publicKey, .customerToken], .blocks, openness: .credentialOptional)
 
-    /// A private key.
     static let privateKey = BloomreachAccess([.privateKey], nil)
 
     /// The recommendations of a stream, which require one of its tokens.

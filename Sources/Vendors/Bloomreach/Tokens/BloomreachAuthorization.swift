@@ -11,7 +11,6 @@ enum BloomreachAuthorization: Sendable {
     case privateKey(id: String, secret: String)
     /// `Bearer JWT`.
     case token(ArraySlice<UInt8>)
-    /// No credential.
     case absent
     /// An unreadable credential, described without secrets.
     case malformed(String)

@@ -7,7 +7,6 @@ struct BloomreachDefect {
     private let failure: BloomreachFailure
     private let rules: BloomreachTokenFamily
 
-    /// The names of the defects for a kind of token.
     static func names(of rules: BloomreachTokenFamily) -> [String] { failures(of: rules).map(\.rawValue) }
 
     private static func failures(of rules: BloomreachTokenFamily) -> [BloomreachFailure] {

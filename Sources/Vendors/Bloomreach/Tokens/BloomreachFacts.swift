@@ -7,7 +7,6 @@ import Wire
 struct BloomreachFacts: RuleFacts {
     typealias Failure = BloomreachFailure
 
-    /// What a request presents.
     struct Presented {
         let route: String
         let access: BloomreachAccess

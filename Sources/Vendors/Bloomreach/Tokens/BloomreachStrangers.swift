@@ -13,7 +13,6 @@ struct BloomreachStrangers {
     let accounts: BloomreachAccounts
     let place: Place
 
-    /// The key that may sign here.
     var expectedKey: String {
         switch place {
         case .project(let project): "private key of project \(project.token)"

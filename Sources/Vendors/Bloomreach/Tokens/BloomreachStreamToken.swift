@@ -31,7 +31,6 @@ extension Bloomreach {
 }
 
 extension TokenDraft {
-    /// A token of a stream.
     static func streamToken(key: BloomreachSigningKey, ids: JSON, expiry: JSON) -> TokenDraft {
         TokenDraft(
             header: ["alg": "HS512", "typ": "JWT", "kid": .string(key.id)], claims: ["exp": expiry, "ids": ids])

@@ -44,7 +44,6 @@ enum ComapiETag {
 }
 
 extension Response {
-    /// A JSON response with the tag of its content.
     static func tagged(_ value: JSON, _ tag: String, status: HTTPResponse.Status = .ok) -> Response {
         var response = Response.json(value, status: status)
         response.fields[.eTag] = tag

@@ -70,7 +70,6 @@ struct ComapiConversationDraft {
 }
 
 extension ComapiRights {
-    /// Reads the flags of a role.
     fileprivate init(_ role: inout FieldReader) {
         self.init(refused: Flag.allCases.filter { role.bool($0.rawValue) == false })
     }

@@ -90,7 +90,6 @@ struct ComapiFrame: Sendable {
 // MARK: - Recipients
 
 extension SocketTopic {
-    /// The sockets of a session.
     static func session(_ id: ComapiSessionID) -> SocketTopic {
         SocketTopic("session:\(exact(id.space.text))/\(exact(id.text))")
     }
@@ -174,7 +173,6 @@ extension ComapiFrame {
             payload: ["conversationId": conversation.json, "profileId": profile.json])
     }
 
-    /// The frame of an event of a conversation's log.
     static func event(_ event: ComapiEvent, of conversation: ComapiConversation, in space: ComapiSpace) -> ComapiFrame {
         var payload = conversation.payload(of: event).object ?? [:]
         // Source: recordings of the Android SDK; pages of messages do not have this member.

@@ -4,7 +4,6 @@ import JSON
 import Tokens
 import Wire
 
-/// The owner of a socket.
 struct ComapiSocket: Sendable {
     let sessionID: ComapiSessionID
     let profileID: ComapiID

@@ -35,7 +35,6 @@ struct ComapiUpload: Sendable {
         type.prefix(while: { $0 != ";" && $0 != " " }).lowercased() == "application/json"
     }
 
-    /// Why a body is not the JSON form of an upload.
     private static func whyNoJSON(_ body: [UInt8]) -> String {
         let why: String
         do {

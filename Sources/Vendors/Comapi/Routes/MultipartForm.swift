@@ -3,7 +3,6 @@ import Wire
 
 /// A body of type `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read strictly and within limits.
 struct MultipartForm: Sendable {
-    /// One field of the form.
     struct Part: Sendable {
         /// The parameter `name` of its `Content-Disposition`.
         let name: String
@@ -45,7 +44,6 @@ struct MultipartForm: Sendable {
 
     private(set) var parts: [Part] = []
 
-    /// Whether a content type is a form's.
     static func isForm(_ type: String) -> Bool {
         type.prefix { $0 != ";" }.split(separator: " ").first?.lowercased() == "multipart/form-data"
     }

@@ -13,7 +13,6 @@ final class ComapiSpace: Sendable {
     let sharedKey: SigningKey
     /// The name of the claim that contains the user's id.
     let idClaim: String
-    /// The text of the session secret.
     let sessionSecret: String
     /// The key from which the keys of session tokens are derived.
     let sessionKey: SigningKey
@@ -33,7 +32,6 @@ final class ComapiSpace: Sendable {
         self.sessionKey = sessionKey
     }
 
-    /// A space with another id and the same settings.
     func copy(_ id: ComapiID) -> ComapiSpace {
         ComapiSpace(
             id: id, accountID: accountID, issuer: issuer, audience: audience, sharedSecret: sharedSecret,

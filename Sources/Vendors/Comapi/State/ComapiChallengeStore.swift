@@ -8,7 +8,6 @@ struct ComapiChallenge: Sendable {
     var nonce = ""
     var issued = Moment(unixSeconds: 0)
     var expires = Moment(unixSeconds: 0)
-    /// The session created by the answer.
     var answeredBy: String?
 }
 
@@ -31,7 +30,6 @@ extension ComapiChallengeStore {
         store(challenge)
     }
 
-    /// Records the session that answered a challenge.
     mutating func answer(_ id: String, by session: String) { change(id) { $0.answeredBy = session } }
 
     /// Removes a hundredth at once, so that the next additions need no search.

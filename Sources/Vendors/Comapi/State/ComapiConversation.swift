@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// The role of a participant.
 enum ComapiRole: String, Sendable, CaseIterable, RecordValue {
     case owner
     case participant
@@ -25,7 +24,6 @@ struct ComapiRights: Sendable, Hashable {
     var json: JSON { .object(JSONObject(Flag.allCases.map { ($0.rawValue, .bool(allows($0))) })) }
 }
 
-/// A participant of a conversation.
 struct ComapiParticipant: CodedRecord {
     var id = ComapiID("")
     var role = ComapiRole.participant

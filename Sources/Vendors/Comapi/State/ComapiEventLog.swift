@@ -20,7 +20,6 @@ struct ComapiMessage: Sendable {
     private(set) var alert: JSON?
     /// The status per recipient.
     var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
-    /// Its size in bytes.
     private(set) var byteCount: Int
 }
 
@@ -66,7 +65,6 @@ struct ComapiEventLog: Sendable {
     /// Whether a number is left for another event.
     var hasRoom: Bool { lastID < Self.largestID }
 
-    /// The number of the next event.
     var nextID: Int { lastID + 1 }
 
     /// The number of the oldest stored event.

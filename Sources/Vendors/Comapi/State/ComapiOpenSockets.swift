@@ -6,7 +6,6 @@ struct ComapiOpenSockets: Sendable {
     /// Cached, since it is read after every exchange.
     private(set) var earliest: Moment?
 
-    /// The sessions that have expired by a moment.
     func over(at moment: Moment) -> [ComapiSessionID] { open.filter { $0.value.expires <= moment }.map(\.key).sorted() }
 
     mutating func add(_ session: ComapiSessionID, expires: Moment) {
@@ -19,7 +18,6 @@ struct ComapiOpenSockets: Sendable {
         if entry.count > 1 { open[session]?.count -= 1 } else { forget(session) }
     }
 
-    /// Forgets all sockets of a session.
     mutating func forget(_ session: ComapiSessionID) {
         guard let entry = open.removeValue(forKey: session) else { return }
         if entry.expires == earliest { findEarliest() }

@@ -17,7 +17,6 @@ struct ComapiSession: Sendable {
 
     var space: ComapiID { id.space }
 
-    /// The members that describe a device.
     static let deviceMembers = ["deviceId", "platform", "platformVersion", "sdkType", "sdkVersion"]
 
     /// The session as sent. Source: test data of the iOS and Android SDKs, mock of the JS SDK.
@@ -50,7 +49,6 @@ struct ComapiSessionStore: Sendable {
 
     /// In order of start.
     var table = RecordTable<ComapiSession>()
-    /// Ended sessions, in order of ending.
     private(set) var ended = InsertionOrder<ComapiSessionID>()
     /// Sessions that an action made the server forget; a restart clears this too.
     private var forgotten: Set<ComapiSessionID> = []
@@ -74,14 +72,12 @@ struct ComapiSessionStore: Sendable {
         _ = table.shrink(to: Self.bound)
     }
 
-    /// Ends a session, and remembers that it ended.
     mutating func end(_ id: ComapiSessionID) {
         table.remove(id)
         sockets.forget(id)
         noteEnd(of: id)
     }
 
-    /// Remembers that a session has ended.
     mutating func noteEnd(of id: ComapiSessionID) {
         ended.append(id)
         if ended.count > Self.endedCapacity { _ = ended.removeFirst(Self.endedCapacity / 100) }
@@ -102,7 +98,6 @@ struct ComapiSessionStore: Sendable {
         table.change(id) { $0.registration = registration }
     }
 
-    /// Changes the expiry of a session.
     mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
         table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)

@@ -123,7 +123,6 @@ extension ComapiConversation {
         ]
     }
 
-    /// The payload of an event's frame.
     func payload(of event: ComapiEvent) -> JSON {
         switch event.kind {
         case .sent:

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// Comapi's state in one sandbox.
 struct ComapiState: Sendable {
     /// The maximum size of a sandbox's profiles, conversations and messages together, in bytes as JSON; beyond it,
     /// requests that need more are rejected as too large. ours: a bound, so that a load test cannot exhaust memory.
@@ -21,7 +20,6 @@ struct ComapiState: Sendable {
     private(set) var recordBytes = 0
     private(set) var recordCount = 0
 
-    /// The state of a space.
     subscript(space: ComapiID) -> ComapiSpaceState {
         get { spaces[space] ?? ComapiSpaceState(id: space) }
         _modify { yield &spaces[space, default: ComapiSpaceState(id: space)] }
@@ -70,7 +68,6 @@ struct ComapiState: Sendable {
     }
 }
 
-/// The state of one space.
 struct ComapiSpaceState: CodedRecord {
     /// The maximum number of pushes; the newest are kept. ours.
     static let pushCapacity = 1000

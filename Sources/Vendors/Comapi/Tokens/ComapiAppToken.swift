@@ -79,7 +79,6 @@ struct ComapiAppFacts: RuleFacts {
 
     mutating func dropExplanations() { spaces = [] }
 
-    /// Finds the challenge with this id.
     mutating func findChallenge(_ id: String?, in state: ComapiState) {
         let named = id.flatMap { state.challenges[$0] }
         let known = named.flatMap { $0.space == space.id ? $0 : nil }

@@ -6,9 +6,7 @@ import Tokens
 struct ComapiCredentials: Sendable {
     /// The space of the path, if configured.
     var space: ComapiSpace?
-    /// The session's token, if any.
     var session: ComapiSessionToken?
-    /// The answer to a challenge, as read.
     var answer: ComapiChallengeAnswer?
     /// The upload, parsed here so that megabytes are not parsed while the state is locked.
     var upload: Result<ComapiUpload, ComapiRefusal>?
@@ -137,7 +135,6 @@ extension Comapi {
 }
 
 extension Call<Comapi> {
-    /// The authorized caller.
     var caller: ComapiCaller {
         // Only routes that require a session ask for the caller; each route's own test would reveal a mistake.
         ComapiCaller(
@@ -145,11 +142,9 @@ extension Call<Comapi> {
             sessionID: ComapiSessionID(credentials.session?.sessionID ?? "", in: space.id))
     }
 
-    /// The space of the path.
     var space: ComapiSpace { credentials.space ?? vendor.accounts.spaces[0] }
 }
 
-/// The caller of a request.
 struct ComapiCaller: Sendable {
     let space: ComapiSpace
     let profileID: ComapiID

@@ -7,7 +7,6 @@ struct ComapiSecretMistake: Sendable {
     let failure: ComapiFailure
     let description: String
 
-    /// The failures that mistakes cause.
     static let failures: [ComapiFailure] = [
         .secretHexDecoded, .secretBase64Decoded, .secretBase64Text, .secretLatin1, .secretTrimmed,
         .secretOfAnotherSpace,

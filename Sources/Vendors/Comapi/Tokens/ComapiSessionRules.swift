@@ -48,13 +48,11 @@ struct ComapiSessionFacts: RuleFacts {
 
     mutating func dropExplanations() { vendor = nil }
 
-    /// Takes a token for a space.
     mutating func take(_ token: ComapiSessionToken, of space: ComapiSpace) {
         (self.token, self.space) = (token, space)
         key = vendor?.sessionKeys.key(of: space, in: sandbox).verificationKey
     }
 
-    /// Finds the session of the token.
     mutating func findSession(in state: ComapiState) {
         guard let token, let id = sessionID else { return }
         let namesake = state.sessions[id]

@@ -98,7 +98,6 @@ final class ComapiSessionKeys: Sendable {
     /// ours: the maximum number to try when explaining a token from another sandbox.
     private static let mostIssuers = 64
 
-    /// Records that a sandbox issued a token.
     func noteIssue(in sandbox: SandboxIdentity) {
         issuers.withLock { names in
             if names.last == sandbox.name { return }

@@ -115,7 +115,6 @@ extension IMS {
 }
 
 extension IMSEnrollment {
-    /// Reads an enrollment.
     init(_ body: inout FieldReader, tenant: String) {
         self.tenant = tenant
         email = body.email("email") ?? ""

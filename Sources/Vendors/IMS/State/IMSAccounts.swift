@@ -15,7 +15,6 @@ struct IMSAccounts: Sendable {
     /// The files next to the accounts, which key sources may name.
     let fixtures: VendorFixtures
 
-    /// The dev issuer with that name.
     func devIssuer(_ name: String) -> IssuerKeyFiles? { devIssuers.first { $0.name.hasSameBytes(as: name) } }
 
     /// Reads `accounts.yaml`.

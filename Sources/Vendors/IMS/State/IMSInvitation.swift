@@ -23,7 +23,6 @@ struct IMSInvitation: Sendable, Hashable {
     let user: Int
     let created: Moment
 
-    /// Reads an invitation.
     init(_ body: inout FieldReader, number: Int, user: Int, created: Moment) {
         kind = body.choice("kind", isRequired: true) ?? .account
         name = body.text("name")
@@ -64,7 +63,6 @@ struct IMSInvitations: Sendable {
     private(set) var all: [IMSInvitation] = []
     private(set) var lastNumber = 0
 
-    /// The invitations of a user.
     func invitations(of user: Int) -> [IMSInvitation] { all.filter { $0.user == user } }
 
     /// Whether a user may send one more.
@@ -77,7 +75,6 @@ struct IMSInvitations: Sendable {
         count(from: invitation.number)
     }
 
-    /// The number of the next invitation.
     var nextNumber: Int {
         guard lastNumber >= IMSUserStore.numbers.upperBound else { return lastNumber + 1 }
         let taken = Set(all.map(\.number))
@@ -87,6 +84,5 @@ struct IMSInvitations: Sendable {
     /// Continues the numbering after that number, unless it is already further.
     mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
 
-    /// Keeps only the invitations of these users.
     mutating func keep(_ users: (Int) -> Bool) { all = all.filter { users($0.user) } }
 }

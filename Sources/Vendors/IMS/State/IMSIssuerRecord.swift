@@ -9,7 +9,6 @@ struct IMSIssuerRecord: Sendable, Hashable {
 
     /// How long tokens may live.
     enum LifetimeRule: Sendable, Hashable {
-        /// As the switch says.
         case ofSwitch
         /// Unlimited, whatever the switch says.
         case unlimited
@@ -60,7 +59,6 @@ struct IMSIssuerRecord: Sendable, Hashable {
     let notBeforeLeewaySeconds: Int?
     var created: Moment
 
-    /// The members of a request.
     static let members = [
         "name", "issuer", "tenant", "environment", "preset", "keys", "require_kid", "require_typ", "require_jti",
         "audience", "token_use", "max_lifetime_seconds", "replay", "certificate_dates", "expiry_leeway_seconds",

@@ -18,7 +18,6 @@ extension IMSIssuerStore {
     /// ours: the limit for all onboarding records, in bytes.
     static var byteCapacity: Int { 32 * 1024 * 1024 }
 
-    /// The issuer with that exact `iss`.
     func issuer(_ iss: String) -> IMSIssuer? { self[named: ExactText(iss)] }
 
     /// The issuer that a token's `iss` names, in the sandbox where the token is sent: `iss` is compared byte for byte,
@@ -28,7 +27,6 @@ extension IMSIssuerStore {
         return issuer(iss) ?? sandbox.publicBase.general(iss, of: sandbox.name).flatMap { issuer($0) }
     }
 
-    /// The issuer with that name.
     func named(_ name: String) -> IMSIssuer? { self[name] }
 
     /// Whether there is room for an issuer, counting the space of the one it replaces.

@@ -10,7 +10,6 @@ struct IMSState: Sendable {
     /// The changed keys of dev issuers; all others are as in the fixtures.
     var devKeys: [String: IssuerKeys] = [:]
 
-    /// The state that the fixtures describe.
     init(_ accounts: IMSAccounts) {
         issuers = RecordTable(fixtures: accounts.issuers)
         users = RecordTable(fixtures: accounts.users)
@@ -32,7 +31,6 @@ struct IMSState: Sendable {
         invitations.keep { [users] in users[$0] != nil }
     }
 
-    /// Stores the keys of a dev issuer.
     mutating func store(_ keys: IssuerKeys) { devKeys[keys.name] = keys }
 
     /// The user with that id, else with that enterprise id; the oldest one if no tenant decides.

@@ -17,7 +17,6 @@ struct IMSTrip: Sendable {
     /// The position in order of arrival, from 1 on without gaps.
     var number = 0
 
-    /// Reads a trip.
     init(_ body: inout FieldReader, of user: Int, received: Moment) {
         id = body.text("trip_id", atMost: 64)
         started = body.time("started_at")

@@ -25,7 +25,6 @@ extension IMSTrips {
     static var mostOfUser: Int { 2000 }
     static var byteCapacity: Int { 32 * 1024 * 1024 }
 
-    /// The user's trip with that id.
     func trip(_ id: String, of user: Int) -> IMSTrip? { self[IMSTrip.Key(user: user, id: ExactText(id))] }
 
     /// The trips of a user, newest first; of those with the same start, the last to arrive comes first.
@@ -38,7 +37,6 @@ extension IMSTrips {
         count(in: trip.user) < Self.mostOfUser && byteCount + trip.byteCount <= Self.byteCapacity
     }
 
-    /// Appends a trip.
     mutating func add(_ trip: IMSTrip) {
         var trip = trip
         remove(trip.key)

@@ -169,7 +169,6 @@ extension RecordCoder {
     }
 }
 
-/// What a user is enrolled with.
 struct IMSEnrollment: Sendable {
     let tenant: String
     let email: String

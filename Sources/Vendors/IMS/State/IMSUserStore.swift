@@ -53,7 +53,6 @@ extension IMSUserStore {
         self[named: IMSUser.Name(tenant: tenant, kind: .enterpriseID, text: ExactText(enterpriseID))]
     }
 
-    /// The user with that activation id in a tenant.
     func user(of tenant: String, activationID: String) -> IMSUser? {
         self[named: IMSUser.Name(tenant: tenant, kind: .activationID, text: ExactText(activationID))]
     }

@@ -74,7 +74,6 @@ extension IMSFacts {
 }
 
 extension IMS {
-    /// A handler of the token's own user.
     typealias UserHandler = @Sendable (inout IMSCall, IMSUser, inout IMSState) throws(IMSRefusal) -> Reply
 
     /// A route's handler that finds the token's user, whom authorization found or allowed to be adopted.

@@ -2,7 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// What IMS asks of the claims.
 enum IMSClaimRules {
     static let all =
         [IMS.text("sub"), time("exp"), time("nbf"), time("iat")]

@@ -18,7 +18,6 @@ struct IMSFacts: RuleFacts {
         case unnamed(String)
         /// The issuer has no key with that name.
         case unknown
-        /// One of these may have signed.
         case some(IMSKeyRing.Candidates)
     }
 

@@ -6,7 +6,6 @@ import Tokens
 ///
 /// Source: providing public keys only is documented advice (security page); everything else is ours.
 struct IMSKeyReader {
-    /// A source as it was read.
     struct Reading {
         let source: IMSKeySource
         /// The usable keys; empty for a source that is fetched.

@@ -5,9 +5,7 @@ import Tokens
 final class IMSKeyRing: Sendable {
     /// The usable keys, in the order of their source.
     let keys: [VerificationKey]
-    /// Whether any key has an id.
     let hasIDs: Bool
-    /// Whether any key came in a certificate.
     let hasCertificates: Bool
     /// Each key alone, and all that are tried for tokens that name none: made once, since every token needs some.
     private let (each, tried): ([Candidates], Candidates)

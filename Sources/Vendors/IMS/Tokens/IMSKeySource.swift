@@ -49,7 +49,6 @@ struct IMSKeySource: Sendable, Hashable {
         text = given.bytes
     }
 
-    /// The object `keys` as given.
     var given: JSON {
         // This server wrote it, so it parses.
         (try? JSON.parse(text, maximumDepth: JSON.keptDepth)) ?? .null

@@ -67,7 +67,6 @@ extension IMSTokenJudge {
         }
     }
 
-    /// The issuer whose key made the signature.
     func signer(of token: IMSToken, besides issuer: IMSIssuer? = nil) -> Signer? {
         guard token.compact.isWellFormed else { return nil }
         var left = Self.mostOthers

@@ -65,7 +65,6 @@ struct IMSTokenUses: Sendable {
         return nil
     }
 
-    /// Appends a use.
     mutating func insert(_ use: IMSTokenUse) {
         uses.remove(use.key)
         uses.store(use)

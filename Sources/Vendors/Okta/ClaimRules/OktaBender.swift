@@ -28,7 +28,6 @@ struct OktaBender {
         self.call = call
     }
 
-    /// Bends the members of an answer.
     mutating func bend(_ members: inout JSONObject, as target: OktaClaimRule.Target) {
         for rule in rules where rule.target.covers(target) {
             let before = members

@@ -6,7 +6,6 @@ import Wire
 
 /// A token that was wrong on purpose, known by its text.
 struct OktaBentToken: Sendable, Equatable {
-    /// The digest of the token.
     var digest = ""
     /// The names of the rules that made it wrong.
     var rules: [String] = []

@@ -4,7 +4,6 @@ import Tokens
 
 /// A rule that makes a token or an answer wrong on purpose, so that an app's own checks can be tested (ours).
 struct OktaClaimRule: Sendable, Equatable {
-    /// What a rule changes.
     enum Target: String, CaseIterable, RecordValue {
         case id, access, both
         /// The JSON of the token endpoint.
@@ -15,7 +14,6 @@ struct OktaClaimRule: Sendable, Equatable {
 
         var isToken: Bool { [.id, .access, .both].contains(self) }
 
-        /// Whether a rule for this is one for `other`.
         func covers(_ other: Target) -> Bool { self == other || self == .both && other.isToken }
     }
 
@@ -50,7 +48,6 @@ struct OktaClaimRule: Sendable, Equatable {
         values.object?.isEmpty == false || !removed.isEmpty || header.object?.isEmpty == false || defect != nil
     }
 
-    /// Whether it is for answers to this.
     func fits(_ occasion: OktaOccasion) -> Bool {
         func isSame(_ wanted: String?, _ found: String?) -> Bool {
             guard let wanted else { return true }

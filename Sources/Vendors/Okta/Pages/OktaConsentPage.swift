@@ -10,7 +10,6 @@ struct OktaConsentPage: OktaPage {
     var scopes: [Scope]
     var alert: OktaPageAlert?
 
-    /// A scope to decide on.
     struct Scope: Sendable {
         var name: String
         /// What the user reads.

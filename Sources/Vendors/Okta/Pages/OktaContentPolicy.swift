@@ -45,7 +45,6 @@ struct OktaContentPolicy: Sendable {
 }
 
 extension Response {
-    /// A part of a page under that policy.
     static func page(
         _ part: PagePart, _ body: [UInt8], under policy: OktaContentPolicy, status: HTTPResponse.Status = .ok
     ) -> Response {

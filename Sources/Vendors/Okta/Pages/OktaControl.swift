@@ -1,4 +1,3 @@
-/// A control of a form.
 enum OktaControl: Sendable {
     case entry(Entry)
     case choice(Choice)
@@ -17,7 +16,6 @@ enum OktaControl: Sendable {
         }
     }
 
-    /// A field to type into.
     struct Entry: Sendable {
         var name: String
         var label: String
@@ -46,7 +44,6 @@ enum OktaControl: Sendable {
         var chosen: String?
     }
 
-    /// A value to send or not.
     struct Checkbox: Sendable {
         var name: String
         var value: String
@@ -58,7 +55,6 @@ enum OktaControl: Sendable {
         var isFixed = false
     }
 
-    /// A button that sends the form.
     struct Button: Sendable {
         var name = "action"
         var value: String

@@ -4,9 +4,7 @@ import JSON
 /// The page about a refusal that no redirect may carry to the app.
 struct OktaErrorPage: OktaPage {
     var status: HTTPResponse.Status = .badRequest
-    /// The name of the failure.
     var failure: String
-    /// Okta's error.
     var error: String
     var description: String
     /// The number of the journal's entry, if it is known already.

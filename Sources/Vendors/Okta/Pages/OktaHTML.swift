@@ -15,7 +15,6 @@ indirect enum OktaHTML: Sendable {
         .element(name, attributes.compactMap { name, value in value.map { (name, $0) } }, content())
     }
 
-    /// An element with one text.
     static func tag(
         _ name: StaticString, _ attributes: KeyValuePairs<StaticString, String?>, _ text: String
     ) -> OktaHTML {

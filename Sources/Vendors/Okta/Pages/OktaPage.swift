@@ -63,7 +63,6 @@ extension OktaPage {
         }
     }
 
-    /// The document.
     func html(_ links: OktaPageLinks) -> OktaHTML {
         .tag("html", ["lang": "en"]) {
             OktaHTML.tag("head") {

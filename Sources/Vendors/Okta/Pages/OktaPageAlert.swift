@@ -2,7 +2,6 @@ import JSON
 
 /// Why a page is there again.
 struct OktaPageAlert: Sendable {
-    /// The name of the failure.
     var failure: String
     /// What the user reads.
     var text: String

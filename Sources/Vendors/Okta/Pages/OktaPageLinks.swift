@@ -14,7 +14,6 @@ struct OktaPageLinks: Sendable {
     /// The stylesheet, for whose path every sandbox has a route.
     var style: String { up + "login/page.css" }
 
-    /// The journal, at the entry of that number or at the entries with that failure.
     func journal(entry: Int?, failure: String) -> String {
         up + "_understudy/#/journal?" + (entry.map { "entry=\($0)" } ?? "failure=\(failure)")
     }

@@ -1,6 +1,5 @@
 import JSON
 
-/// A user to sign in as.
 struct OktaPageUser: Sendable {
     var login: String
     var name: String
@@ -8,7 +7,6 @@ struct OktaPageUser: Sendable {
     /// The types of the second factors.
     var factors: [String] = []
 
-    /// The button that signs the user in.
     var button: OktaHTML {
         .tag(
             "button",

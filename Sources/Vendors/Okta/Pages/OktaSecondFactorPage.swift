@@ -8,13 +8,11 @@ struct OktaSecondFactorPage: OktaPage {
     /// The user who signs in.
     var login: String
     var factors: [Factor]
-    /// The id of the factor that is chosen.
     var chosen: String?
     /// The push that the user has not answered yet.
     var push: Push?
     var alert: OktaPageAlert?
 
-    /// One of the user's factors.
     struct Factor: Sendable {
         var id: String
         var type: String

@@ -47,7 +47,6 @@ extension OktaCall {
 }
 
 extension OktaState {
-    /// A user code that no other device has.
     fileprivate func freshUserCode(_ identifiers: IdentifierSource) -> String {
         while true {
             let code = OktaUserCode.draw(from: identifiers)

@@ -85,7 +85,6 @@ extension OktaSwitches.KeysCacheControl {
     }
 }
 
-/// A public key as Okta publishes it.
 private struct OktaPublishedKey {
     let json: JSON
 

@@ -109,7 +109,6 @@ extension OktaCall {
 }
 
 extension OktaFactor {
-    /// What ``deviceKey(_:)`` reads.
     static let deviceKeyForm = "a public RSA or P-256 key as a JWK"
 
     /// The JWK, if a device may sign its answers with such a key. The algorithms: validator page; devices.

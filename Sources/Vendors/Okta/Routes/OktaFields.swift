@@ -41,7 +41,6 @@ extension OktaCall {
 extension FieldReader {
     private enum Flag: String, CaseIterable { case yes = "true", no = "false" }
 
-    /// A flag of the query.
     mutating func flag(_ name: String, or standard: Bool) -> Bool {
         choice(name, of: Flag.self).map { $0 == .yes } ?? standard
     }

@@ -1,7 +1,6 @@
 /// The origins for which browsers show an answer to pages (Fetch standard, CORS protocol). Source: api; docs, release
 /// notes of 2020. That authn has it: inferred from authjs, which signs in by it in pages.
 enum OktaOrigins: Sendable {
-    /// All.
     case any
     /// Those of the client's redirect URIs, and trusted ones.
     case ofClient

@@ -27,10 +27,8 @@ struct OktaPageSeal {
     /// Whether the browser has been shown a page.
     static func isKnown(to request: Request) -> Bool { request.cookie(cookieName) != nil }
 
-    /// The value of `Set-Cookie`.
     var setCookie: String { "\(Self.cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Lax" }
 
-    /// The value of the field `csrf` of a page.
     func csrf(for tx: String) -> String {
         Base64URL.encode(Digest.sha256(Array("understudy csrf \(tx) \(cookie)".utf8)))
     }

@@ -20,7 +20,6 @@ struct OktaParameters: Sendable {
         self.init(object.filter { !$0.value.isNull }.map { ($0.name, $0.value.string ?? $0.value.text) })
     }
 
-    /// The first value of that name.
     subscript(name: String) -> String? { items.first { $0.name.hasSameBytes(as: name) }?.value }
 
     /// The words of a value, which are separated by blanks.
@@ -46,10 +45,8 @@ struct OktaParameters: Sendable {
 }
 
 extension Request {
-    /// Whether the content is a form (`application/x-www-form-urlencoded`).
     var isForm: Bool { contentType == "application/x-www-form-urlencoded" }
 
-    /// Whether the content is JSON.
     var isJSON: Bool { contentType == "application/json" }
 
     private var contentType: String? { fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() }

@@ -66,7 +66,6 @@ struct OktaSignInPolicy: Sendable {
         return scopes.filter { scope in !given.contains { $0.hasSameBytes(as: scope.name) } }
     }
 
-    /// Remembers that a user consented to scopes.
     func remember(consentOf userID: String, to scopes: [String], in state: inout OktaState) {
         var consent =
             state.consents[consentKey(of: userID)]

@@ -61,7 +61,6 @@ extension Okta {
         }
     }
 
-    /// The key with which a server signs.
     static func signingKey(
         of server: OktaServer, _ call: OktaCall, _ state: State
     ) throws(Refused) -> SigningKey {

@@ -4,7 +4,6 @@ import Wire
 
 /// Challenges to devices: asked by a server, answered by the device with a token that it signs.
 extension Okta {
-    /// Challenges a device.
     static func challenge(_ factor: OktaFactor, of user: OktaUser, _ call: OktaCall, _ state: inout State) -> Reply {
         let transaction = state.challenge(factor, at: call.moment)
         let path = "/api/v1/users/\(user.id)/factors/\(factor.id)/transactions/\(transaction.id)"

@@ -147,7 +147,6 @@ extension OktaUser {
 }
 
 extension OktaAccounts {
-    /// The group with that id.
     func group(_ id: String) -> OktaGroup? { groups.first { $0.id.hasSameBytes(as: id) } }
 }
 

@@ -17,7 +17,6 @@ struct OktaAccounts: Sendable {
     /// The keys with which proofs are minted, by name.
     let proofKeys: [(name: String, key: KeyFile)]
 
-    /// The server with that id.
     func server(_ id: String) -> OktaServer? { servers.first { $0.id.hasSameBytes(as: id) } }
 
     /// The names of groups with these ids; unknown ones have none.

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// Who signed in, when and how.
 struct OktaAuthentication: Sendable, Equatable {
     /// `nil` for guests of the sign-in page.
     var userID: String?
@@ -12,7 +11,6 @@ struct OktaAuthentication: Sendable, Equatable {
     var methods: [String] = []
     /// The browser's session; `nil` until there is one.
     var sessionID: String?
-    /// The session token that is used up by it.
     var sessionToken: String?
 
     /// Whether two factors were shown.

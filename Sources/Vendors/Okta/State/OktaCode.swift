@@ -6,7 +6,6 @@ struct OktaCode: Sendable, Equatable {
     /// How long it can be redeemed. Source: ref.
     static let lifetime = Duration.seconds(300)
 
-    /// The code itself.
     var id = ""
     var authorization = OktaAuthorization()
     var redirectURI = ""

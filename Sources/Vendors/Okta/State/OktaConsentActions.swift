@@ -53,7 +53,6 @@ extension Okta {
         return state.consents[consent.key] ?? consent
     }
 
-    /// The client that an action is about.
     static func client(_ call: ActionCall<Okta>) throws(ActionRefusal) -> OktaClient {
         let id = try call.required("client")
         if let client = call.vendor.accounts.clients[id] { return client }

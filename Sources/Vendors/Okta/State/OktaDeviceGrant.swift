@@ -15,7 +15,6 @@ struct OktaDeviceGrant: Sendable, Equatable {
     /// What became of it.
     enum Status: String, CaseIterable, RecordValue { case pending, approved, denied, used }
 
-    /// The device code.
     var id = ""
     /// What the user types, without a hyphen.
     var userCode = ""

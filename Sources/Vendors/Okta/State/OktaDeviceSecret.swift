@@ -13,11 +13,9 @@ struct OktaDeviceSecret: Sendable, Equatable {
     /// The scopes that ask for one.
     static let scopes = ["openid", "offline_access", "device_sso"]
 
-    /// The secret itself.
     var id = ""
     /// The device session, `sid` of ID tokens.
     var sessionID = ""
-    /// The grant that it came with.
     var grant = 0
     /// How the user signed in in the first app.
     var authorization = OktaAuthorization()
@@ -78,7 +76,6 @@ extension OktaDeviceSecret {
 }
 
 extension OktaState {
-    /// Remembers the secret of a device.
     mutating func add(_ secret: OktaDeviceSecret, of grant: OktaGrant) {
         var secret = secret
         secret.grant = grant.number

@@ -6,7 +6,6 @@ extension OktaState {
     /// A user's factors, those of the fixtures first.
     func factors(of userID: String) -> [OktaFactor] { factors.all.filter { $0.userID.hasSameBytes(as: userID) } }
 
-    /// The factor with that id, if it is the user's.
     func factor(_ id: String, of userID: String) -> OktaFactor? {
         factors[id].flatMap { $0.userID.hasSameBytes(as: userID) ? $0 : nil }
     }
@@ -39,6 +38,5 @@ extension OktaFactor.Kind {
         }
     }
 
-    /// An id for a new factor of the kind.
     func newID(_ identifiers: IdentifierSource) -> String { identifiers.oktaID(prefix) }
 }

@@ -36,7 +36,6 @@ struct OktaIssuedToken: Sendable, Equatable {
     var id = ""
     var grant = 0
     var expires = Moment(unixSeconds: 0)
-    /// Whether it was revoked by itself.
     var isRevoked = false
 }
 

@@ -18,10 +18,8 @@ enum OktaLifecycleStep: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a user is in one of its statuses.
     func isAllowed(for user: OktaUser) -> Bool { statuses.contains(user.status) }
 
-    /// The statuses in words.
     var condition: String { statuses.map(\.rawValue).joined(separator: ", ") }
 }
 

@@ -7,7 +7,6 @@ struct OktaMFAToken: Sendable, Equatable {
     static let lifetime = Duration.seconds(300)
     static let length = 20
 
-    /// The `mfa_token`.
     var id = ""
     /// What the first request asked for, and how its user signed in so far.
     var authorization = OktaAuthorization()

@@ -31,7 +31,6 @@ struct OktaOOBChallenge: Sendable, Equatable {
     /// How many seconds lie between two polls. Source: guide:configure-direct-auth-grants.
     static let interval = 5
 
-    /// The `oob_code`.
     var id = ""
     /// Client, server and user.
     var authorization = OktaAuthorization()

@@ -10,7 +10,6 @@ struct OktaProofNonce: Sendable, Equatable {
     /// ours: four are good at a time, unless the clock is moved back and forth.
     static let bound = RecordBound(count: 8, share: nil)
 
-    /// The nonce itself.
     var id = ""
     var issued = Moment(unixSeconds: 0)
 }

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// A refresh token.
 struct OktaRefreshToken: Sendable, Equatable {
     /// How long an unused one lives at a custom server. Source: guide:refresh-tokens.
     static let idleLifetime = Duration.seconds(7 * 86_400)
@@ -10,7 +9,6 @@ struct OktaRefreshToken: Sendable, Equatable {
     /// ours: how many of a family are remembered, so that a client that rotates in a loop pushes out its own ones only.
     static let familyBound = 100
 
-    /// The token itself.
     var id = ""
     var grant = 0
     var issued = Moment(unixSeconds: 0)

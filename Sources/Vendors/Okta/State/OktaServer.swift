@@ -39,7 +39,6 @@ struct OktaServer: Sendable {
     /// The configured scope of that name; `nil` for those of OpenID Connect and unknown ones.
     func scope(_ name: String) -> OktaScope? { scopes.first { $0.name.hasSameBytes(as: name) } }
 
-    /// Reads a server.
     init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let entry = try node.mapping(
             "id", "audience", "scopes", "access_token_lifetime", "trusted_servers", "key", "next", "spares",

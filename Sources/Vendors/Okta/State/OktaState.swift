@@ -39,7 +39,6 @@ struct OktaState: Sendable {
             RecordTable(fixtures: accounts.trustedOrigins))
     }
 
-    /// A state with these records, and nothing that requests made.
     init(
         _ users: RecordTable<OktaUser>, _ factors: RecordTable<OktaFactor>,
         _ trustedOrigins: RecordTable<OktaTrustedOrigin>
@@ -62,7 +61,6 @@ extension RecordTable {
 }
 
 extension OktaState {
-    /// Begins a grant, from which tokens are made.
     mutating func begin(_ authorization: OktaAuthorization, at moment: Moment) -> OktaGrant {
         let grant = OktaGrant(number: grants.nextNumber(), authorization: authorization, began: moment)
         grants.store(grant)

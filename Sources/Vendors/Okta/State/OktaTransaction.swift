@@ -55,7 +55,6 @@ extension OktaState {
         return transaction
     }
 
-    /// The challenge of a factor with that id.
     func transaction(_ id: String, of factor: OktaFactor) -> OktaTransaction? {
         guard let number = Int(id.dropFirst(3)), let transaction = transactions[number],
             transaction.id.hasSameBytes(as: id), transaction.factorID.hasSameBytes(as: factor.id)

@@ -3,7 +3,6 @@ import JSON
 
 /// An id that may be used once, such as the `jti` of an assertion.
 struct OktaUsedID: Sendable, Equatable {
-    /// What has the id.
     enum Kind: String, CaseIterable, RecordValue {
         case assertion, proof, ssws
         case idJAG = "id-jag"

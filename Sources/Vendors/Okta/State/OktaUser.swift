@@ -20,7 +20,6 @@ struct OktaUser: Sendable, Equatable {
     var email: String?
     /// Further members of the profile, as sent.
     var profile: JSON = [:]
-    /// The ids of groups.
     var groups: [String] = []
     var created = Moment(unixSeconds: 0)
     var activated: Moment?
@@ -77,7 +76,6 @@ extension OktaUser: KeyedRecord, CodedRecord {
     }
 }
 
-/// A group of users.
 struct OktaGroup: CodedRecord {
     var id = ""
     var name = ""

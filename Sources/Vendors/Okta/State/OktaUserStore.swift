@@ -12,7 +12,6 @@ extension OktaState {
         for gone in users.shrink(to: Self.userBound, sparing: user.key) { forgetWorld(of: gone.id) }
     }
 
-    /// Removes a user with all that belongs to them.
     mutating func remove(_ user: OktaUser) {
         users.remove(user.key)
         forgetWorld(of: user.id)

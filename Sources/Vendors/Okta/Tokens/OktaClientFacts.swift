@@ -8,7 +8,6 @@ import Wire
 struct OktaClientFacts: RuleFacts {
     typealias Failure = OktaFailure
 
-    /// The content of the request.
     enum Content: Sendable {
         case form
         case json
@@ -24,7 +23,6 @@ struct OktaClientFacts: RuleFacts {
     var content = Content.form
     /// Whether the endpoint takes a JSON object too.
     var takesJSON = false
-    /// The names of credentials in the query.
     var namesInQuery: [String] = []
     /// The name of a parameter that stands there twice.
     var duplicate: String?
@@ -40,7 +38,6 @@ struct OktaClientFacts: RuleFacts {
     var method: OktaClient.Method?
     /// The secret as sent; released unless it is wrong.
     private(set) var secret: String?
-    /// Whether it is the client's.
     private(set) var isSecretRight = false
 
     var assertionType: String?
@@ -62,7 +59,6 @@ struct OktaClientFacts: RuleFacts {
     /// RFC 7523 section 2.2.
     static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-    /// The assertion's algorithm, if it is one of those.
     var algorithm: Algorithm? { assertion?.namedAlgorithm(among: Self.assertionAlgorithms) }
 
     init(_ vendor: Okta, at moment: Moment) { (self.vendor, self.moment) = (vendor, moment) }

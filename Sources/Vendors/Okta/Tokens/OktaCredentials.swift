@@ -8,7 +8,6 @@ struct OktaCredentials: Sendable {
     var parameters = OktaParameters()
     /// The client that authenticated itself.
     var client: OktaClient?
-    /// How it did.
     var method: OktaClient.Method?
     /// What the rules for clients judged; `nil` on routes that need none.
     var clientFacts: OktaClientFacts?
@@ -18,10 +17,8 @@ struct OktaCredentials: Sendable {
     var compact: CompactToken?
     /// The proof of possession, where one is read.
     var proof: OktaProofCheck?
-    /// What a device presents.
     var device: OktaDeviceFacts?
 
-    /// The claims of ``compact``.
     var claims: JSONObject? { compact?.claims }
 }
 

@@ -22,7 +22,6 @@ enum OktaDefect: String, CaseIterable {
     case wrongTokenHash = "wrong-ath"
     case tooOld = "too-old"
 
-    /// Those that tokens of a server can have.
     static let ofServers = OktaTokenKind.id.defects
 
     /// Spoils a token.

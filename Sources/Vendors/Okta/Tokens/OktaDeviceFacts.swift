@@ -15,7 +15,6 @@ struct OktaDeviceFacts: RuleFacts {
 
     // What the path names, known with the state.
 
-    /// The ids of the path.
     var path = Path()
     /// The factor of the path, if it is the user's.
     var factor: OktaFactor?
@@ -67,7 +66,6 @@ struct OktaDeviceFacts: RuleFacts {
         }
     }
 
-    /// The algorithms in which devices sign.
     var algorithms: [Algorithm] {
         switch profile {
         case .oktaVerify: [.rs256]

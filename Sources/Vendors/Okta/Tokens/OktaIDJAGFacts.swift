@@ -8,7 +8,6 @@ struct OktaIDJAGFacts: RuleFacts {
 
     let token: CompactToken
     let moment: Moment
-    /// The client that presents it.
     let clientID: String
     /// The issuers whose assertions count: the org server's in every form of its address.
     let trusted: [String]

@@ -200,7 +200,6 @@ enum OktaProofRules {
 }
 
 extension OktaProofFacts {
-    /// The proof's key is the one that a token is bound to.
     fileprivate func judge(_ boundKey: String, _ finding: inout Finding?) -> Finding.Outcome? {
         guard let proof else { return nil }
         finding?.expected = .text("the key with the thumbprint \(boundKey)")

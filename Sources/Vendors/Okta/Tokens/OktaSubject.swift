@@ -6,7 +6,6 @@ import Tokens
 struct OktaSubject: RuleFacts {
     typealias Failure = OktaFailure
 
-    /// What kind of token it is to be.
     enum Kind: Sendable {
         case access
         /// - Parameter client: the client that it must have been made for; `nil` for any.
@@ -16,13 +15,11 @@ struct OktaSubject: RuleFacts {
     let kind: Kind
     let token: CompactToken
     let moment: Moment
-    /// Whether it may have expired.
     var mayBeExpired = false
     /// The issuers of which tokens are taken here, in every form of their addresses.
     let trusted: [String]
     /// The issuer's published key that the header names.
     var key: VerificationKey?
-    /// Whether it or its grant was revoked.
     var isRevoked = false
     /// The status of the user; `nil` when there is none.
     var status: OktaUser.Status?

@@ -19,10 +19,8 @@ struct OktaTOTP: Sendable {
     /// A new secret of 160 bits, as RFC 4226 section 4 recommends.
     static func newSecret(_ identifiers: IdentifierSource) -> String { identifiers.text(32, of: Base32.alphabet) }
 
-    /// The number of the step at a moment.
     static func step(at moment: Moment) -> Int { max(0, moment.wholeSeconds) / stepSeconds }
 
-    /// The code of a step.
     func code(at step: Int) -> String { passwords.password(UInt64(max(0, step))) }
 
     /// The step whose code this is: that of a moment, or one beside it, since clocks differ (RFC 6238 section 5.2).

@@ -71,7 +71,6 @@ extension OktaTokenFacts {
     /// The ids of the keys that the server publishes.
     var keyIDs: [String] { setting.map { keyIDs(of: $0.server, $0) } ?? [] }
 
-    /// Whose key the token names.
     var keyMistake: String? {
         guard let setting, let id = token?.keyID else { return nil }
         let owner = setting.vendor.accounts.servers.first {

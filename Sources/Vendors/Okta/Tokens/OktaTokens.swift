@@ -6,7 +6,6 @@ import Tokens
 struct OktaTokenMaker: Sendable {
     let vendor: Okta
     let server: OktaServer
-    /// The base of the issuer.
     let base: String
     let switches: OktaSwitches
     let moment: Moment

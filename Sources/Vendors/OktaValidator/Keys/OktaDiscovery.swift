@@ -11,7 +11,6 @@ struct OktaDiscovery: Sendable {
     let profile: BehaviourProfile
     let fetch: OktaKeys.Fetch
 
-    /// The discovery document.
     func document() async throws(OktaKeyProblem) -> JSONObject {
         try await object(at: issuer + "/.well-known/openid-configuration", orFail: .noWellKnown)
     }

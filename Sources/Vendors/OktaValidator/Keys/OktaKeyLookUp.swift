@@ -2,7 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// The result of looking for a key.
 enum OktaKeyResult: Sendable {
     case found(VerificationKey, OktaKeyOrigin)
     case failed(OktaKeyProblem)
@@ -44,7 +43,6 @@ struct OktaKeyLookUp: Sendable {
         }
     }
 
-    /// What the key of a token requires.
     func need(of token: CompactToken) -> Need {
         guard token.isWellFormed, let header = token.header else { return .none }
         if case .rsa(let key) = keys.source { return .have(.found(key, .rsaKey), nil) }

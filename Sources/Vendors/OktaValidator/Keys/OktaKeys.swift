@@ -31,7 +31,6 @@ public struct OktaKeys: Sendable {
         OktaKeys(.rsa(key), OktaKeyCache(), fetch)
     }
 
-    /// An RSA key, given by the bytes of modulus and exponent.
     public static func rsa(modulus: [UInt8], exponent: [UInt8], fetch: Fetch? = nil) throws(KeyError) -> OktaKeys {
         let (n, e) = (Base64URL.encode(modulus), Base64URL.encode(exponent))
         return .rsa(try VerificationKey.jwk(["kty": "RSA", "n": .string(n), "e": .string(e)]), fetch: fetch)

@@ -28,7 +28,6 @@ struct OktaRules {
             later: [Self.key, Self.signature])
     }
 
-    /// All rules as lists show them.
     static let listing = {
         let all = OktaValidatorOptions(
             issuer: "", audience: "", nonce: "", clientID: "", scopes: "", claims: ["NAME": ""])

@@ -1,7 +1,6 @@
 import Emulation
 
 extension Rezolve {
-    /// A handler for one customer's own data.
     typealias CustomerHandler =
         @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
 

@@ -181,10 +181,8 @@ extension RecordTable<RUAUser> {
         }
     }
 
-    /// The user that represents a customer.
     func user(entity: String) -> RUAUser? { self[named: .customer(entity)] }
 
-    /// The partner's user with that username.
     func user(of partner: String, username: String) -> RUAUser? {
         self[named: RUAUser.Name(.username, username, of: partner)]
     }

@@ -43,12 +43,10 @@ struct RezolveAccounts: Sendable {
     /// The device id of minted login tokens unless the request gives another.
     let sampleDeviceID: String
 
-    /// The partner with that api key.
     func partner(apiKey: ArraySlice<UInt8>) -> RezolvePartner? {
         partners.first { $0.apiKey.hasSameBytes(as: apiKey) }
     }
 
-    /// The partner with that id.
     func partner(id: String) -> RezolvePartner? { partners.first { $0.id.hasSameBytes(as: id) } }
 }
 

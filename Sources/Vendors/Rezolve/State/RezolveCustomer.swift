@@ -6,11 +6,9 @@ import Tokens
 struct RezolveCustomer: Sendable {
     /// The id that Rezolve assigned at registration.
     private(set) var entityID: String
-    /// The partner the customer belongs to.
     private(set) var partnerID: String
     /// The partner's id for the customer; unique per partner.
     private(set) var partnerEntityID: String
-    /// When the customer registered.
     private(set) var created: Moment
     /// The pair whose public half encrypts card numbers.
     var keyPair = DeferredKeyPair()
@@ -34,7 +32,6 @@ struct RezolveCustomer: Sendable {
         }
     }
 
-    /// A customer with at most an email address.
     init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
         self.entityID = entityID
         self.partnerID = partnerID
@@ -47,7 +44,6 @@ struct RezolveCustomer: Sendable {
 // MARK: - As a record
 
 extension RezolveCustomer: KeyedRecord {
-    /// A partner's user, by the partner's own id.
     struct PartnerUser: Hashable, Sendable {
         let partnerID: String
         @ExactText var partnerEntityID: String

@@ -17,12 +17,10 @@ struct RezolveState: Sendable {
         users = RecordTable(fixtures: accounts.users, lastNumber: 1000)
     }
 
-    /// The entity id of the customer with that partner's id.
     func entityID(partner: String, partnerEntityID: String) -> String? {
         customers.key(named: RezolveCustomer.PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID))?.text
     }
 
-    /// The customer with that partner's id.
     func customer(partner: String, partnerEntityID: String) -> RezolveCustomer? {
         customers[named: RezolveCustomer.PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID)]
     }

@@ -38,7 +38,6 @@ extension Rezolve {
         return facts
     }
 
-    /// Reads the token in `Authorization`.
     private func take(
         token arrival: RezolveArrival, _ scheme: RezolveSwitches.BearerScheme, _ facts: inout RezolveFacts
     ) {

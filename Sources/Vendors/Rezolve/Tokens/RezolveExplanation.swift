@@ -55,7 +55,6 @@ extension Rezolve {
         } ?? candidates.first
     }
 
-    /// The partner whose key made the signature.
     private func signer(of token: RezolveToken) -> RezolvePartner? {
         accounts.partners.first { partner in
             guard let key = partner.authKey else { return false }

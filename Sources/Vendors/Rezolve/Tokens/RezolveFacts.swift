@@ -45,7 +45,6 @@ struct RezolveFacts: RuleFacts {
     /// Where the token was sent; `nil` without a request.
     var bearer: BearerToken?
     var token: RezolveToken?
-    /// The api key as sent.
     var apiKey: String?
     /// The partner that the api key names, or whose key fits.
     var partner: RezolvePartner?

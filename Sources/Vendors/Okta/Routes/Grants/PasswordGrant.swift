@@ -17,7 +17,6 @@ extension Okta {
         return try passFirstFactor(authorization, &call, &state, request)
     }
 
-    /// The user whose name and password these are.
     private static func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
         guard let user = state.user(name) else {
             throw Refusal(.passwordWrong, because: "found username \(name); expected the id or login of a user")

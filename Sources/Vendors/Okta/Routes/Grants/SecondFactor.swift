@@ -124,7 +124,6 @@ extension Okta {
         }
     }
 
-    /// Whether the scopes are those of the first request, if the second one names any.
     static func requireSameScopes(_ first: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
         guard let text = request.parameters["scope"] else { return }
         let original = first.scopes.joined(separator: " ")
@@ -161,7 +160,6 @@ extension Okta {
 }
 
 extension OktaClient {
-    /// The grants with which it can show a second factor.
     var secondGrants: [OktaGrantType] { [.mfaOTP, .mfaOOB].filter { allows($0.rawValue) } }
 }
 

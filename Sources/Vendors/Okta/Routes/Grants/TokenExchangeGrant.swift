@@ -141,7 +141,6 @@ extension Okta {
     }
 }
 
-/// What a token exchange is for, by the kinds of tokens in the request.
 private enum OktaExchangeOrder {
     case onBehalf(subject: String)
     case native(subject: String, secret: String)
