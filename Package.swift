@@ -59,8 +59,8 @@ let mounting: [Target] = [
         name: "Understudy",
         dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "CSQLite", "Fixtures", httpTypes, logging]
             + vendors.map { .target(name: $0) } + vendorLibraries.map { .target(name: $0.name) },
-        // Part of the program, so that the page is wherever the program is.
-        resources: [.embedInCode("Page/Files")]),
+        // Part of the program, so that the page and the description are wherever the program is.
+        resources: [.embedInCode("Page/Files"), .embedInCode("Control/Files")]),
     .target(
         name: "UnderstudyTesting",
         dependencies: ["JSON", "Wire", "HTTPEngine", "Emulation", "Understudy", httpTypes]),

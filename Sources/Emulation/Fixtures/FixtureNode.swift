@@ -19,7 +19,7 @@ public struct FixtureNode {
     /// Collects records that cannot be read; `nil` when the first problem ends the reading.
     private let salvage: Salvage?
 
-    init(file: FixtureStore.File) throws(FixtureProblem) {
+    package init(file: FixtureStore.File) throws(FixtureProblem) {
         self.init(file: file.path, .yaml(try YAMLReader.root(of: file), name: nil))
     }
 

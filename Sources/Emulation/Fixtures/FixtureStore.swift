@@ -10,7 +10,7 @@ public struct FixtureStore: Sendable {
         /// Changes with the content.
         package let digest: FixtureDigest
 
-        init(path: String, bytes: [UInt8]) {
+        package init(path: String, bytes: [UInt8]) {
             self.path = path
             self.bytes = bytes
             digest = FixtureDigest(of: bytes)

@@ -16,7 +16,10 @@ extension Sandbox {
     package func takeRows(_ ledger: inout StateLedger, setAside: [JSON]) -> StateRows {
         // A state that came in the place of another one knows no changes.
         let isAnew = changes.takeAnew() || !ledger.isTrue
-        let writer = RowWriter(isAnew ? .everything : .changes, isAnew ? StateLedger() : ledger)
+        let known = isAnew ? StateLedger() : ledger
+        // It is changed in place, not copied.
+        ledger = StateLedger()
+        let writer = RowWriter(isAnew ? .everything : .changes, consume known)
         write(to: writer)
         writer.list("set_aside", setAside)
         ledger = writer.ledger
@@ -41,23 +44,29 @@ extension Sandbox {
     }
 
     private func write(to rows: RowWriter) {
-        let control = control.withLock(\.self)
-        func single(_ part: String, _ json: JSON?, if isChanged: Bool = true) {
-            rows.single(StateRow.Name(part: part), isChanged ? json : nil)
+        let control = control.withLock { control in
+            defer { control.isUnwritten = false }
+            return control
         }
-        single(
-            "ttl_seconds", control.timeToLive?.inSeconds.written ?? .null, if: control.timeToLive != initialTimeToLive)
-        single("clock", control.clock.written, if: control.clock != SandboxClock(seed: control.settings.seed))
-        single("settings", control.settings.kept, if: control.settings != initialSettings)
-        let interventions = control.interventions.kept
-        single("interventions", interventions, if: interventions != control.initialInterventions.kept)
+        func single(_ part: String, _ json: @autoclosure () -> JSON, if isChanged: Bool) {
+            rows.single(StateRow.Name(part: part), isChanged ? json() : nil)
+        }
+        if control.isUnwritten || rows.pass == .everything {
+            single(
+                "ttl_seconds", control.timeToLive?.inSeconds.written ?? .null,
+                if: control.timeToLive != initialTimeToLive)
+            single("clock", control.clock.written, if: control.clock != SandboxClock(seed: control.settings.seed))
+            single("settings", control.settings.kept, if: control.settings != initialSettings)
+            let interventions = control.interventions.kept
+            single("interventions", interventions, if: interventions != control.initialInterventions.kept)
+        }
         for vendor in vendors { vendor.write(to: rows) }
         // Read last: what was written has no id that is issued again.
-        single("ids", identifiers.kept(seed: control.settings.seed))
+        rows.single(StateRow.Name(part: "ids"), identifiers.kept(seed: control.settings.seed))
         if rows.hasRows {
-            single("created_at", control.created.written)
+            single("created_at", control.created.written, if: true)
             // Numbers of entries that people have seen are not given again.
-            single("journal_number", JSON(journal.reservedNumber))
+            single("journal_number", JSON(journal.reservedNumber), if: true)
         }
     }
 

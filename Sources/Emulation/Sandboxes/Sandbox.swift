@@ -6,9 +6,9 @@ public import Wire
 public final class Sandbox: Sendable {
     /// What control calls steer, and who is at work.
     struct Control {
-        var clock: SandboxClock
-        var settings: Settings
-        var interventions: Interventions
+        var clock: SandboxClock { didSet { isUnwritten = true } }
+        var settings: Settings { didSet { isUnwritten = true } }
+        var interventions: Interventions { didSet { isUnwritten = true } }
         /// The scenarios that are active from the start, and again after a reset.
         var initialScenarios: [String] = []
         /// The interventions after the start or the last reset.
@@ -20,7 +20,9 @@ public final class Sandbox: Sendable {
         /// Open sockets.
         var sockets = 0
         var lastUsed: Moment
-        var timeToLive: Duration?
+        var timeToLive: Duration? { didSet { isUnwritten = true } }
+        /// Whether any of these may differ from what a store has.
+        var isUnwritten = false
         var exchanges = 0
         /// When the sandbox came into being, by the machine's clock.
         var created: Moment

@@ -70,7 +70,9 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
 
 extension InsertionOrder: Sequence {
     /// The ids, oldest first.
-    public func makeIterator() -> some IteratorProtocol<ID> { slots[first...].lazy.compactMap(\.self).makeIterator() }
+    ///
+    /// Not by a key path, which would be made at run time.
+    public func makeIterator() -> some IteratorProtocol<ID> { slots[first...].lazy.compactMap { $0 }.makeIterator() }
 
     /// The exact number of ids.
     public var underestimatedCount: Int { count }

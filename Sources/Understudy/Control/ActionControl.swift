@@ -5,17 +5,6 @@ import Wire
 
 /// Performing actions on a vendor's state that no client requests.
 extension ControlAPI {
-    static let actionOperations: [ControlOperation] = [
-        ControlOperation(
-            "actions.list", .get, "/actions", "What can happen to the vendors' states.",
-            gives: .json("The actions.", .actions), handler: listActions),
-        ControlOperation(
-            "state.act", .post, "/state/{vendor}/{action}", "Lets something happen to a vendor's state.",
-            in: [.init("vendor", "The vendor's id."), .init("action", "The action's name.")],
-            content: .optional(Schema.object("The members that the action knows.")),
-            gives: .init(.ok, "It happened.", Schema.any("What the action has to say of it.")), handler: act),
-    ]
-
     @Sendable static func listActions(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let actions = call.emulator.vendors.flatMap { vendor in
             vendor.actions.map { action -> JSON in

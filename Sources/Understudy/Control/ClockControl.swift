@@ -4,19 +4,6 @@ import Wire
 
 /// Reading and moving a sandbox's clock.
 extension ControlAPI {
-    static let clockOperations: [ControlOperation] = [
-        ControlOperation(
-            "clock.get", .get, "/clock", "What the clock shows.", gives: .json("The clock.", .clock),
-            handler: readClock),
-        ControlOperation(
-            "clock.set", .put, "/clock", "Sets, moves, freezes and releases the clock.",
-            content: .required(NamedSchema.clockChange.reference), gives: .json("The changed clock.", .clock),
-            handler: setClock),
-        ControlOperation(
-            "clock.clear", .delete, "/clock", "Has the clock show the machine's time.",
-            gives: .json("The changed clock.", .clock), handler: releaseClock),
-    ]
-
     @Sendable static func readClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(json(call.sandbox.clock)))
     }

@@ -9,7 +9,7 @@ import Wire
 struct ControlAPI: Sendable {
     private let emulator: Emulator
     private var access: ControlAccess { emulator.controlAccess }
-    let operations: [ControlOperation]
+    private var operations: [ControlOperation] { Self.operations }
     private let table: RouteTable?
     private let vendorPort: Int?
     /// The methods of the paths without parameters.
@@ -18,16 +18,15 @@ struct ControlAPI: Sendable {
     init(_ emulator: Emulator, vendorPort: Int? = nil) {
         self.emulator = emulator
         self.vendorPort = vendorPort
-        operations = Self.allOperations
         literals = Dictionary(
-            grouping: operations.filter { $0.pathParameters.isEmpty }.map(\.endpoint), by: \.pattern
+            grouping: Self.operations.filter { $0.pathParameters.isEmpty }.map(\.endpoint), by: \.pattern
         ).mapValues { $0.map(\.method) }
         let identity = VendorIdentity(
             id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
             pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
         // The operations are a constant whose paths differ, as a test verifies.
         table = try? RouteTable([
-            RouteTable.Member(identity: identity, routes: operations.map { ($0.id, [$0.endpoint]) })
+            RouteTable.Member(identity: identity, routes: Self.operations.map { ($0.id, [$0.endpoint]) })
         ])
     }
 
@@ -43,25 +42,11 @@ struct ControlAPI: Sendable {
     /// The longest content that the call accepts.
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
         // A request that will be refused need not fill the memory first.
-        guard case .route(_, let index, _) = match, operations[index].content?.isState == true,
+        guard case .route(_, let index, _) = match, operations[index].traits.contains(.takesState),
             access.hasToken(request), isAdmitted(request)
         else { return Pipeline.standardBodyLimit }
         return emulator.stateLimit
     }
-
-    private static let allOperations: [ControlOperation] =
-        [
-            ControlOperation(
-                "health", .get, "/health", "Whether the server is well, and what it stands in for.",
-                gives: .json("The server is well.", .health)
-            ) { (call) throws(ControlProblem) in
-                .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
-            }
-        ] + readinessOperations + documentOperations + vendorOperations + metricsOperations + journalOperations
-        + verifyOperations
-        + clockOperations
-        + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
-        + sandboxOperations + stateOperations + keyOperations
 
     /// The answer to a control call in the sandbox of that name, created only when an accepted call needs it.
     func answer(
@@ -113,7 +98,7 @@ struct ControlAPI: Sendable {
         in name: String, by selector: SandboxSelector
     ) -> Answer {
         do throws(ControlProblem) {
-            guard operation.isOpen || access.hasToken(request) else {
+            guard operation.traits.contains(.open) || access.hasToken(request) else {
                 throw ControlProblem(
                     .unauthorized, "control-token-wrong", "The control API requires its bearer token.")
             }
@@ -126,7 +111,7 @@ struct ControlAPI: Sendable {
         } catch {
             return .ready(error.response)
         }
-        guard operation.isOfSandbox, emulator.sandboxes.isKept else {
+        guard !operation.traits.contains(.ofServer), emulator.sandboxes.isKept else {
             return carryOut(operation, request, parameters, in: name, by: selector)
         }
         let again = { @Sendable in
@@ -157,9 +142,9 @@ struct ControlAPI: Sendable {
         do throws(ControlProblem) {
             let sandbox = SelectedSandbox(name, by: selector, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
-            if !operation.isOpen { sandbox.existing?.touch() }
+            if !operation.traits.contains(.open) { sandbox.existing?.touch() }
             let call = try ControlCall(
-                request, at: operation, parameters, in: sandbox, of: emulator, with: operations, vendorPort: vendorPort)
+                request, at: operation, parameters, in: sandbox, of: emulator, vendorPort: vendorPort)
             let answer = try operation.handler(call)
             // Kept from here on, not from the start of the work: until then it could expire.
             guard case .deferred(let work) = answer, let pinned = sandbox.existing else { return answer }
@@ -186,7 +171,7 @@ struct ControlAPI: Sendable {
         emulator.metrics.countControlCall(operation, status: response.status.code)
         var response = response
         if let replica = emulator.replica { response.fields[.replica] = replica }
-        let isClean = operations.indices.contains(operation) && operations[operation].givesCleanAnswers
+        let isClean = operations.indices.contains(operation) && operations[operation].traits.contains(.clean)
         if !isClean || response.status.kind != .successful {
             // An answer repeats parts of the request and of what clients sent; a refused call has created no sandbox.
             let owner = emulator.sandboxes.existing(sandbox) ?? emulator.sandboxes.standard

@@ -9,7 +9,6 @@ struct ControlCall {
     let parameters: PathParameters
     private let selected: SelectedSandbox
     let emulator: Emulator
-    let operations: [ControlOperation]
     /// The vendors' port; `nil` when it is that of the call.
     let vendorPort: Int?
     /// The query parameters, each at most once and declared by the operation.
@@ -20,13 +19,12 @@ struct ControlCall {
     /// - Throws: a problem when the query has a parameter that the operation does not declare, or has one twice.
     init(
         _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
-        in selected: SelectedSandbox, of emulator: Emulator, with operations: [ControlOperation], vendorPort: Int?
+        in selected: SelectedSandbox, of emulator: Emulator, vendorPort: Int?
     ) throws(ControlProblem) {
         self.request = request
         self.parameters = parameters
         self.selected = selected
         self.emulator = emulator
-        self.operations = operations
         self.vendorPort = vendorPort
         query = try Self.query(of: request, operation.query)
     }
@@ -61,12 +59,12 @@ struct ControlCall {
     }
 
     private static func query(
-        of request: Request, _ declared: [ControlOperation.Parameter]
+        of request: Request, _ declared: [String]
     ) throws(ControlProblem) -> Fields<ControlFields> {
         var names: Set<String> = []
         for (name, _) in request.queryItems {
-            guard declared.contains(where: { $0.name == name }) else {
-                let hint = Nearest.hint(to: name, among: declared.map(\.name))
+            guard declared.contains(name) else {
+                let hint = Nearest.hint(to: name, among: declared)
                 throw .invalid("there is no query parameter \(name)\(hint)")
             }
             guard names.insert(name).inserted else {

@@ -4,18 +4,6 @@ import Wire
 
 /// Making calls fail, once or repeatedly.
 extension ControlAPI {
-    static let faultOperations: [ControlOperation] = [
-        ControlOperation(
-            "faults.list", .get, "/faults", "The armed faults, and what each has seen.",
-            gives: .json("The armed faults.", .faults),
-            handler: listFaults),
-        ControlOperation(
-            "faults.set", .put, "/faults", "Replaces the armed faults.", content: .required(NamedSchema.faultContent),
-            gives: .json("The armed faults.", .faults), handler: setFaults),
-        ControlOperation(
-            "faults.clear", .delete, "/faults", "Disarms all faults.", gives: .done, handler: clearFaults),
-    ]
-
     /// ours: every fault is checked for every call.
     private static let mostFaults = 100
 

@@ -4,49 +4,6 @@ import Wire
 
 /// Reading and clearing the journal.
 extension ControlAPI {
-    static let journalOperations: [ControlOperation] = [
-        ControlOperation(
-            "journal.list", .get, "/journal", "The exchanges that a filter admits, the oldest first.",
-            query: filterParameters + [formatParameter, waitParameter, countParameter],
-            gives: .forms("The entries.", .journalForms), handler: listJournal),
-        ControlOperation(
-            "journal.clear", .delete, "/journal", "Forgets all exchanges.", gives: .done, handler: clearJournal),
-        ControlOperation(
-            "journal.get", .get, "/journal/{id}", "One exchange.",
-            in: [.init("id", "The entry's number.", Schema.integer("A number from 1.", from: 1, to: .max))],
-            query: [formatParameter], gives: .forms("The entry.", .journalEntryForms), handler: readJournalEntry),
-    ]
-
-    private static let filterParameters: [ControlOperation.Parameter] = [
-        .init("vendor", "Only entries of the vendor of that id."),
-        .init("route", "Only entries at the route of that id, or at those that fit a pattern with *."),
-        .init(
-            "status", "Only entries with that status code, or with one of that class, such as 4xx.",
-            Schema.string("A status code or a class of them.", pattern: "^([0-9]+|[1-5][xX][xX])$")),
-        .init("failure", "Only entries with the failure of that name."),
-        .init(
-            "since", "Only entries from that moment on, or of that time before now, by the sandbox's clock.",
-            Schema.either("A moment or a duration.", NamedSchema.moment.reference, NamedSchema.duration.reference)),
-        .init("after", "Only entries behind that number.", Schema.integer("A number.", from: 0, to: .max)),
-        .init(
-            "unmatched", "Only entries that found no route, which name the nearest ones; or only the others.",
-            Schema.word("True or false.", ["true", "false"])),
-        .init(
-            "refused", "Only entries with a failure; or only the others.",
-            Schema.word("True or false.", ["true", "false"])),
-        .init(
-            "noted", "Only entries that were accepted with a remark; or only the others.",
-            Schema.word("True or false.", ["true", "false"])),
-        .init("last", "Only so many of the newest entries.", Schema.integer("A number.", from: 0, to: .max)),
-    ]
-    private static let formatParameter = ControlOperation.Parameter(
-        "format", "In what form: all of it, what a list needs, HTTP Archive 1.2, or contract cases that can be run.",
-        Schema.word("A form; json.", JournalQuery.Form.allCases.map(\.rawValue)))
-    static let waitParameter = ControlOperation.Parameter(
-        "wait", "How long to wait until what is asked for is there, at most 60s.", NamedSchema.wait.reference)
-    private static let countParameter = ControlOperation.Parameter(
-        "count", "How many entries to wait for; 1.", Schema.integer("A number.", from: 0, to: .max))
-
     /// The longest wait that a call may ask for.
     private static let longestWait = Duration.seconds(60)
 

@@ -6,19 +6,6 @@ import Wire
 
 /// Inspecting, rotating and breaking the keys of issuers.
 extension ControlAPI {
-    static let keyOperations: [ControlOperation] = [
-        ControlOperation(
-            "keys.list", .get, "/keys", "The keys that the vendors' issuers publish, and what else is signed with.",
-            gives: .json("The keys, public parts only.", .keys), handler: listKeys),
-        ControlOperation(
-            "keys.drill", .post, "/keys/{vendor}/{issuer}/{drill}", "Rotates or breaks the keys of an issuer.",
-            in: [
-                .init("vendor", "The vendor's id."), .init("issuer", "The issuer's name."),
-                .init("drill", "What is to happen.", NamedSchema.keyDrill.reference),
-            ],
-            gives: .json("The issuer's keys now.", .issuer), handler: drillKeys),
-    ]
-
     @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendors = call.emulator.vendors
         let issuers = vendors.enumerated().flatMap { index, vendor in

@@ -4,30 +4,6 @@ import Wire
 
 /// Listing, deleting and resetting sandboxes, and setting their time to live.
 extension ControlAPI {
-    static let sandboxOperations: [ControlOperation] = [
-        ControlOperation(
-            "sandboxes.list", .get, "/sandboxes",
-            "The sandboxes in memory, by name; and all that the store of serve --state has, whoever they belong to.",
-            gives: .json("The sandboxes.", .sandboxList),
-            handler: listSandboxes),
-        ControlOperation(
-            "sandboxes.set", .put, "/sandboxes/{name}",
-            "Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none.",
-            in: [.init("name", "The sandbox's name.", Schema.string("A name.", pattern: SandboxName.pattern))],
-            content: .required(
-                Schema.content(
-                    "A time to live.", required: ["ttl"],
-                    ["ttl": Schema.nullable(NamedSchema.duration.reference)])),
-            gives: .json("The sandbox.", .sandbox), handler: setSandbox),
-        ControlOperation(
-            "sandboxes.delete", .delete, "/sandboxes/{name}",
-            "Forgets a sandbox with all it holds; the standard one is reset instead.",
-            in: [.init("name", "The sandbox's name.")], gives: .done, handler: deleteSandbox),
-        ControlOperation(
-            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", gives: .done,
-            handler: reset),
-    ]
-
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let emulator = call.emulator
         guard let store = emulator.keeper?.store else { return .ready(.json(.object(list(emulator)))) }

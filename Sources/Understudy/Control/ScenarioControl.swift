@@ -4,23 +4,6 @@ import Wire
 
 /// Activating scenarios, and reading their current states.
 extension ControlAPI {
-    static let scenarioOperations: [ControlOperation] = [
-        ControlOperation(
-            "scenarios.list", .get, "/scenarios", "The scenarios there are, and those that are active.",
-            query: [rulesParameter], gives: .json("The scenarios.", .scenarios), handler: listScenarios),
-        ControlOperation(
-            "scenarios.set", .put, "/scenarios", "Replaces the active scenarios; each starts anew.",
-            content: .required(NamedSchema.scenarioContent), gives: .json("The scenarios.", .scenarios),
-            handler: setScenarios),
-        ControlOperation(
-            "scenarios.clear", .delete, "/scenarios", "Ends all scenarios.", gives: .done,
-            handler: clearScenarios),
-    ]
-
-    private static let rulesParameter = ControlOperation.Parameter(
-        "rules", "Whether each scenario is given with its rules; false.",
-        Schema.word("True or false.", ["true", "false"]))
-
     @Sendable static func listScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let hasRules = try call.query.read { $0.flag("rules") } ?? false
         let available = call.emulator.scenarios.map { scenario -> JSON in

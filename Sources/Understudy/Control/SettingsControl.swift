@@ -4,16 +4,6 @@ import Wire
 
 /// Reading and changing the profile, switches and seed of a sandbox.
 extension ControlAPI {
-    static let settingsOperations: [ControlOperation] = [
-        ControlOperation(
-            "settings.get", .get, "/settings", "Profile, switches and seed.", gives: .json("The settings.", .settings),
-            handler: readSettings),
-        ControlOperation(
-            "settings.set", .put, "/settings", "Changes profile, switches and seed.",
-            content: .required(NamedSchema.settingsChange.reference), gives: .json("The changed settings.", .settings),
-            handler: setSettings),
-    ]
-
     @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(json(call.sandbox.settings, call)))
     }

@@ -4,21 +4,6 @@ import Wire
 
 /// Reading and replacing a vendor's state in a sandbox.
 extension ControlAPI {
-    static let stateOperations: [ControlOperation] = [
-        ControlOperation(
-            "state.get", .get, "/state/{vendor}",
-            "What the vendor remembers in the sandbox: users, addresses and the like, without passwords and keys.",
-            in: [.init("vendor", "The vendor's id.")],
-            gives: .init(.ok, "The state.", stateSchema), handler: exportState),
-        ControlOperation(
-            "state.set", .put, "/state/{vendor}",
-            "Replaces what the vendor remembers in the sandbox; records that stay keep the secrets that are left out.",
-            in: [.init("vendor", "The vendor's id.")], content: .state(stateSchema),
-            gives: .init(.ok, "The state as it is now.", stateSchema), handler: importState),
-    ]
-
-    /// The vendor defines the members, and its reader checks each.
-    private static let stateSchema = Schema.object("The vendor's records, in the form of its fixtures.")
     /// Up to this size a loop may read a state itself: it takes a few milliseconds.
     private static let quickLimit = 64 << 10
 

@@ -5,21 +5,6 @@ import Wire
 
 /// Minting and explaining tokens.
 extension ControlAPI {
-    static let tokenOperations: [ControlOperation] = [
-        ControlOperation(
-            "tokens.kinds", .get, "/tokens", "The kinds of token that can be minted.",
-            gives: .json("The kinds.", .tokenKinds), handler: listTokenKinds),
-        ControlOperation(
-            "tokens.explain", .post, "/tokens/explain", "What each vendor would answer to a token, and why.",
-            content: .required(NamedSchema.explainOrder.reference), gives: .json("The verdicts.", .verdicts),
-            mayMiss: true, handler: explainToken),
-        ControlOperation(
-            "tokens.mint", .post, "/tokens/{vendor}/{kind}", "Makes a token, good or with a defect.",
-            in: [.init("vendor", "The vendor's id."), .init("kind", "The kind's name.")],
-            content: .optional(NamedSchema.mintOrder.reference), gives: .json("The token.", .mintedToken),
-            handler: mintToken),
-    ]
-
     @Sendable static func listTokenKinds(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let kinds = call.emulator.vendors.flatMap { vendor in
             vendor.tokenKinds.map { kind -> JSON in

@@ -4,17 +4,6 @@ import Wire
 
 /// What is emulated, and where each part is known from.
 extension ControlAPI {
-    static let vendorOperations: [ControlOperation] = [
-        ControlOperation(
-            "vendors.list", .get, "/vendors",
-            "What is emulated: each vendor's routes, failures, switches and sample values, and where they are known from.",
-            gives: .json("The vendors.", .vendors), handler: listVendors),
-        ControlOperation(
-            "vendors.sample", .get, "/vendors/{vendor}/sample",
-            "A call of the vendor that works now, its token minted.",
-            in: [.init("vendor", "The vendor's id.")], gives: .json("The call.", .sample), handler: readSample),
-    ]
-
     @Sendable static func listVendors(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendors = call.emulator.vendors.map { vendor -> JSON in
             [

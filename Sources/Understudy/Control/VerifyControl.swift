@@ -4,16 +4,6 @@ import Wire
 
 /// Verifying that what should have happened did.
 extension ControlAPI {
-    static let verifyOperations: [ControlOperation] = [
-        ControlOperation(
-            "journal.verify", .post, "/journal/verify",
-            "Counts the exchanges of some kind; where they are too few or too many, shows those that come closest.",
-            query: [waitParameter], content: .required(NamedSchema.expectation.reference),
-            gives: .json("The expectation holds.", .fulfilled),
-            .init(.conflict, "The expectation does not hold.", NamedSchema.unfulfilled.reference),
-            handler: verifyJournal)
-    ]
-
     @Sendable static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let notes = call.emulator.vendors.flatMap(\.verifiableNotes)
         let expectation = try call.read(.object(call.object())) { (node) throws(FixtureProblem) in

@@ -62,10 +62,8 @@ package struct EditorSchema: Sendable {
         var (definitions, open): (JSONObject, [String]) = ([:], [])
         let whole = localized(schema, &open)
         while let name = open.popLast() {
-            guard definitions[name] == nil, let named = NamedSchema.all.first(where: { $0.name == name }) else {
-                continue
-            }
-            definitions[name] = localized(named.schema, &open)
+            guard definitions[name] == nil, let schema = ControlDocument.schema(name) else { continue }
+            definitions[name] = localized(schema, &open)
         }
         return (whole, definitions)
     }
@@ -77,7 +75,7 @@ package struct EditorSchema: Sendable {
             var result = JSONObject()
             for member in object {
                 if member.name == "$ref", let name = member.value.string?.split(separator: "/").last.map(String.init),
-                    member.value.string?.hasPrefix(NamedSchema.place) == true
+                    member.value.string?.hasPrefix(ControlDocument.place) == true
                 {
                     names.append(name)
                     result.append("$ref", .string("#/$defs/\(name)"))

@@ -35,7 +35,8 @@ struct ScenarioSchema {
             "probability": Schema.number("Each matching call with that probability.", from: 0, to: 1),
             "seed": Schema.integer("What the probability is drawn from.", from: 0, to: .max),
         ]
-        var effect = NamedSchema.effect
+        let order = ControlDocument.members("FaultOrder")
+        var effect = JSONObject(["fail", "parameters", "respond", "do", "fault"].map { ($0, order[$0] ?? .null) })
         effect["fail"] = Schema.word("The failure that is answered.", vendor.failureNames)
         effect["respond"] = response
         effect["do"] = action
@@ -69,12 +70,12 @@ struct ScenarioSchema {
             Scenario.tokenConditions)
         return Schema.content(
             "What the call must be like; all parts must hold.",
-            Schema.joined(["token": token], NamedSchema.conditionMembers))
+            Schema.joined(["token": token], ControlDocument.members("ExchangeCondition")))
     }
 
     /// A response of fixtures may also come from a file.
     private var response: JSON {
-        var schema = NamedSchema.ownResponse.schema.object ?? [:]
+        var schema = ControlDocument.schema("OwnResponse")?.object ?? [:]
         var members = schema["properties"]?.object ?? [:]
         members["body_file"] = Schema.string("A file with the body, from the vendor's folder.")
         schema["properties"] = .object(members)

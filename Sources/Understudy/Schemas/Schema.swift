@@ -1,6 +1,6 @@
 import JSON
 
-/// Helpers for describing the control API's JSON: JSON Schema, draft 2020-12.
+/// Helpers for writing JSON Schema, draft 2020-12.
 enum Schema {
     /// A string, with a pattern if the code enforces one.
     static func string(_ about: String, pattern: String? = nil) -> JSON {
