@@ -84,7 +84,6 @@ struct RedactorTests {
         arguments: [
             (#"{"kty":"OKP","d":"abc","x":"def"}"#, #"{"kty":"OKP","d":"***","x":"def"}"#),
             (#"{"a":[{"d":"abc"}]}"#, #"{"a":[{"d":"abc"}]}"#),
-            (#"{"a":"{\"kty\":\"oct\",\"k\":\"abc\"}"}"#, #"{"a":"{\"kty\":\"oct\",\"k\":\"***\"}"}"#),
             (
                 #"{"newPassword":"x","client-secret":5,"has_password":true}"#,
                 #"{"newPassword":"***","client-secret":"***","has_password":true}"#
@@ -94,20 +93,6 @@ struct RedactorTests {
         ])
     func members(_ text: String, _ shown: String) throws {
         #expect(redactor.json(try JSON.parse(text.utf8)).text == shown)
-    }
-
-    @Test(
-        "in texts that nobody can parse, values of secret names are hidden too",
-        arguments: [
-            (#"{"password":"x\"y","a":"#, #"{"password":"***","a":"#), ("pwd=x&a=1", "pwd=***&a=1"),
-            ("https://a.test/?client_secret=x#b", "https://a.test/?client_secret=***#b"),
-            (
-                "--x\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nabc\r\n--x--",
-                "--x\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n***\r\n--x--"
-            ), ("a=1&word=2", "a=1&word=2"), ("client%5Fsecret=x", "client%5Fsecret=***"),
-        ])
-    func names(_ text: String, _ shown: String) {
-        #expect(redactor.text(text) == shown)
     }
 
     @Test("an answer of the server keeps its names and stays JSON")

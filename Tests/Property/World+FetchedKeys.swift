@@ -20,9 +20,9 @@ private protocol FetchedKeysHolder {
 extension VendorStateStore: FetchedKeysHolder {
     func forgetFetchedKeys() {
         change(at: runtime) { runtime, state in
-            guard let fetcher = runtime.keyFetcher else { return }
-            for keys in fetcher.remoteKeys(in: state) {
-                fetcher.store(
+            let vendor = runtime.vendor
+            for keys in vendor.remoteKeys(in: state) {
+                vendor.store(
                     RemoteKeys(issuer: keys.issuer, url: keys.url, form: keys.form, algorithm: keys.algorithm),
                     in: &state)
             }

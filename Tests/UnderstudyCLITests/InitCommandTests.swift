@@ -37,7 +37,7 @@ struct InitCommandTests {
         #expect(emulator.scenario("my-busy-\(vendor)") != nil)
         // Its accounts are enough for a token.
         let sample = emulator.vendors.first { $0.identity.id == vendor }
-        _ = try sample?.tokenMinter?.sampleRequest(at: SandboxClock.machine, base: "http://localhost:8080")
+        _ = try sample?.sampleRequest(at: SandboxClock.machine, base: "http://localhost:8080")
         let check = try Program.run("fixtures", "check", "Fixtures", in: folder)
         #expect((check.status, check.complaint) == (0, ""))
         #expect(!check.output.contains("not read"))

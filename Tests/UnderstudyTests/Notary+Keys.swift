@@ -4,7 +4,7 @@ import Support
 import Tokens
 
 /// The issuers of the notary, which publish their keys.
-extension Notary: PublishesKeys {
+extension Notary {
     static let keySetRoute = Route<Notary>(
         "jwks", .get("/notary/{issuer}/jwks"), access: .anybody, evidence: .ours, source: "tests"
     ) { (call, state) throws(Refusal<Failure>) in
@@ -36,7 +36,7 @@ extension Notary: PublishesKeys {
     }
 }
 
-extension Notary: MintsTokens {
+extension Notary {
     static let tokenKinds = [TokenKind(name: "seal", about: "for tests", members: [], defects: [])]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(MintRefusal) -> MintedToken {

@@ -7,7 +7,7 @@ import Tokens
 import Wire
 
 /// A test vendor that verifies tokens with keys that another server publishes.
-final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithState {
+final class Subscriber: Vendor {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
         case keyUnknown = "key-unknown"

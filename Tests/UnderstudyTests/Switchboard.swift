@@ -7,7 +7,7 @@ import Tokens
 import Wire
 
 /// A test vendor with WebSockets and with sessions that expire.
-final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
+final class Switchboard: Vendor {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
         case sessionUnknown = "session-unknown"

@@ -1,7 +1,7 @@
 import JSON
 import Tokens
 
-extension VendorAction where V: PublishesKeys {
+extension VendorAction {
     /// Rotates or breaks the keys of an issuer, with its spare pairs: an action cannot wait for a new one.
     ///
     /// - Parameter noun: what the vendor calls an issuer of keys.

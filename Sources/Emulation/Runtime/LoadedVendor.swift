@@ -12,7 +12,14 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var failureNames: [String] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.
     var secrets: Set<String> { get }
-    var tokenMinter: (any MintsTokens)? { get }
+    var tokenKinds: [TokenKind] { get }
+    /// The facts that explaining a token may need about the request that carries it.
+    var requestFacts: [RequestFact] { get }
+    /// Ids and public keys of the sample accounts.
+    var samples: [SampleCredential] { get }
+    var sharedSecrets: [SharedSecret] { get }
+    /// A request that works at that moment; refused where fixtures leave the vendor without a signing key.
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
     /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
     /// The checks whose notes `where` of a verification may ask for by name.
@@ -22,13 +29,6 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var secretTexts: [String] { get }
     /// Puts it in force; a later load of the same vendor can replace it.
     func putInForce() -> any AnyVendorInForce
-}
-
-extension LoadedVendor {
-    package var tokenKinds: [TokenKind] { tokenMinter.map { type(of: $0).tokenKinds } ?? [] }
-    package var requestFacts: [RequestFact] { tokenMinter.map { type(of: $0).requestFacts } ?? [] }
-    package var samples: [SampleCredential] { tokenMinter?.samples ?? [] }
-    package var sharedSecrets: [SharedSecret] { tokenMinter?.sharedSecrets ?? [] }
 }
 
 /// A vendor in one sandbox: its state there and the operations on it, with its own types hidden.

@@ -87,10 +87,11 @@ extension VendorStateStore {
     ) -> KeyFetchPart {
         let switches = switches
         return change(at: runtime) { runtime, state in
-            let known = runtime.keyFetcher?.remoteKeys(in: state).first {
+            let (vendor, policy) = (runtime.vendor, runtime.vendor.keyFetchPolicy(switches))
+            let known = vendor.remoteKeys(in: state).first {
                 $0.issuer == wanted.issuer && $0.url == handlers?.url ?? $0.url
             }
-            guard let fetcher = runtime.keyFetcher, var keys = known else {
+            guard var keys = known else {
                 // Keys of an issuer that is still being registered cannot be shared.
                 if let handlers { return .leader(KeyFetch(), handlers) }
                 let gone = RemoteKeys(issuer: wanted.issuer, url: "", form: .keySet, algorithm: .rs256)
@@ -98,12 +99,12 @@ extension VendorStateStore {
             }
             if let fetch = keys.fetch { return .follower(fetch, keys) }
             if handlers == nil, let report = keys.lastReport {
-                let need = keys.need(naming: wanted.keyID, at: moment, fetcher.keyFetchPolicy(switches))
+                let need = keys.need(naming: wanted.keyID, at: moment, policy)
                 guard case .fetch = need else { return .needless(report.shared()) }
             }
             let fetch = KeyFetch()
             keys.fetch = fetch
-            fetcher.store(keys, in: &state)
+            vendor.store(keys, in: &state)
             return .leader(fetch, handlers ?? keys)
         }
     }
@@ -114,12 +115,11 @@ extension VendorStateStore {
     func complete(_ fetch: KeyFetch, with report: KeyFetchReport, at runtime: VendorRuntime<V>) -> Bool {
         let switches = switches
         let isTaken = change(at: runtime) { runtime, state in
-            guard let fetcher = runtime.keyFetcher,
-                var keys = fetcher.remoteKeys(in: state).first(where: { $0.fetch === fetch })
-            else { return false }
+            let vendor = runtime.vendor
+            guard var keys = vendor.remoteKeys(in: state).first(where: { $0.fetch === fetch }) else { return false }
             keys.fetch = nil
-            keys.take(report, fetcher.keyFetchPolicy(switches))
-            fetcher.store(keys, in: &state)
+            keys.take(report, vendor.keyFetchPolicy(switches))
+            vendor.store(keys, in: &state)
             return true
         }
         fetch.complete(with: report, isTaken: isTaken)

@@ -9,7 +9,10 @@ extension VendorRuntime: LoadedVendor {
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
     @usableFromInline var verifiableNotes: [String] { V.verifiableNotes }
-    @usableFromInline var tokenMinter: (any MintsTokens)? { vendor.tokenMinter }
+    @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
+    @usableFromInline var requestFacts: [RequestFact] { V.requestFacts }
+    @usableFromInline var samples: [SampleCredential] { vendor.samples }
+    @usableFromInline var sharedSecrets: [SharedSecret] { vendor.sharedSecrets }
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 
     @usableFromInline var routes: [RouteListing] {
@@ -18,6 +21,11 @@ extension VendorRuntime: LoadedVendor {
                 id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, observed: $0.observed, source: $0.source,
                 bodyLimit: $0.bodyLimit)
         }
+    }
+
+    @usableFromInline
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+        try vendor.sampleRequest(at: moment, base: base)
     }
 
     @usableFromInline

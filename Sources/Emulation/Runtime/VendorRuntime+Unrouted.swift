@@ -6,8 +6,7 @@ extension VendorRuntime {
     /// The vendor's answer to a request without a route, when that is not a failure.
     @usableFromInline
     func unrouted(_ exchange: Exchange, in store: VendorStateStore<V>) -> ExchangeStep? {
-        let answerer = vendor.unroutedAnswerer
-        guard let response = answerer?.unroutedAnswer(to: exchange.request, { store.switches }) else { return nil }
+        guard let response = vendor.unroutedAnswer(to: exchange.request, { store.switches }) else { return nil }
         return finish(exchange, response, record(), in: store)
     }
 
@@ -46,7 +45,7 @@ extension VendorRuntime {
         to exchange: Exchange, _ refusal: Refusal<V.Failure>, at route: String?, in store: VendorStateStore<V>
     ) -> Response {
         let values = store.switchValues
-        guard let presenter = failurePresenter else {
+        guard V.presentsFailures else {
             return catalog.response(refusal.failure, refusal.parameters, route: route, switches: values)
         }
         let sandbox = exchange.sandbox
@@ -54,12 +53,11 @@ extension VendorRuntime {
             failure: refusal.failure, request: exchange.request, route: route, switches: store.switches,
             identifiers: sandbox.identifiers, moment: sandbox.now,
             base: sandbox.identity.publicBase.address(of: sandbox.name, by: exchange.selector))
-        var parameters = presenter.freshParameters(in: setting)
+        var parameters = vendor.freshParameters(in: setting)
         for parameter in refusal.parameters { parameters[parameter.name] = parameter.value }
         var response = catalog.response(refusal.failure, parameters, route: route, switches: values)
-        presenter.present(&response, refusal.parameters, in: setting) { read in
-            store.content.withLock { read($0.state) }
-        }
+        let context = store.content.withLock { vendor.failureContext(in: $0.state, setting) }
+        vendor.present(&response, refusal.parameters, context, in: setting)
         return response
     }
 

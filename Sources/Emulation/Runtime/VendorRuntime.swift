@@ -27,12 +27,6 @@ final class VendorRuntime<V: Vendor>: Sendable {
     /// ``answer(_:at:in:)`` of the runtime in force, as compiled in the vendor's own target.
     @usableFromInline let answering: Answering
 
-    // The vendor's optional capabilities, resolved here once.
-    @usableFromInline let keyFetcher: (any FetchesKeys<V.State, V.Credentials, V.Switches>)?
-    @usableFromInline let deadlineKeeper: (any KeepsDeadlines<V.State, V.Switches>)?
-    @usableFromInline let answerFinisher: (any FinishesAnswers<V.Switches>)?
-    @usableFromInline let failurePresenter: (any PresentsFailures<V.State, V.Failure, V.Switches>)?
-
     @inlinable
     init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
@@ -40,8 +34,6 @@ final class VendorRuntime<V: Vendor>: Sendable {
         let ids = table.map(\.id)
         catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
         vendor = try V(fixtures: fixtures)
-        (keyFetcher, deadlineKeeper) = (vendor.keyFetcher, vendor.deadlineKeeper)
-        (answerFinisher, failurePresenter) = (vendor.answerFinisher, vendor.failurePresenter)
         scenarios = try Scenario.all(
             in: fixtures,
             InterventionScope(
@@ -91,7 +83,7 @@ extension VendorRuntime {
         var call = Call(
             arrival: arrival, credentials: vendor.authenticate(arrival, &findings),
             identifiers: exchange.sandbox.identifiers, findings: findings)
-        if let missing = keyFetcher?.awaitedKeys(of: call.credentials) {
+        if let missing = vendor.awaitedKeys(of: call.credentials) {
             return awaitKeys(missing, exchange, call, in: store, isDecided: isDecided)
         }
         return isDecided ? handle(exchange, &call, in: store) : intervene(exchange, &call, in: store)
@@ -185,7 +177,7 @@ extension VendorRuntime {
         _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord,
         in store: VendorStateStore<V>
     ) -> ExchangeStep {
-        answerFinisher?.finish(&response, to: exchange.request, exchange.sandbox.identifiers) { store.switches }
+        vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers) { store.switches }
         return .finished(response, record)
     }
 

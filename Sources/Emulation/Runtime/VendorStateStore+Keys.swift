@@ -3,13 +3,13 @@ extension VendorStateStore {
     @usableFromInline
     var issuers: [IssuerKeys] {
         let content = snapshot()
-        return content.runtime.vendor.keyPublisher?.issuers(in: content.state) ?? []
+        return content.runtime.vendor.issuers(in: content.state)
     }
 
     @usableFromInline
     var remoteKeys: [RemoteKeys] {
         let content = snapshot()
-        return content.runtime.keyFetcher?.remoteKeys(in: content.state) ?? []
+        return content.runtime.vendor.remoteKeys(in: content.state)
     }
 
     @usableFromInline
@@ -17,11 +17,12 @@ extension VendorStateStore {
         _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox
     ) -> KeyDrillOutcome {
         change(at: runtime) { runtime, state in
-            guard let publisher = runtime.vendor.keyPublisher,
-                var keys = publisher.issuers(in: state).first(where: { $0.name == issuer })
-            else { return .unknownIssuer }
+            let vendor = runtime.vendor
+            guard var keys = vendor.issuers(in: state).first(where: { $0.name == issuer }) else {
+                return .unknownIssuer
+            }
             guard keys.perform(drill, with: pair?.made, sandbox.identifiers) else { return .needsPair }
-            publisher.store(keys, in: &state)
+            vendor.store(keys, in: &state)
             return .done(keys)
         }
     }

@@ -13,12 +13,10 @@ extension VendorStateStore.Content {
         outbox.cause = cause
     }
 
-    var nextDeadline: Moment? { runtime.deadlineKeeper?.nextDeadline(in: state) }
-
     /// Reads the deadline that the vendor names now, and updates the alarm.
-    @usableFromInline
+    @inlinable
     mutating func lookAhead() {
-        let deadline = nextDeadline
+        let deadline = runtime.vendor.nextDeadline(in: state)
         if deadline != live.named { live.name(deadline) }
     }
 
@@ -37,10 +35,13 @@ extension VendorStateStore.Content {
     ) {
         // ours: a vendor with endless successive deadlines must not block access to the state.
         for _ in 0..<1000 {
-            guard let keeper = runtime.deadlineKeeper, let deadline = live.armed, deadline <= moment else { return }
-            let outbox = keeper.pass(deadline, at: moment, identifiers, switches, &state)
-            live.registry.commit(outbox, from: nil, at: moment)
-            let next = keeper.nextDeadline(in: state)
+            guard let deadline = live.armed, deadline <= moment else { return }
+            let vendor = runtime.vendor
+            var call = DeadlineCall(
+                vendor: vendor, deadline: deadline, moment: moment, identifiers: identifiers, switches: switches)
+            vendor.deadlinePassed(&call, &state)
+            live.registry.commit(call.outbox, from: nil, at: moment)
+            let next = vendor.nextDeadline(in: state)
             live.named = next
             // A deadline that does not advance would stay due forever; it counts again once the vendor names another.
             live.arm(next.flatMap { $0 > deadline ? $0 : nil })
@@ -78,12 +79,12 @@ extension VendorStateStore {
         content.withLock { content in
             content.isSealed = false
             content.live.resume()
-            content.live.name(content.nextDeadline)
+            content.live.name(content.runtime.vendor.nextDeadline(in: content.state))
         }
     }
 }
 
-extension VendorStateStore where V: ServesSockets {
+extension VendorStateStore {
     /// Registers a socket whose handshake was answered, and lets the vendor greet it.
     func open(_ socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in

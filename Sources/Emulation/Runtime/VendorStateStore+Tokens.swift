@@ -8,20 +8,11 @@ extension VendorStateStore {
         _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
     ) throws(MintRefusal) -> MintedToken {
         let content = snapshot()
-        guard let minter = content.runtime.vendor.tokenMinter else {
-            throw MintRefusal("\(V.identity.title) mints no tokens")
-        }
-        return try mint(order, by: minter, content.state, at: moment, selector, identifiers)
-    }
-
-    private func mint<M: MintsTokens<V.State, V.Switches, V.Failure>>(
-        _ order: MintRequest, by vendor: M, _ state: V.State, at moment: Moment,
-        _ selector: SandboxSelector, _ identifiers: IdentifierSource
-    ) throws(MintRefusal) -> MintedToken {
-        let setting = TokenSetting<M>(
-            state: state, moment: moment, switches: switches, sandbox: sandbox, selector: selector,
+        let vendor = content.runtime.vendor
+        let setting = TokenSetting<V>(
+            state: content.state, moment: moment, switches: switches, sandbox: sandbox, selector: selector,
             identifiers: identifiers)
-        let own = M.tokenKinds.first { $0.name == order.kind }?.defects ?? []
+        let own = V.tokenKinds.first { $0.name == order.kind }?.defects ?? []
         // A defect of the vendor's own may only show with the request, such as another customer's path.
         guard let defect = order.members["defect"]?.string, !own.contains(defect) else {
             return try vendor.mint(order, in: setting)
@@ -55,16 +46,15 @@ extension VendorStateStore {
     @usableFromInline
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation {
         let (content, switches) = (snapshot(), switches)
-        let verdict =
-            content.runtime.vendor.tokenMinter?.explain(
-                token, knowing: context, content.state, moment, switches, sandbox)
-            ?? TokenVerdict(kind: nil, account: nil, findings: Findings())
+        let verdict = content.runtime.vendor.explain(
+            token, knowing: context,
+            in: TokenSetting(state: content.state, moment: moment, switches: switches, sandbox: sandbox))
         let (catalog, values) = (runtime.catalog, switchValues)
         let response = verdict.findings.refusal.map {
             catalog.response($0.failure, $0.parameters, route: nil, switches: values)
         }
-        let (compact, checks) = (CompactToken(token), content.runtime.vendor.clientChecks)
-        let settings = checks?.checkerSettings(in: content.state, switches) ?? CheckerSettings()
+        let compact = CompactToken(token)
+        let settings = content.runtime.vendor.checkerSettings(in: content.state, switches)
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
             failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,

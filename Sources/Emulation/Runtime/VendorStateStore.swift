@@ -131,11 +131,11 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
 
     @inlinable
     func authenticationContext(at runtime: VendorRuntime<V>) -> V.AuthenticationContext {
-        runtime.vendor.authenticationContext { read in
-            content.withLock { content in
-                if content.runtime !== runtime { _ = content.catchUp(with: runtime) }
-                return read(content.state)
-            }
+        // The compiler decides this for each vendor.
+        if let nothing = () as? V.AuthenticationContext { return nothing }
+        return content.withLock { content in
+            if content.runtime !== runtime { _ = content.catchUp(with: runtime) }
+            return content.runtime.vendor.authenticationContext(in: content.state)
         }
     }
 
@@ -161,7 +161,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             (content.runtime, content.state) = (runtime, state)
             _ = content.catchUp(with: latest)
             // Set even if unchanged, since the clock may be another one too.
-            content.live.name(content.nextDeadline)
+            content.live.name(content.runtime.vendor.nextDeadline(in: content.state))
             content.isChanged = true
             changes.setAnew()
             return replaced
@@ -184,8 +184,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             if !call.outbox.isEmpty {
                 content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
             }
-            // Most vendors keep no deadlines, and skip this.
-            if runtime.deadlineKeeper != nil { content.lookAhead() }
+            content.lookAhead()
             if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
             noteChange(&content)
             return outcome

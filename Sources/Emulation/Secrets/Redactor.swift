@@ -4,11 +4,13 @@ import Wire
 /// Hides anything that could let someone impersonate someone else, recognized by its form, wherever it stands.
 ///
 /// Covers known secrets of the fixtures and of a sandbox's state, also in percent escapes; the signature of every compact
-/// token, whose header and claims stay; private keys in PEM and in JWKs; and values of members and items with a secret
-/// name.
+/// token, whose header and claims stay; private keys in PEM and in JWKs; and values of JSON members with a secret name.
 package struct Redactor: Sendable {
     /// The text shown in place of a secret.
     static let hidden = "***"
+
+    /// JWK members that only the owner knows. RFC 7518 section 6.
+    private static let keyMembers: Set<String> = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
     private let known: [KnownSecrets]
     /// Ids and keys that a vendor makes public.
@@ -27,33 +29,33 @@ package struct Redactor: Sendable {
     }
 
     /// Text from an exchange with its secrets hidden.
-    package func text(_ text: String) -> String { hide(text, SecretFinder(known: known, published: published)) }
+    package func text(_ text: String) -> String { hide(text, SecretFinder(known: known)) }
 
     /// A path with its secrets hidden; a token in a segment ends at the segment's end.
     package func path(_ text: String) -> String {
-        hide(text, SecretFinder(known: known, isPath: true, published: published))
+        hide(text, SecretFinder(known: known, isPath: true))
     }
 
     /// Content that the server wrote itself, where names are only labels and hide nothing.
     package func answer(_ bytes: [UInt8]) -> [UInt8] {
-        let finder = SecretFinder(known: known, mindsNames: false, published: published)
+        let finder = SecretFinder(known: known)
         let places = finder.places(in: bytes)
         if places.isEmpty { return bytes }
         // JSON must stay JSON, whatever is hidden in it.
         guard let value = try? JSON.parse(bytes) else { return Self.replace(places, in: bytes) }
-        return json(value, finder).bytes
+        return json(value, finder, mindsNames: false).bytes
     }
 
     /// A value with the secrets in its strings and names hidden, and the values of secret names.
-    package func json(_ value: JSON) -> JSON { json(value, SecretFinder(known: known, published: published)) }
+    package func json(_ value: JSON) -> JSON { json(value, SecretFinder(known: known), mindsNames: true) }
 
-    private func json(_ value: JSON, _ finder: SecretFinder) -> JSON {
+    private func json(_ value: JSON, _ finder: SecretFinder, mindsNames: Bool) -> JSON {
         switch value {
         case .string(let text): return .string(hide(text, finder))
         case .number(let number):
             let shown = hide(number.literal, finder)
             return shown == number.literal ? value : .string(shown)
-        case .array(let elements): return .array(elements.map { json($0, finder) })
+        case .array(let elements): return .array(elements.map { json($0, finder, mindsNames: mindsNames) })
         case .object(let object):
             var naming = finder
             naming.mindsWholes = false
@@ -62,20 +64,21 @@ package struct Redactor: Sendable {
                 JSONObject(
                     object.map { member in
                         let value =
-                            isKey && SecretFinder.keyMembers.contains(member.name)
-                            ? .string(Self.hidden) : self.member(member.name, member.value, finder)
+                            isKey && Self.keyMembers.contains(member.name)
+                            ? .string(Self.hidden)
+                            : mindsNames && SecretName.isSecret(member.name)
+                                ? masked(member.value) : json(member.value, finder, mindsNames: mindsNames)
                         return (hide(member.name, naming), value)
                     }))
         case .null, .bool: return value
         }
     }
 
-    private func member(_ name: String, _ value: JSON, _ finder: SecretFinder) -> JSON {
-        guard finder.mindsNames, SecretName.isSecret(name) else { return json(value, finder) }
+    private func masked(_ value: JSON) -> JSON {
         switch value {
-        case .null, .bool: return value
-        case .string(let text) where published.contains(text): return value
-        case .string, .number, .array, .object: return Mask.value(value)
+        case .null, .bool: value
+        case .string(let text) where published.contains(text): value
+        case .string, .number, .array, .object: Mask.value(value)
         }
     }
 

@@ -1,26 +1,12 @@
-import JSON
-
 extension SecretFinder {
-    /// JWK members that only the owner knows. RFC 7518 section 6.
-    static let keyMembers: Set<String> = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
-
-    /// Adds private keys: the content of a PEM block, and private members of JWKs.
-    func findKeys(in bytes: [UInt8], _ found: inout [Range<Int>]) {
-        findBlocks(in: bytes, &found)
-        if bytes[...].place(of: Self.keyType) != nil {
-            findValues(in: bytes, &found) { Self.keyMembers.contains(String(decoding: $0, as: UTF8.self)) }
-        }
-    }
-
-    private static let keyType = Array("\"kty\"".utf8)
     private static let privateWord = Array("PRIVATE".utf8)
     private static let keyWord = Array("KEY".utf8)
 
     /// ours: shorter runs of letters are words in a sentence about keys.
     private static let shortestLine = 24
 
-    /// PEM blocks, even without line breaks or an end. RFC 7468 section 2.
-    private func findBlocks(in bytes: [UInt8], _ found: inout [Range<Int>]) {
+    /// Adds the content of private PEM blocks, even without line breaks or an end. RFC 7468 section 2.
+    func findBlocks(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         var index = 0
         while let place = bytes[index...].place(of: Self.privateWord) {
             // Forms send `+` for a space.

@@ -1,16 +1,12 @@
-/// Finds secrets in a text by their form: known secrets, signatures, private keys, values of secret names.
+/// Finds secrets in a text by their form: known secrets, signatures of tokens, private keys in PEM.
 ///
 /// It searches the text as it is, and without percent escapes.
 struct SecretFinder {
     let known: [KnownSecrets]
-    /// Whether values after secret names are hidden; off for prose and for an index of names.
-    var mindsNames = true
     /// Whether the text may be a secret found only as a whole value; a member's name is not.
     var mindsWholes = true
     /// Whether `/` ends a token, as in a path.
     var isPath = false
-    /// Values that are public, whatever their names.
-    var published: Set<String> = []
 
     /// The ranges of secrets, in order and without overlaps.
     func places(in bytes: [UInt8]) -> [Range<Int>] {
@@ -27,8 +23,7 @@ struct SecretFinder {
         }
         if mindsWholes { findWholes(in: bytes, &found) }
         findTokens(in: bytes, &found)
-        findKeys(in: bytes, &found)
-        if mindsNames { findNamedValues(in: bytes, &found) }
+        findBlocks(in: bytes, &found)
         return found
     }
 

@@ -22,6 +22,7 @@ struct LiveState: Sendable {
     }
 
     /// Sets the alarm for the deadline that the vendor names now.
+    @usableFromInline
     mutating func name(_ deadline: Moment?) {
         named = deadline
         arm(deadline)

@@ -2,7 +2,7 @@ public import Tokens
 public import Wire
 
 /// A vendor's context for an event on one of its sockets.
-public struct SocketCall<V: ServesSockets>: Sendable {
+public struct SocketCall<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
     /// What the vendor remembers about the socket.
@@ -28,7 +28,7 @@ public struct SocketCall<V: ServesSockets>: Sendable {
 }
 
 /// A vendor's context for a deadline that has passed.
-public struct DeadlineCall<V: KeepsDeadlines>: Sendable {
+public struct DeadlineCall<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
     /// The moment that the vendor named.

@@ -1,7 +1,7 @@
 import Wire
 
 /// Routes the events of one socket to the state it belongs to.
-final class SocketConnection<V: ServesSockets>: WebSocketHandler {
+final class SocketConnection<V: Vendor>: WebSocketHandler {
     let sandbox: Sandbox
     let opening: SocketOpening<V>
     /// The era of the state that judged the handshake.

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Wire
 
 /// A vendor's settings for a socket requested by a handshake.
-public struct SocketOpening<V: ServesSockets>: Sendable {
+public struct SocketOpening<V: Vendor>: Sendable {
     /// The topics that the socket receives messages for.
     public let topics: [SocketTopic]
     /// What the vendor remembers about the socket, such as the id of its session.
@@ -37,8 +37,8 @@ public struct SocketRequest<V: Vendor>: Sendable {
     @usableFromInline var era = 0
 }
 
-extension Call where V: ServesSockets {
-    /// Accepts a handshake. The socket opens, and is greeted by ``ServesSockets/socketOpened(_:_:)``, once the answer
+extension Call {
+    /// Accepts a handshake. The socket opens, and is greeted by ``Vendor/socketOpened(_:_:)``, once the answer
     /// is sent.
     public mutating func openSocket(_ handshake: WebSocketHandshake, _ opening: SocketOpening<V>) -> Reply {
         socket = SocketRequest { sandbox, store, era in

@@ -1,4 +1,5 @@
 public import JSON
+package import Wire
 
 /// The failures of one vendor, by their stable kebab-case names.
 ///
@@ -63,4 +64,19 @@ extension Refusal {
 extension Vendor {
     /// The type that the vendor's handlers throw.
     public typealias Refused = Refusal<Failure>
+}
+
+/// What a vendor knows when it answers with a failure.
+public struct FailureSetting<Failure: VendorFailure, Switches: VendorSwitches>: Sendable {
+    /// The failure, whether a rule, a handler or a fault chose it.
+    package let failure: Failure
+    package let request: Request
+    /// The id of the route; `nil` when the path has none.
+    package let route: String?
+    package let switches: Switches
+    package let identifiers: IdentifierSource
+    /// The time in the sandbox.
+    package let moment: Moment
+    /// The server's public address, for clients that select the sandbox as the request does.
+    package let base: String
 }

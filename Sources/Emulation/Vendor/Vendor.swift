@@ -1,18 +1,16 @@
 public import JSON
 public import Tokens
+public import Wire
 
-/// A backend that Understudy stands in for: what every vendor needs.
+/// A backend that Understudy stands in for.
 ///
 /// A value of the conforming type holds what never changes while the server runs: accounts, keys, sample data. Requests
 /// change its ``State``, of which every sandbox has its own.
 ///
-/// Each optional capability is a separate protocol: ``MintsTokens``, ``ChecksTokens``, ``PublishesKeys``,
-/// ``FetchesKeys``, ``ServesSockets``, ``KeepsDeadlines``, ``AuthenticatesWithState``, ``AnswersUnrouted``,
-/// ``FinishesAnswers`` and ``PresentsFailures``. A vendor adopts those it needs.
+/// What only some vendors can do has a default that does nothing, so a vendor declares what it needs.
 public protocol Vendor: Sendable {
     /// What the vendor remembers; a value, protected by one lock per sandbox.
     associatedtype State: Sendable
-    /// The vendor's failures.
     associatedtype Failure: VendorFailure
     /// The vendor's switches, resolved for one sandbox.
     associatedtype Switches: VendorSwitches
@@ -20,8 +18,12 @@ public protocol Vendor: Sendable {
     associatedtype Access: Sendable
     /// The result of authenticating a request's credentials.
     associatedtype Credentials: Sendable
-    /// What authentication may read from the state; set by ``AuthenticatesWithState``.
+    /// What authentication may read from the state.
     associatedtype AuthenticationContext: Sendable = Void
+    /// What the form of a failure depends on in the state, such as what the client asked for earlier.
+    associatedtype FailureContext: Sendable = Void
+    /// What the vendor remembers about a socket, such as the id of its session.
+    associatedtype SocketLabel: Sendable = Never
 
     /// Name, owned paths and path rules.
     static var identity: VendorIdentity { get }
@@ -29,21 +31,19 @@ public protocol Vendor: Sendable {
     static var routes: [Route<Self>] { get }
     /// The failures for requests that reach no handler.
     static var unrouted: UnroutedFailures<Failure> { get }
-
     /// Changes to the state that no client requests.
     static var actions: [VendorAction<Self>] { get }
-
     /// The rules for judging tokens and their senders, in the order of the vendor's checks.
     static var rules: [RuleListing] { get }
-
-    /// The rules by which the vendor's clients judge tokens; a vendor that has some adopts ``ChecksTokens``.
+    /// The rules by which the vendor's clients judge tokens before sending or trusting them, without a server.
     static var checkers: [TokenChecker] { get }
-
     /// The checks whose notes `where` of a verification may ask for by name.
     static var verifiableNotes: [String] { get }
 
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
+
+    // MARK: State
 
     var initialState: State { get }
 
@@ -75,6 +75,19 @@ public protocol Vendor: Sendable {
     /// is kept as it is.
     func adopt(_ state: State, startedFrom old: Self) -> State
 
+    /// The secret strings of the fixtures, such as the secrets shared with signers; they are hidden wherever part of an
+    /// exchange is shown. Tokens and private keys are recognized by their form.
+    var secretTexts: [String] { get }
+
+    /// The secrets that a state has learned, such as passwords. Read under the lock, so it must be cheap to get.
+    func secrets(in state: State) -> SecretLedger
+
+    // MARK: Judging a request
+
+    /// What authentication may read from a state, such as issuers registered while the server runs. Taken under the
+    /// lock for each request, so it must be cheap to copy; a vendor without any does not lock.
+    func authenticationContext(in state: State) -> AuthenticationContext
+
     /// Judges the presented credentials by every rule that needs no more of the state than
     /// ``Arrival/authenticationContext``, in the order of the vendor's checks.
     ///
@@ -90,56 +103,124 @@ public protocol Vendor: Sendable {
     /// the end, and again when its handler had to wait.
     func authorize(_ call: inout Call<Self>, _ state: inout State)
 
-    /// The secret strings of the fixtures, such as the secrets shared with signers; they are hidden wherever part of an
-    /// exchange is shown. Tokens and private keys are recognized by their form.
-    var secretTexts: [String] { get }
+    // MARK: Answering
 
-    /// The secrets that a state has learned, such as passwords. Read under the lock, so it must be cheap to get.
-    func secrets(in state: State) -> SecretLedger
+    /// The answer to a request that matches no route and is no mistake, such as a browser's CORS preflight; `nil` for
+    /// the vendor's failure. The switches are read only on demand.
+    func unroutedAnswer(to request: Request, _ switches: () -> Switches) -> Response?
 
-    // The vendor's optional capabilities. Vendors do not write these: each is `nil` by default, and `self` by the
-    // default of its protocol. So the compiler knows them, and nothing is looked up or cast while requests are
-    // answered.
+    /// Adds what each of the vendor's answers has in common, whatever produced it.
+    ///
+    /// - Parameters:
+    ///   - identifiers: the source for answers with an id of their own.
+    ///   - switches: read only on demand.
+    func finish(
+        _ response: inout Response, to request: Request, _ identifiers: IdentifierSource, _ switches: () -> Switches)
 
-    var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { get }
-    var clientChecks: (any ChecksTokens<State, Switches>)? { get }
-    var keyPublisher: (any PublishesKeys<State>)? { get }
-    /// Needs keys that others publish.
-    var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { get }
-    /// Has deadlines that pass by the clock.
-    var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { get }
-    /// Answers requests that have no route.
-    var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { get }
-    var answerFinisher: (any FinishesAnswers<Switches>)? { get }
-    /// Phrases its failures.
-    var failurePresenter: (any PresentsFailures<State, Failure, Switches>)? { get }
-    /// Set by ``AuthenticatesWithState``; `read` locks the state while its closure runs.
-    func authenticationContext(_ read: ((State) -> AuthenticationContext) -> AuthenticationContext)
-        -> AuthenticationContext
+    /// Whether failures look different for different callers, such as a page for a browser, or a redirect: only then
+    /// the next three functions are called.
+    static var presentsFailures: Bool { get }
+
+    /// What the form of a failure depends on in a state. Read under the lock, so it must be cheap to get.
+    func failureContext(in state: State, _ setting: FailureSetting<Failure, Switches>) -> FailureContext
+
+    /// Parameters that the bodies of all failures have anew each time, such as an error's own id.
+    func freshParameters(in setting: FailureSetting<Failure, Switches>) -> JSONObject
+
+    /// Gives the answer to a failure its form.
+    ///
+    /// - Parameters:
+    ///   - response: the answer that `failures.yaml` describes.
+    ///   - parameters: what the refusal says besides the name of the failure.
+    func present(
+        _ response: inout Response, _ parameters: JSONObject, _ context: FailureContext,
+        in setting: FailureSetting<Failure, Switches>)
+
+    // MARK: Tokens
+
+    /// The kinds of token that can be minted; a vendor that has some defines ``mint(_:in:)``, ``explain(_:knowing:in:)``
+    /// and ``sampleRequest(at:base:)``.
+    static var tokenKinds: [TokenKind] { get }
+    /// The facts that ``explain(_:knowing:in:)`` may need about the request that carries the token.
+    static var requestFacts: [RequestFact] { get }
+
+    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
+
+    /// Returns what this vendor would answer to a token, given without its request.
+    func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
+
+    /// The secrets shared with signers.
+    var sharedSecrets: [SharedSecret] { get }
+
+    /// Ids and public keys of the sample accounts, shown at startup; never a secret.
+    var samples: [SampleCredential] { get }
+
+    /// A request that works at that moment, shown as a curl command.
+    ///
+    /// - Parameter base: the server's public address, for requests with tokens that name it.
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
+
+    /// What a sandbox tells its clients' checks, ``checkers``: its keys, and what its switches say.
+    ///
+    /// A client whose keys are elsewhere needs them here, since no request is made for a check inside the server.
+    func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings
+
+    // MARK: Keys
+
+    /// The issuers that publish keys, including those of the sandbox, which drills can rotate and break.
+    func issuers(in state: State) -> [IssuerKeys]
+
+    /// Stores the changed keys of the issuer that `keys` names.
+    func store(_ keys: IssuerKeys, in state: inout State)
+
+    /// The keys that issuers publish elsewhere, as the sandbox has cached them.
+    func remoteKeys(in state: State) -> [RemoteKeys]
+
+    /// Stores the fetched keys of the issuer that `keys` names.
+    func store(_ keys: RemoteKeys, in state: inout State)
+
+    /// The published keys that must be fetched before these credentials can be judged; `nil` when none are missing.
+    ///
+    /// The pipeline fetches them once for all waiting requests. The request is then authenticated again with
+    /// ``Arrival/keyFetch`` set; this is not called again.
+    func awaitedKeys(of credentials: Credentials) -> KeyRequirement?
+
+    /// How long published keys are cached, and how often they are fetched.
+    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy
+
+    // MARK: Sockets and deadlines
+
+    /// Greets a socket that a handler has opened with ``Call/openSocket(_:_:)``; always its first event.
+    ///
+    /// Other calls may have changed the state since the handshake, so the socket may no longer have a purpose.
+    func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State)
+
+    /// Handles a client's message.
+    func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State)
+
+    /// Handles the end of a socket, whoever closed it; always its last event.
+    ///
+    /// Not called for sockets closed because their whole state was replaced, as by a reset.
+    func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Self>, _ state: inout State)
+
+    /// The next moment at which the state changes by itself, as when a session ends; `nil` for none.
+    ///
+    /// Called under the lock after every possible change of the state, so it must be stored, not searched for.
+    func nextDeadline(in state: State) -> Moment?
+
+    /// Does what is due at the call's moment, by the sandbox's clock.
+    ///
+    /// Called when a running clock reaches the deadline, immediately when the clock is moved there, and always before a
+    /// call, frame or action at that moment or later. The next deadline must be later.
+    func deadlinePassed(_ call: inout DeadlineCall<Self>, _ state: inout State)
 }
 
-extension Vendor {
-    package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { nil }
-    package var clientChecks: (any ChecksTokens<State, Switches>)? { nil }
-    package var keyPublisher: (any PublishesKeys<State>)? { nil }
-    package var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { nil }
-    package var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { nil }
-    package var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { nil }
-    package var answerFinisher: (any FinishesAnswers<Switches>)? { nil }
-    package var failurePresenter: (any PresentsFailures<State, Failure, Switches>)? { nil }
-}
+// MARK: - Defaults
 
 extension Vendor {
-    /// By default, there are no actions.
     package static var actions: [VendorAction<Self>] { [] }
-
-    /// By default, there are no rules.
     package static var rules: [RuleListing] { [] }
-
-    /// By default, no client judges tokens.
     package static var checkers: [TokenChecker] { [] }
-
-    /// By default, there are no such notes.
     package static var verifiableNotes: [String] { [] }
 
     /// The row of whatever is in no list.
@@ -149,73 +230,72 @@ extension Vendor {
         if rows.pass != .marking { rows.single(Self.rowName, export(state, .changes)) }
     }
 
-    /// By default, a reset is a new beginning.
     package func state(afterResetting old: State) -> State { initialState }
-
-    /// By default, the fixtures contain no secrets but private keys.
+    package func adopt(_ state: State, startedFrom old: Self) -> State { state }
     package var secretTexts: [String] { [] }
-
-    /// By default, a state learns no secrets.
     package func secrets(in state: State) -> SecretLedger { SecretLedger() }
 
-    package func adopt(_ state: State, startedFrom old: Self) -> State { state }
-
-    /// By default, there are no readable tokens.
     @inlinable
     public func token(of credentials: Credentials) -> CompactToken? { nil }
-
-    /// By default, the credentials alone decide.
     @inlinable
     public func authorize(_ call: inout Call<Self>, _ state: inout State) {}
+
+    package func unroutedAnswer(to request: Request, _ switches: () -> Switches) -> Response? { nil }
+    @inlinable
+    public func finish(
+        _ response: inout Response, to request: Request, _ identifiers: IdentifierSource, _ switches: () -> Switches
+    ) {}
+    package static var presentsFailures: Bool { false }
+    package func freshParameters(in setting: FailureSetting<Failure, Switches>) -> JSONObject { [:] }
+    package func present(
+        _ response: inout Response, _ parameters: JSONObject, _ context: FailureContext,
+        in setting: FailureSetting<Failure, Switches>
+    ) {}
+
+    package static var tokenKinds: [TokenKind] { [] }
+    package static var requestFacts: [RequestFact] { [] }
+    private var noTokens: MintRefusal { MintRefusal("\(Self.identity.title) mints no tokens") }
+    package func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken {
+        throw noTokens
+    }
+    package func explain(
+        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>
+    ) -> TokenVerdict<Failure> {
+        TokenVerdict(kind: nil, account: nil, findings: Findings())
+    }
+    package var sharedSecrets: [SharedSecret] { [] }
+    package var samples: [SampleCredential] { [] }
+    package func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest { throw noTokens }
+    package func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings { CheckerSettings() }
+
+    package func issuers(in state: State) -> [IssuerKeys] { [] }
+    package func store(_ keys: IssuerKeys, in state: inout State) {}
+    package func remoteKeys(in state: State) -> [RemoteKeys] { [] }
+    package func store(_ keys: RemoteKeys, in state: inout State) {}
+    @inlinable
+    public func awaitedKeys(of credentials: Credentials) -> KeyRequirement? { nil }
+    package func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
+
+    package func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State) {}
+    package func socketReceived(
+        _ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State
+    ) {}
+    package func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Self>, _ state: inout State) {}
+    @inlinable
+    public func nextDeadline(in state: State) -> Moment? { nil }
+    package func deadlinePassed(_ call: inout DeadlineCall<Self>, _ state: inout State) {}
+}
+
+extension Vendor where AuthenticationContext == Void {
+    @inlinable
+    public func authenticationContext(in state: State) {}
+}
+
+extension Vendor where FailureContext == Void {
+    package func failureContext(in state: State, _ setting: FailureSetting<Failure, Switches>) {}
 }
 
 extension Vendor where Credentials == Void {
-    /// By default, no credentials are required.
     @inlinable
     public func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) {}
-}
-
-/// A vendor's names and the paths it owns.
-public struct VendorIdentity: Sendable {
-    /// The stable lowercase name used by files, flags and the control API.
-    public let id: String
-    /// The name for people.
-    public let title: String
-    /// Paths that the vendor answers, including everything below them.
-    public let prefixes: [String]
-    public let pathRules: PathRules
-    /// The longest request content in bytes on routes without a limit of their own; `nil` for the server's limit.
-    public let bodyLimit: Int?
-
-    public init(id: String, title: String, prefixes: [String], pathRules: PathRules, bodyLimit: Int? = nil) {
-        self.id = id
-        self.title = title
-        self.prefixes = prefixes
-        self.pathRules = pathRules
-        self.bodyLimit = bodyLimit
-    }
-}
-
-/// The failures of requests that reach no handler.
-public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
-    /// The failure for a path without a route.
-    public let routeNotFound: Failure
-    /// The failure for a path that supports only other methods; equal to `routeNotFound` for vendors that do not
-    /// distinguish.
-    public let methodNotAllowed: Failure
-    /// The failure for content that is longer than the route allows.
-    public let bodyTooLarge: Failure
-
-    /// The part that the vendor owns but does not offer; `nil` when there is none.
-    public let notOffered: UnofferedPart<Failure>?
-
-    public init(
-        routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure,
-        notOffered: UnofferedPart<Failure>? = nil
-    ) {
-        self.notOffered = notOffered
-        self.routeNotFound = routeNotFound
-        self.methodNotAllowed = methodNotAllowed
-        self.bodyTooLarge = bodyTooLarge
-    }
 }

@@ -112,3 +112,28 @@ public struct TokenVerdict<Failure: VendorFailure>: Sendable {
         self.findings = findings
     }
 }
+
+/// An id or public key of a sample account.
+public struct SampleCredential: Sendable {
+    package let label: String
+    package let value: String
+
+    package init(label: String, value: String) {
+        self.label = label
+        self.value = value
+    }
+}
+
+/// A request that a person can send right away.
+public struct SampleRequest: Sendable {
+    /// The method and path.
+    package let endpoint: Endpoint
+    package let fields: [(name: String, value: String)]
+    package let body: String
+
+    package init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
+        self.endpoint = endpoint
+        self.fields = fields
+        self.body = body
+    }
+}

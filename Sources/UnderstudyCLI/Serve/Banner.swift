@@ -68,8 +68,7 @@ struct Banner {
         // clock, which differs from the machine's if there is a seed.
         let sandbox = emulator.sandboxes.standard
         guard
-            let request = try? vendor.tokenMinter?.sampleRequest(
-                at: sandbox.now, base: sandbox.identity.publicBase.text)
+            let request = try? vendor.sampleRequest(at: sandbox.now, base: sandbox.identity.publicBase.text)
         else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H \(Self.quoted("\(name): \(value)"))" }

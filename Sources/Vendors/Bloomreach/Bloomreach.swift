@@ -17,7 +17,7 @@ extension VendorLoader {
 /// It emulates what the SDKs, their example apps and the Python client call: tracking, attributes, consents, in-app
 /// messages, content blocks, segments, recommendations, app inbox, self-check. It omits catalogs and analyses: their
 /// paths answer `unknown-route`. It never delivers push notifications.
-final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
+final class Bloomreach: Vendor {
     typealias State = BloomreachState
     typealias Failure = BloomreachFailure
     typealias Switches = BloomreachSwitches

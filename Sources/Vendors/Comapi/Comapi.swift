@@ -11,7 +11,7 @@ extension VendorLoader {
 ///
 /// It emulates what the vendor's SDKs call. It does not emulate the administration of accounts, whose spaces come from
 /// `accounts.yaml`, or the delivery of pushes, which are only recorded.
-final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, FinishesAnswers {
+final class Comapi: Vendor {
     typealias State = ComapiState
     typealias Failure = ComapiFailure
     typealias Switches = ComapiSwitches

@@ -10,7 +10,7 @@ extension VendorLoader {
 ///
 /// The vendor documents the token, how its keys are provided, the SDK's pre-check and the user lifecycle. It publishes
 /// no path, body or status of its backend: those are one contract of our own.
-final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, AuthenticatesWithState {
+final class IMS: Vendor {
     typealias State = IMSState
     typealias Failure = IMSFailure
     typealias Switches = IMSSwitches

@@ -10,7 +10,7 @@ extension VendorLoader {
 ///
 /// Emulates registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA. The
 /// commerce part (carts, orders, products) is not emulated: its prefixes answer `route-not-offered`.
-final class Rezolve: Vendor, MintsTokens {
+final class Rezolve: Vendor {
     typealias State = RezolveState
     typealias Failure = RezolveFailure
     typealias Switches = RezolveSwitches

@@ -10,7 +10,7 @@ extension HTTPField.Name {
 }
 
 /// The parts that all answers of Okta have.
-extension Okta: FinishesAnswers {
+extension Okta {
     func finish(
         _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
         _ switches: () -> OktaSwitches

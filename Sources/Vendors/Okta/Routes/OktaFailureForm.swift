@@ -12,7 +12,9 @@ struct OktaFailureContext: Sendable {
 }
 
 /// The forms of failures: JSON, a page for people, or a redirect to the client.
-extension Okta: PresentsFailures {
+extension Okta {
+    static let presentsFailures = true
+
     func freshParameters(in setting: FailureSetting<OktaFailure, OktaSwitches>) -> JSONObject {
         ["error_id": .string("oae" + setting.identifiers.oktaID(ofLength: 22))]
     }

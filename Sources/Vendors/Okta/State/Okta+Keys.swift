@@ -1,7 +1,7 @@
 import Emulation
 import Tokens
 
-extension Okta: PublishesKeys {
+extension Okta {
     /// The keys of a server in a sandbox; `nil` when there is no such server.
     ///
     /// - Throws: which file holds no key.

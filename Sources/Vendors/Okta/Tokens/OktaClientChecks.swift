@@ -3,7 +3,7 @@ import OktaValidator
 import Tokens
 
 /// What clients of Okta check before they trust a token: the rules of the validator.
-extension Okta: ChecksTokens {
+extension Okta {
     static let checkers = [TokenChecker.okta]
 
     /// Inside the server, tokens are judged by the sandbox's own keys.

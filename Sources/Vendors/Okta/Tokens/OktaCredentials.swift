@@ -28,7 +28,7 @@ struct OktaAuthenticationContext: Sendable {
     let changedKeys: [String: IssuerKeys]
 }
 
-extension Okta: AuthenticatesWithState {
+extension Okta {
     func authenticationContext(in state: OktaState) -> OktaAuthenticationContext {
         OktaAuthenticationContext(changedKeys: state.changedKeys)
     }

@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 /// Tokens as Okta, its clients and its users' devices would sign them.
-extension Okta: MintsTokens {
+extension Okta {
     static let tokenKinds = OktaTokenKind.allCases.map {
         TokenKind(name: $0.rawValue, about: $0.about, members: $0.members, defects: $0.defects.map(\.rawValue))
     }
