@@ -1,11 +1,13 @@
 package import Emulation
+import Fixtures
 package import HTTPEngine
+import HTTPTypes
 package import Logging
 import Synchronization
+import Wire
 
 /// Everything that one server needs to answer: the vendors with their fixtures, the sandboxes, the routes.
 package final class Emulator: Sendable {
-    /// The release.
     package static let version = "0.2.0"
 
     /// The vendors from the fixtures, which can be replaced while the server runs.
@@ -122,4 +124,136 @@ package final class Emulator: Sendable {
     package func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
 
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }
+}
+
+extension Emulator {
+    /// Reloads the fixtures and answers with them from then on.
+    ///
+    /// All are read and checked as at startup, and only then put in force at once: exchanges in progress finish with
+    /// the old ones, and no answer mixes both. State is kept as ``Vendor/adopt(_:startedFrom:)`` describes; a scenario
+    /// continues in the state of the same name, and ends if that is gone.
+    ///
+    /// - Throws: the first problem with them; the old ones then stay in force.
+    package func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
+        let loaded: LoadedVendors
+        do {
+            loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
+        } catch {
+            refuse(error)
+            throw error
+        }
+        install(loaded)
+    }
+
+    /// Answers with other vendors from now on.
+    func install(_ loaded: LoadedVendors) {
+        // A sandbox that was unused since the last reload still retains the fixtures before that. It is not moved to
+        // the new ones here, so that exchanges in progress can finish: there are never more than two versions.
+        for sandbox in sandboxes.all { sandbox.adoptLoadedVendors() }
+        inForce.replace(with: loaded)
+        var ended: Set<String> = []
+        for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(loaded.scenario)) }
+        reloads.succeed(with: loaded, at: machine())
+        logger?.notice("The fixtures were reloaded: \(loaded.fingerprint).")
+        for warning in loaded.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
+        for name in ended.sorted() {
+            logger?.warning("Scenario \(name) ended where it was active: it, or the state it was in, is gone.")
+        }
+    }
+
+    /// Records that fixtures cannot be used.
+    func refuse(_ problem: FixtureProblem) {
+        reloads.fail(problem)
+        logger?.error("The fixtures were not reloaded; the old ones stay active. \(problem)")
+    }
+}
+
+/// Answers that wait until their sandbox is here.
+extension Emulator {
+    /// How long a call waits until its sandbox can be used here.
+    private static let patience = Duration.seconds(5)
+
+    /// Fetches a sandbox on a thread that may wait, and answers then.
+    ///
+    /// - Returns: the answer, or 503 if nobody may use the sandbox here now.
+    func fetching(_ name: String, _ answer: @escaping @Sendable (Sandbox) -> Answer) async -> Response {
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            let fetched = await fetching.run { [sandboxes] in
+                Result { () throws(SandboxUnavailable) in try sandboxes.fetch(name) }
+            }
+            switch fetched {
+            case .success(let sandbox): return await Self.response(of: answer(sandbox))
+            case .failure(let reason):
+                guard let news = reason.news, ContinuousClock.now < end else { return Self.unavailable(reason) }
+                await news()
+            }
+        }
+    }
+
+    /// Answers a call once it is certain that its sandbox was this server's when it was carried out; a sandbox that others
+    /// have taken meanwhile has begun from what was there before the call.
+    func confirmed(
+        in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response
+    ) async -> Response {
+        let end = ContinuousClock.now + Self.patience
+        while !sandboxes.mayAnswer(in: sandbox) {
+            if sandbox.isLost { return await again() }
+            // Cancelled, nobody waits for the answer any more.
+            guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
+                return Self.uncertain
+            }
+        }
+        return answer()
+    }
+
+    /// The response of an answer, once it is available.
+    static func response(of answer: Answer) async -> Response {
+        switch answer {
+        case .ready(let response): response
+        case .deferred(let work): await work()
+        }
+    }
+
+    /// The refusal of a call whose effect is not known. ours: no vendor is involved.
+    static var uncertain: Response {
+        unavailable(
+            SandboxUnavailable("Whether the call was carried out will show when the store can be reached."))
+    }
+
+    /// The refusal of a call whose sandbox has moved twice meanwhile.
+    static func moving(_ name: String) -> Response {
+        unavailable(SandboxUnavailable("The sandbox \(name) is just moving; repeat the call."))
+    }
+
+    /// The refusal of a call whose sandbox cannot be used here now. ours: nothing was done, so the call may be repeated.
+    static func unavailable(_ reason: SandboxUnavailable) -> Response {
+        var response = ControlProblem(.serviceUnavailable, "sandbox-unavailable", "\(reason)").response
+        response.fields[.retryAfter] = "1"
+        response.closeToPages()
+        return response
+    }
+}
+
+/// Leaving without anybody noticing: first new requests go elsewhere, then the sandboxes.
+extension Emulator {
+    /// This server's name among those that share a store; `nil` for a server alone.
+    package var replica: String? { keeper?.store.replica }
+
+    /// Why a proxy should send requests elsewhere; `nil` when it should not.
+    var reasonToStayAway: String? {
+        if isDraining.load(ordering: .relaxed) { return "the server is stopping" }
+        return keeper?.lapse.map { "\($0)" }
+    }
+
+    /// Fails readiness from now on, while everything is still answered.
+    package func beginDraining() { isDraining.store(true, ordering: .relaxed) }
+}
+
+extension FixtureStore {
+    /// The folder of the installed fixtures; `nil` when it was not found beside the program.
+    package static var installedFolder: String? {
+        folder(
+            among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
+    }
 }

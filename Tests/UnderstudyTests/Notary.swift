@@ -5,7 +5,7 @@ import Synchronization
 import Tokens
 import Wire
 
-/// A test vendor whose answers show its fixtures: all that a vendor needs. Capabilities: `Notary+Keys.swift`.
+/// A test vendor whose answers show its fixtures: all that a vendor needs. Its keys: `Notary+Keys.swift`.
 final class Notary: Vendor {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"

@@ -147,3 +147,78 @@ package struct ValueMatcher: Sendable {
         }
     }
 }
+
+/// A pattern in which `*` stands for any characters and `?` for one.
+package struct Wildcard: Sendable {
+    private let pattern: [Unicode.Scalar]
+
+    package init(_ text: String) {
+        pattern = Array(text.unicodeScalars)
+    }
+
+    package func matches(_ text: String) -> Bool {
+        var budget = WorkBudget(steps: .max)
+        return matches(text, within: &budget)
+    }
+
+    /// Whether the whole text matches; costs at most the product of both lengths, within the budget.
+    func matches(_ text: String, within budget: inout WorkBudget) -> Bool {
+        guard budget.spend(onBytes: text.utf8.count) else { return false }
+        let text = Array(text.unicodeScalars)
+        var (position, place) = (0, 0)
+        var star: (place: Int, position: Int)?
+        while position < text.count {
+            if place < pattern.count, pattern[place] == "*" {
+                star = (place, position)
+                place += 1
+            } else if place < pattern.count, pattern[place] == "?" || pattern[place] == text[position] {
+                place += 1
+                position += 1
+            } else if let last = star {
+                // The characters matched after the star were examined in vain.
+                guard budget.spend(onBytes: place - last.place) else { return false }
+                // Let the last star take one more character.
+                star = (last.place, last.position + 1)
+                (place, position) = (last.place + 1, last.position + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[place...].allSatisfy { $0 == "*" }
+    }
+}
+
+/// A string searched for in others byte by byte; each byte is examined about once, whatever both strings contain
+/// (Knuth, Morris and Pratt).
+struct BytePattern: Sendable {
+    let text: String
+    private let bytes: [UInt8]
+    /// For each prefix, the length of the longest proper prefix that is also its suffix.
+    private let borders: [Int]
+
+    init(_ text: String) {
+        self.text = text
+        let bytes = Array(text.utf8)
+        var borders = [Int](repeating: 0, count: bytes.count)
+        var length = 0
+        for index in bytes.indices.dropFirst() {
+            while length > 0, bytes[index] != bytes[length] { length = borders[length - 1] }
+            if bytes[index] == bytes[length] { length += 1 }
+            borders[index] = length
+        }
+        (self.bytes, self.borders) = (bytes, borders)
+    }
+
+    /// Whether the bytes occur contiguously; `false` once the budget is spent.
+    func occurs(in text: String, within budget: inout WorkBudget) -> Bool {
+        guard budget.spend(onBytes: text.utf8.count) else { return false }
+        if bytes.isEmpty { return true }
+        var length = 0
+        for byte in text.utf8 {
+            while length > 0, byte != bytes[length] { length = borders[length - 1] }
+            if byte == bytes[length] { length += 1 }
+            if length == bytes.count { return true }
+        }
+        return false
+    }
+}

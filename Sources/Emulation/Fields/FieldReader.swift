@@ -9,7 +9,6 @@ public struct FieldReader: Sendable {
 
     /// The members; query items are strings.
     public let object: JSONObject
-    /// The problems so far.
     public private(set) var problems: [FieldProblem] = []
     @usableFromInline let policy: FieldPolicy
     private let isQuery: Bool
@@ -199,7 +198,6 @@ public struct FieldReader: Sendable {
 
     // MARK: Problems
 
-    /// Refuses members with other names.
     public mutating func refuseUnknown(_ known: [String]) {
         let unknown = object.first { member in !known.contains { $0.hasSameBytes(as: member.name) } }
         if let unknown { report(unknown.name, .unknown(unknown.name, known: known), found: unknown.value) }

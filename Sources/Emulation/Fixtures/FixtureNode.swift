@@ -95,7 +95,6 @@ public struct FixtureNode {
         }
     }
 
-    /// The members of a mapping, in order.
     package func members() throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
         switch content {
         case .yaml(let node, _):
@@ -200,13 +199,11 @@ public struct FixtureNode {
         return string
     }
 
-    /// The whole number here.
     package func int() throws(FixtureProblem) -> Int {
         guard let int = scalar?.int else { throw expected("a whole number") }
         return int
     }
 
-    /// The number here, possibly with a fraction.
     package func number() throws(FixtureProblem) -> Double {
         guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
         return number
@@ -287,9 +284,7 @@ public struct FixtureNode {
 
 /// The members of a mapping whose names have been checked.
 package struct FixtureMapping {
-    /// The mapping itself.
     package let node: FixtureNode
-    /// The members, in order.
     package let members: [(name: String, value: FixtureNode)]
 
     init(node: FixtureNode, members: [(name: String, value: FixtureNode)]) {
@@ -297,12 +292,57 @@ package struct FixtureMapping {
         self.members = members
     }
 
-    /// The member of that name, or `nil`.
     package subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
 
     /// The member of that name, which must exist.
     package func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value
+    }
+}
+
+/// The path to a value in a JSON document; it is rendered only when a problem names it.
+indirect enum FixturePath {
+    /// The document itself.
+    case root
+    case member(String, of: FixturePath)
+    case element(Int, of: FixturePath)
+
+    /// The path in the form `users[3].id`; empty for the document itself.
+    var text: String {
+        switch self {
+        case .root: return ""
+        case .member(let name, let parent):
+            let beginning = parent.text
+            return beginning.isEmpty ? name : "\(beginning).\(name)"
+        case .element(let index, let parent): return "\(parent.text)[\(index)]"
+        }
+    }
+}
+
+/// What is wrong with a fixture file: where, what was found and what would be right.
+public struct FixtureProblem: Error, Sendable, Hashable {
+    /// The file as a person would name it.
+    package let file: String
+    /// The line, counted from 1; `nil` when the problem concerns the whole file.
+    package let line: Int?
+    /// The column, counted from 1.
+    package let column: Int?
+    /// What was found and what would be right.
+    package let message: String
+
+    package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+}
+
+extension FixtureProblem: CustomStringConvertible {
+    /// `FILE:LINE:COLUMN: MESSAGE`.
+    public var description: String {
+        let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
+        return "\(file)\(place): \(message)"
     }
 }

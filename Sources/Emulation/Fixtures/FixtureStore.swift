@@ -1,4 +1,11 @@
+package import JSON
 import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// The fixture files: a complete bottom layer, overlaid file by file.
 public struct FixtureStore: Sendable {
@@ -142,7 +149,6 @@ public struct FixtureStore: Sendable {
         )
     }
 
-    /// Reads the YAML document at that path.
     package func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try FixtureNode(file: try file(path))
     }
@@ -183,7 +189,6 @@ public struct VendorFixtures: Sendable {
         let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
     }
 
-    /// Creates the fixtures below that folder of a store.
     public init(store: FixtureStore, folder: String) {
         self.store = store
         self.folder = folder
@@ -218,6 +223,117 @@ public struct VendorFixtures: Sendable {
         return value
     }
 
-    /// The names of the files in a subfolder, sorted.
     package func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
+}
+
+/// Distinguishes versions of a set of files without reading them.
+package struct FixtureStamps: Sendable, Hashable {
+    /// File attributes that reveal a change, whether the file is overwritten or replaced.
+    private struct Stamp: Hashable {
+        let size: Int64
+        let inode: UInt64
+        let modified: [Int]
+
+        init?(_ path: String) {
+            var facts = stat()
+            // Links are followed: a mounted folder may consist of them.
+            guard stat(path, &facts) == 0 else { return nil }
+            size = Int64(facts.st_size)
+            inode = UInt64(facts.st_ino)
+            #if canImport(Darwin)
+                let (content, entry) = (facts.st_mtimespec, facts.st_ctimespec)
+            #else
+                let (content, entry) = (facts.st_mtim, facts.st_ctim)
+            #endif
+            modified = [content.tv_sec, content.tv_nsec, entry.tv_sec, entry.tv_nsec]
+        }
+    }
+
+    private var stamps: [String: Stamp] = [:]
+    /// Problems that kept some of the files from being seen.
+    private var problems: [FixtureProblem] = []
+
+    package init() {}
+
+    fileprivate mutating func add(_ walk: FixtureWalk) {
+        for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
+        if let problem = walk.problem { problems.append(problem) }
+    }
+}
+
+extension FixtureStore {
+    /// The stamps of all files, in every layer.
+    package var stamps: FixtureStamps {
+        var stamps = FixtureStamps()
+        for walk in walks { stamps.add(walk) }
+        return stamps
+    }
+}
+
+/// A fixture folder in use, and its files that are never read.
+package struct FixtureLayer: Sendable {
+    /// The folder, from the root of the file system.
+    package let folder: String
+    /// Unread files, or whole folders with a trailing slash, that look like fixtures; each with a hint.
+    package let unread: [String]
+
+    /// A warning for each unread file.
+    package var warnings: [String] {
+        unread.map { "nobody reads \(FixtureStore.join(folder, $0))" }
+    }
+
+    package var json: JSON {
+        ["folder": .string(folder), "unread": .array(unread.map(JSON.string))]
+    }
+}
+
+extension FixtureStore {
+    /// How the names of schemas end, which editors read and no server does.
+    package static let schemaSuffix = ".schema.json"
+
+    /// The layers, topmost first, once all vendors have been read.
+    ///
+    /// The bottom layer is not checked: it is complete and ships with the program.
+    ///
+    /// - Parameter vendors: the folders of the vendors.
+    /// - Throws: the problem that prevents listing a folder.
+    func layers(of vendors: [String]) throws(FixtureProblem) -> [FixtureLayer] {
+        guard let bottom = layers.last else { return [] }
+        return try layers.map { layer throws(FixtureProblem) in
+            FixtureLayer(
+                folder: Self.absolute(layer),
+                unread: layer == bottom ? [] : try unreadFixtures(of: layer, over: bottom, vendors))
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
+    }
+
+    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) throws(FixtureProblem)
+        -> [String]
+    {
+        let unread = try usage(of: layer).unread.filter { path in
+            // Files that ship with the program are right where they are, such as schemas for editors.
+            Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
+        }
+        let strangers = unread.compactMap { Self.folder(of: $0) }.filter { !vendors.contains($0) }
+        let inside = unread.filter { Self.folder(of: $0).map(vendors.contains) ?? true }
+        return Set(strangers).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
+    }
+
+    /// Documentation, code, schemas for editors, and contract cases, which only a contract run reads, are not fixtures of
+    /// a server.
+    private static func looksLikeFixture(_ path: String) -> Bool {
+        !path.hasSuffix(FixtureStore.schemaSuffix)
+            && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
+    }
+
+    private static func folder(of path: String) -> String? {
+        path.contains("/") ? path.split(separator: "/").first.map(String.init) : nil
+    }
+
+    private static func hinted(_ path: String) -> String {
+        path.hasSuffix(".yml") ? "\(path); files of fixtures end in .yaml" : path
+    }
 }

@@ -21,11 +21,60 @@ package final class Salvage {
     /// The records, in their original order.
     package private(set) var parts: [Part] = []
 
-    /// Creates an empty collection.
     package init() {}
 
     func setAside(_ part: Part, insteadOfAllAfter count: Int) {
         parts.removeSubrange(count...)
         parts.append(part)
+    }
+}
+
+/// The elements of a list in a fixture or in JSON; each node is created on demand, since a list may be long.
+package struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
+    private enum Content {
+        case yaml([YAMLNode])
+        case json([JSON], FixturePath)
+        case places([FixtureNode])
+    }
+
+    private let file: String
+    private let content: Content
+    private var salvage: Salvage?
+
+    init(file: String, _ elements: [YAMLNode]) {
+        self.file = file
+        content = .yaml(elements)
+    }
+
+    init(file: String, _ elements: [JSON], at path: FixturePath, _ salvage: Salvage?) {
+        self.file = file
+        self.salvage = salvage
+        content = .json(elements, path)
+    }
+
+    package init(arrayLiteral elements: FixtureNode...) {
+        file = ""
+        content = .places(elements)
+    }
+
+    /// The position of the first element.
+    package var startIndex: Int { 0 }
+
+    /// The position after the last element.
+    package var endIndex: Int {
+        switch content {
+        case .yaml(let elements): elements.count
+        case .json(let elements, _): elements.count
+        case .places(let elements): elements.count
+        }
+    }
+
+    package subscript(position: Int) -> FixtureNode {
+        switch content {
+        case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))
+        case .json(let elements, let path):
+            FixtureNode(file: file, .json(elements[position], .element(position, of: path)), salvage)
+        case .places(let elements): elements[position]
+        }
     }
 }

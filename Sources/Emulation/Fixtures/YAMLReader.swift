@@ -1,4 +1,5 @@
 internal import CYaml
+internal import JSON
 
 /// Builds a YAML document from the events of libyaml, which Yams bundles.
 ///
@@ -158,5 +159,107 @@ final class YAMLReader {
         return FixtureProblem(
             file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
             column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+    }
+}
+
+/// A value in a YAML document, and where it begins in the file.
+///
+/// A class, so that passing it costs only a reference count.
+final class YAMLNode: Sendable {
+    enum Content: Sendable {
+        /// A text; a plain one, without quotes, may be something other than a string.
+        case scalar(String, isPlain: Bool)
+        case sequence([YAMLNode])
+        case mapping([Member])
+    }
+
+    struct Member: Sendable {
+        let name: YAMLNode
+        let value: YAMLNode
+    }
+
+    let content: Content
+    /// Counted from 1.
+    let line: Int
+    /// Counted from 1, in Unicode scalars.
+    let column: Int
+
+    init(_ content: Content, line: Int, column: Int) {
+        self.content = content
+        self.line = line
+        self.column = column
+    }
+
+    var text: String? {
+        if case .scalar(let text, _) = content { text } else { nil }
+    }
+
+    /// A scalar's value by the core schema of YAML 1.2; one that is not plain is a string.
+    static func value(_ text: String, isPlain: Bool) -> JSON {
+        guard isPlain else { return .string(text) }
+        switch text {
+        case "", "~", "null": return .null
+        case "true": return true
+        case "false": return false
+        default:
+            // A plain scalar that parses as a JSON number is a number; everything else is a string.
+            guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+                case .number(let number)? = try? JSON.parse(text.utf8)
+            else { return .string(text) }
+            return .number(number)
+        }
+    }
+}
+
+/// The required encoding of a fixture file, and the complaint about any other.
+enum TextEncoding {
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let bigEndianMark: [UInt8] = [0xFE, 0xFF]
+    private static let littleEndianMark: [UInt8] = [0xFF, 0xFE]
+
+    /// - Throws: a problem that names the position of the first byte that is not UTF-8, or the file's actual encoding.
+    static func check(_ file: FixtureStore.File) throws(FixtureProblem) {
+        if looksLikeUTF16(file.bytes) {
+            throw FixtureProblem(file: file.path, message: "the file is UTF-16; save it as UTF-8")
+        }
+        guard String(validating: file.bytes, as: UTF8.self) != nil else {
+            let count = wholeCharacters(file.bytes)
+            throw problem(
+                in: file, behind: count,
+                "the file is not UTF-8: a byte \(hexadecimal(file.bytes[count])) stands here; save it as UTF-8")
+        }
+        // A mark at the very beginning is harmless.
+        if let place = file.bytes.dropFirst(mark.count).place(of: mark) {
+            throw problem(in: file, behind: place, "there is an invisible byte order mark here; remove it")
+        }
+    }
+
+    private static func problem(
+        in file: FixtureStore.File, behind count: Int, _ message: String
+    ) -> FixtureProblem {
+        let text = file.bytes.prefix(count)
+        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? []
+        return FixtureProblem(
+            file: file.path, line: text.count { $0 == UInt8(ascii: "\n") } + 1,
+            column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+    }
+
+    /// Looks for a UTF-16 mark, or for zeros beside the first characters, which are ASCII in every fixture.
+    private static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
+        if bytes.starts(with: bigEndianMark) || bytes.starts(with: littleEndianMark) { return true }
+        return bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
+    }
+
+    /// How many leading bytes are valid UTF-8.
+    private static func wholeCharacters(_ bytes: [UInt8]) -> Int {
+        var decoder = UTF8()
+        var iterator = bytes.makeIterator()
+        var count = 0
+        while case .scalarValue(let scalar) = decoder.decode(&iterator) { count += UTF8.width(scalar) }
+        return count
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
 }

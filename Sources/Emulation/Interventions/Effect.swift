@@ -3,7 +3,6 @@ import Wire
 
 /// What a rule does to an exchange: replaces its answer, performs an action, disturbs the wire, or none of these.
 struct Effect: Sendable {
-    /// What replaces the vendor's answer.
     enum Replacement: Sendable {
         case failure(String, JSONObject)
         case response(ResponseTemplate)
@@ -46,7 +45,6 @@ struct Effect: Sendable {
     /// Whether the exchange continues as if there were no rule.
     var isNone: Bool { replacement == nil && action == nil && wireFault == nil }
 
-    /// The effect in words, for the journal.
     var summary: String {
         var words: [String] = []
         switch replacement {
@@ -74,5 +72,130 @@ struct Intervention: Sendable {
         let decision = effect.isNone ? author : "\(author): \(effect.summary)"
         summary = expectation.map { "\(decision); \($0)" } ?? decision
         transmission = effect.wireFault?.transmission(&dice) ?? .plain
+    }
+}
+
+/// An action of a rule: its name, and members whose strings may refer to parts of the exchange.
+struct ActionRequest: Sendable {
+    let name: String
+    private let members: BodyTemplate
+
+    /// Reads `NAME`, or `{ NAME: { members } }`.
+    init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
+        let known = scope.actions.map(\.name)
+        if try node.json().string != nil {
+            name = try scope.name(node, "action", among: known)
+            members = try BodyTemplate(FixtureNode(.object([:]), from: ""), roots: TemplateValues.roots)
+            try Self.check([], of: name, at: node, scope)
+            return
+        }
+        let entries = try node.members()
+        guard let (name, value) = entries.first, entries.count == 1 else {
+            throw node.problem("expected the name of an action, or a mapping of one name to its members")
+        }
+        guard known.contains(name) else {
+            throw value.nameProblem("\(scope.vendor) has no action \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        self.name = name
+        try Self.check(try value.members().map(\.name), of: name, at: value, scope)
+        members = try BodyTemplate(value, roots: TemplateValues.roots)
+    }
+
+    private static func check(
+        _ names: [String], of action: String, at node: FixtureNode, _ scope: InterventionScope
+    ) throws(FixtureProblem) {
+        guard let listing = scope.actions.first(where: { $0.name == action }) else { return }
+        if let problem = listing.problem(with: names) { throw node.problem(problem) }
+    }
+
+    /// The members for an exchange.
+    ///
+    /// - Throws: which template limit they would exceed.
+    func members(_ values: TemplateValues) throws(TemplateExcess) -> JSONObject {
+        let budget = TemplateBudget()
+        let body = members.body(values.values, within: budget)
+        if let excess = budget.excess { throw TemplateExcess(description: excess) }
+        return body.object ?? [:]
+    }
+}
+
+extension ActionListing {
+    /// What is wrong with a request that has these members; `nil` when nothing is.
+    func problem(with names: [String]) -> String? {
+        let known = members.map(\.name)
+        if let unknown = names.first(where: { !known.contains($0) }) {
+            return "action \(name) has no member \(unknown)\(Nearest.hint(to: unknown, among: known))"
+        }
+        if let missing = members.first(where: { $0.isRequired && !names.contains($0.name) }) {
+            return "action \(name) needs the member \(missing.name): \(missing.about)"
+        }
+        return nil
+    }
+}
+
+/// The names of a vendor that scenarios and faults may use.
+public struct InterventionScope: Sendable {
+    let vendor: String
+    let routes: [String]
+    let failures: [String]
+    let actions: [ActionListing]
+    /// The source of files that a response names; `nil` when it may name none.
+    let fixtures: VendorFixtures?
+
+    @usableFromInline
+    init(
+        vendor: String, routes: [String], failures: [String], actions: [ActionListing], fixtures: VendorFixtures? = nil
+    ) {
+        self.vendor = vendor
+        self.routes = routes
+        self.failures = failures
+        self.actions = actions
+        self.fixtures = fixtures
+    }
+
+    /// Creates the scope of a mounted vendor, for rules set by control call.
+    package init(_ vendor: any LoadedVendor) {
+        self.init(
+            vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failureNames,
+            actions: vendor.actions)
+    }
+
+    /// Whether a name, or a pattern with `*`, matches a route of the vendor.
+    package func hasRoute(_ name: String) -> Bool {
+        let wildcard = Wildcard(name)
+        return routes.contains { $0 == name || wildcard.matches($0) }
+    }
+
+    /// The name of a failure, unchanged.
+    func failure(_ node: FixtureNode) throws(FixtureProblem) -> String {
+        try name(node, "failure", among: failures)
+    }
+
+    /// The names of routes: one, a list, or all that match a pattern with `*`.
+    func routes(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
+        guard case .array = try node.json() else { return try matching(node) }
+        var routes: Set<String> = []
+        for element in try node.elements() { routes.formUnion(try matching(element)) }
+        guard !routes.isEmpty else { throw node.problem("the list names no route") }
+        return routes
+    }
+
+    private func matching(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
+        let pattern = try node.string()
+        guard pattern.utf8.contains(UInt8(ascii: "*")) else { return [try name(node, "route", among: routes)] }
+        let wildcard = Wildcard(pattern)
+        let found = routes.filter(wildcard.matches)
+        guard !found.isEmpty else {
+            throw node.problem("no route of \(vendor) fits “\(pattern)”\(Nearest.hint(to: pattern, among: routes))")
+        }
+        return Set(found)
+    }
+
+    func name(_ node: FixtureNode, _ kind: String, among known: [String]) throws(FixtureProblem) -> String {
+        let name = try node.string()
+        guard known.contains(name) else {
+            throw node.problem("\(vendor) has no \(kind) \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        return name
     }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Wire
 
 /// A failure to inject into calls of a vendor, set by control call.
 package struct Fault: Sendable {
@@ -53,7 +54,6 @@ package struct Fault: Sendable {
     }
 }
 
-/// A fault in a sandbox, with its counters.
 struct ArmedFault: Sendable {
     let fault: Fault
     private(set) var strikes = 0
@@ -117,5 +117,230 @@ struct ArmedFault: Sendable {
         json["calls"] = JSON(counter.calls)
         json["strikes"] = JSON(strikes)
         return .object(json)
+    }
+}
+
+/// What goes wrong on the wire, as scenarios and faults describe it.
+///
+/// `reset`, `empty`, `garbage`, or a mapping of `delay` (`2s`, or `{ from: 1s, to: 3s }`), `truncate` (the bytes of
+/// content still sent) and `drip` (`{ chunk: 10, every: 50ms }`); a delay may be combined with one of the others.
+struct WireFault: Sendable, Hashable {
+    /// The longest delay, and the longest pause of a drip (ours): more would only tie up the connection.
+    private static let longestDelay = Duration.seconds(600)
+
+    let delay: ClosedRange<Duration>
+    let fault: Transmission.Fault?
+
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        if let word = try node.json().string {
+            delay = .zero...(.zero)
+            fault = try Self.fault(word, node)
+            return
+        }
+        let mapping = try node.mapping("delay", "reset", "empty", "garbage", "truncate", "drip")
+        delay = try mapping["delay"].map(Self.range) ?? .zero...(.zero)
+        var faults: [Transmission.Fault] = []
+        for (name, value) in mapping.members where name != "delay" {
+            if let fault = try Self.fault(name, value: value) { faults.append(fault) }
+        }
+        guard faults.count < 2 else {
+            throw node.problem("an answer can be damaged in one way only, in addition to a delay")
+        }
+        fault = faults.first
+        guard fault != nil || delay.upperBound > .zero else { throw node.problem("this fault has no effect") }
+    }
+
+    private static func fault(_ word: String, _ node: FixtureNode) throws(FixtureProblem) -> Transmission.Fault {
+        switch word {
+        case "reset": return .reset
+        case "empty": return .empty
+        case "garbage": return .garbage
+        default:
+            let known = ["reset", "empty", "garbage", "delay", "truncate", "drip"]
+            throw node.problem("“\(word)” is not a fault\(Nearest.hint(to: word, among: known))")
+        }
+    }
+
+    private static func fault(_ name: String, value: FixtureNode) throws(FixtureProblem) -> Transmission.Fault? {
+        switch name {
+        case "truncate": return .truncated(bytes: try count(value, from: 0))
+        case "drip":
+            let drip = try value.mapping("chunk", "every")
+            return .drip(
+                bytes: try count(drip.required("chunk"), from: 1), every: try duration(drip.required("every")))
+        default: return try value.bool() ? try fault(name, value) : nil
+        }
+    }
+
+    private static func range(_ node: FixtureNode) throws(FixtureProblem) -> ClosedRange<Duration> {
+        guard case .object = try node.json() else {
+            let delay = try duration(node)
+            return delay...delay
+        }
+        let mapping = try node.mapping("from", "to")
+        let (from, to) = (try duration(mapping.required("from")), try duration(mapping.required("to")))
+        guard from <= to else { throw node.problem("the delay ends before it begins") }
+        return from...to
+    }
+
+    private static func duration(_ node: FixtureNode) throws(FixtureProblem) -> Duration {
+        let value = try node.json()
+        guard let duration = value.string.flatMap(Duration.init(text:)), (.zero...longestDelay).contains(duration)
+        else { throw node.problem("\(value.text) is not a duration from 0s to 600s, such as 250ms or 2s") }
+        return duration
+    }
+
+    private static func count(_ node: FixtureNode, from minimum: Int) throws(FixtureProblem) -> Int {
+        let count = try node.int()
+        guard count >= minimum else { throw node.problem("\(count) is not a whole number from \(minimum)") }
+        return count
+    }
+
+    /// How the response is sent; a range of delays is sampled.
+    func transmission(_ generator: inout SplitMix64) -> Transmission {
+        let spread = (delay.upperBound - delay.lowerBound) * Double.random(in: 0...1, using: &generator)
+        return Transmission(delay: delay.lowerBound + spread, fault: fault)
+    }
+
+    /// The fault in words, for the journal.
+    var summary: String {
+        var words: [String] = []
+        if delay.upperBound > .zero {
+            let (from, to) = (delay.lowerBound.text, delay.upperBound.text)
+            words.append(from == to ? "delay \(from)" : "delay \(from) to \(to)")
+        }
+        switch fault {
+        case .reset?: words.append("reset")
+        case .empty?: words.append("empty reply")
+        case .garbage?: words.append("garbage")
+        case .truncated(let bytes)?: words.append("truncated to \(bytes) bytes of content")
+        case .drip(let bytes, let pause)?: words.append("drip of \(bytes) bytes every \(pause.text)")
+        case nil: break
+        }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension Duration {
+    /// In seconds, such as `0.25s`.
+    fileprivate var text: String {
+        let seconds = inSeconds
+        return Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
+    }
+}
+
+/// Which of the matching calls are hit.
+enum Occurrence: Sendable, Hashable {
+    case always
+    /// The call with that number, counted from 1.
+    case call(Int)
+    /// Every nth call.
+    case every(Int)
+    /// Each with that probability, drawn from a seed so that runs can be repeated.
+    case probability(Double, seed: UInt64?)
+
+    static let members = ["call", "every", "probability", "seed"]
+
+    /// Reads `call`, `every` or `probability` with its `seed`; without any of them, every call is hit.
+    init(_ mapping: FixtureMapping) throws(FixtureProblem) {
+        let given = ["call", "every", "probability"].compactMap { name in mapping[name].map { (name, $0) } }
+        if let second = given.dropFirst().first {
+            throw second.1.nameProblem("\(second.0) cannot be combined with \(given[0].0); give one of them")
+        }
+        let seed = mapping["seed"]
+        if let seed, given.first?.0 != "probability" {
+            throw seed.nameProblem("a seed is for a probability, and there is none")
+        }
+        switch given.first {
+        case ("call", let node)?: self = .call(try Self.count(node, "call"))
+        case ("every", let node)?: self = .every(try Self.count(node, "every"))
+        case (_, let node)?: self = .probability(try Self.probability(node), seed: try seed.map(Self.seed))
+        case nil: self = .always
+        }
+    }
+
+    /// Which calls are hit, in words.
+    var summary: String {
+        switch self {
+        case .always: "every call"
+        case .call(let number): "call \(number)"
+        case .every(let number): "one call in \(number)"
+        case .probability: "a call that is drawn"
+        }
+    }
+
+    private static func count(_ node: FixtureNode, _ name: String) throws(FixtureProblem) -> Int {
+        let value = try node.json()
+        guard let count = value.int, count > 0 else {
+            throw node.problem("\(name) is \(value.text); expected a whole number from 1")
+        }
+        return count
+    }
+
+    private static func probability(_ node: FixtureNode) throws(FixtureProblem) -> Double {
+        let value = try node.json()
+        guard let probability = value.number?.double, (0...1).contains(probability) else {
+            throw node.problem("probability is \(value.text); expected a number from 0 to 1")
+        }
+        return probability
+    }
+
+    private static func seed(_ node: FixtureNode) throws(FixtureProblem) -> UInt64 {
+        let value = try node.json()
+        guard let seed = value.int.flatMap(UInt64.init(exactly:)) else {
+            throw node.problem("seed is \(value.text); expected a whole number from 0")
+        }
+        return seed
+    }
+}
+
+/// Counts matching calls, and decides which of them are hit.
+struct CallCounter: CodedRecord {
+    let occurrence: Occurrence
+    /// The matching calls so far.
+    private(set) var calls = 0
+    private var dice: SplitMix64
+
+    /// Creates a counter to read into, of which every call is hit.
+    init() { self.init(.always, seed: 0) }
+
+    /// - Parameter seed: the initial random state when the occurrence has no seed of its own.
+    init(_ occurrence: Occurrence, seed: UInt64) {
+        self.occurrence = occurrence
+        if case .probability(_, let own?) = occurrence {
+            dice = SplitMix64(state: own)
+        } else {
+            dice = SplitMix64(state: seed)
+        }
+    }
+
+    package mutating func code(_ coder: inout RecordCoder) {
+        coder.member("calls", &calls)
+        coder.member("owing", &isOwing, omitting: false)
+        coder.member("dice", &dice)
+    }
+
+    /// Whether a call was due but something else took precedence: the next one is hit instead.
+    private var isOwing = false
+
+    /// Counts a call.
+    ///
+    /// - Returns: whether this call is hit, possibly in place of an earlier one.
+    mutating func count() -> Bool {
+        calls += 1
+        if isHit() { isOwing = true }
+        return isOwing
+    }
+
+    /// Notes that the last counted call was hit.
+    mutating func strike() { isOwing = false }
+
+    private mutating func isHit() -> Bool {
+        switch occurrence {
+        case .always: true
+        case .call(let number): calls == number
+        case .every(let number): calls.isMultiple(of: number)
+        case .probability(let probability, _): Double.random(in: 0..<1, using: &dice) < probability
+        }
     }
 }

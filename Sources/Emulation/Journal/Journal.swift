@@ -2,14 +2,12 @@ import Synchronization
 
 /// What happened in a sandbox: the newest entries, within limits of count and memory.
 public final class Journal: Sendable {
-    /// How much journals may keep.
     package struct Limits: Sendable {
         package var entries = 1000
         package var bytes = 4 << 20
         /// Bytes of all sandboxes together.
         package var totalBytes = 64 << 20
 
-        /// Creates the default limits.
         package init() {}
     }
 
@@ -139,7 +137,6 @@ public final class Journal: Sendable {
     /// The number that entries do not pass before ``noteReserve(_:)`` calls again.
     var reservedNumber: Int { (state.withLock { $0.lastID } / Self.reserve + 1) * Self.reserve }
 
-    /// Continues numbering after that number.
     func resume(after number: Int) {
         state.withLock { $0.lastID = max($0.lastID, min(number, Ordinal.largest)) }
     }

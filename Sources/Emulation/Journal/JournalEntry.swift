@@ -2,7 +2,6 @@ public import JSON
 public import Tokens
 public import Wire
 
-/// The outcome of an exchange, and the reasons.
 public struct ExchangeRecord: Sendable {
     /// The vendor's id; `nil` when no vendor owns the path.
     public var vendor: String?
@@ -34,7 +33,6 @@ public struct ExchangeRecord: Sendable {
     /// Links the exchange to the sockets it notified; `nil` when there were none.
     @usableFromInline var cause: FrameCause?
 
-    /// Creates an empty record.
     public init() {}
 
     /// Whether the answer is not the one that the vendor's rules alone would give.
@@ -121,5 +119,145 @@ public struct JournalEntry: Sendable {
         }
         guard record.failure != nil else { return nil }
         return record.checks.firstFailed?.description
+    }
+}
+
+extension JournalEntry {
+    /// The exchange as conditions see it, with the budget for judging them.
+    func matchContext(_ budget: WorkBudget) -> MatchContext {
+        MatchContext(
+            request: request, claims: record.claims, moment: moment, reason: explanation, budget: budget)
+    }
+
+    /// The route that the client probably meant when its path matched none; `nil` when none comes close.
+    var meantRoute: RouteTable.Neighbour? {
+        guard record.route == nil else { return nil }
+        return record.guide?.closest(to: request.method, request.path)
+    }
+
+    /// Whether the exchange matched that route, or was meant to.
+    func isMeant(for route: String) -> Bool { record.route == route || meantRoute?.route == route }
+
+    /// The closest routes; `nil` when the request matched one.
+    func nearestRoutes(in routes: RouteTable) -> [String]? {
+        record.route == nil ? routes.guide.nearest(to: request.method, request.path) : nil
+    }
+}
+
+extension JournalEntry {
+    /// Every check made, in the vendor's order, and remarks on how the call arrived.
+    ///
+    /// The remarks follow from the entry, so they are computed when it is read.
+    package var findings: [Finding] { record.findings + remarks }
+
+    private var remarks: [Finding] { [slashes, clock].compactMap(\.self) }
+
+    /// What an accepted call was remarked on, in one line; `nil` for nothing, and for a refused call, which has its
+    /// reason.
+    var note: String? {
+        guard record.failure == nil else { return nil }
+        let noted = record.checks.noted + remarks
+        return noted.isEmpty ? nil : noted.map(\.remark).joined(separator: "; ")
+    }
+
+    /// What was found by the checks of that name that only noted it.
+    func notes(named check: String) -> [String] {
+        record.findings.filter { $0.check == check && $0.outcome == .noted }.compactMap { $0.found?.description }
+    }
+
+    /// A path that matched its route only because extra slashes are ignored.
+    private var slashes: Finding? {
+        guard record.route != nil else { return nil }
+        let path = request.path
+        let isDoubled = path.utf8.contains("//".utf8)
+        guard isDoubled || path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") else { return nil }
+        let plain = "/" + path.split(separator: "/").joined(separator: "/")
+        guard plain != path else { return nil }
+        return Finding(
+            isDoubled ? "double-slash" : "trailing-slash", .noted, expected: .text(plain), found: .text(String(path)),
+            note: isDoubled
+                ? "It is accepted here; the base address probably ends in a slash."
+                : "It is accepted here without the slash too.",
+            source: "ours")
+    }
+
+    /// A clock at the end of its range.
+    private var clock: Finding? {
+        guard moment >= Moment.representable.upperBound else { return nil }
+        return Finding(
+            "clock", .noted, expected: .timeUpTo(Moment.representable.upperBound.unixSeconds),
+            found: .time(moment.unixSeconds), note: SandboxClock.runOutNote, source: "ours")
+    }
+}
+
+/// One of several orders in a request, refused although the request as a whole was answered.
+public struct ExchangePart: Sendable {
+    /// How many are kept per exchange; the rest are counted.
+    static let most = 100
+    /// An estimate of the memory that one takes besides its findings, in bytes.
+    static let cost = 256
+
+    /// The order's number, counted from 1.
+    public let number: Int
+    /// What the order asks for, in the vendor's terms.
+    public let name: String
+    public let failure: String
+    /// What was found that led to the failure.
+    public let reason: String?
+    public let findings: [Finding]
+
+    public init(_ number: Int, named name: String, _ failure: String, because reason: String?, _ findings: [Finding]) {
+        (self.number, self.name, self.failure) = (number, name, failure)
+        self.reason = reason ?? findings.first { $0.outcome == .failed }?.description
+        self.findings = findings
+    }
+
+    var json: JSON {
+        [
+            "number": JSON(number), "name": .string(name), "failure": .string(failure), "reason": JSON(reason),
+            "findings": .array(findings.map(\.json)),
+        ]
+    }
+}
+
+/// The first refused orders of a request, and their total.
+public struct ExchangeParts: Sendable {
+    public private(set) var refused: [ExchangePart] = []
+    /// How many were refused in total.
+    public private(set) var count = 0
+
+    public init() {}
+
+    mutating func append(_ part: ExchangePart) {
+        count += 1
+        if refused.count < ExchangePart.most { refused.append(part) }
+    }
+
+    /// An estimate of the memory that they take, in bytes.
+    var byteCount: Int {
+        refused.reduce(0) { $0 + ExchangePart.cost + $1.findings.count * MemoryLayout<Finding>.stride }
+    }
+
+    /// The parts for programs, with their total.
+    var json: JSON { ["refused": JSON(count), "first": .array(refused.map(\.json))] }
+}
+
+/// Interventions in one line, as lists, logs and terminals show them.
+package enum InterventionText {
+    /// The line for the member `intervention` of an entry: a text, or a list of texts and objects; `nil` for nothing.
+    package static func line(_ intervention: JSON?) -> String? {
+        guard let intervention else { return nil }
+        let lines = (intervention.array ?? [intervention]).compactMap(text)
+        return lines.isEmpty ? nil : lines.joined(separator: "; ")
+    }
+
+    /// A text as it is; of an object the members that are no lists and objects, such as “claim rule wrong-nonce, left 0”.
+    private static func text(_ value: JSON) -> String? {
+        guard let members = value.object else { return value.string }
+        let words = members.compactMap { member -> String? in
+            guard member.value.array == nil, member.value.object == nil else { return nil }
+            return "\(member.name.replacing("_", with: " ")) \(member.value.string ?? member.value.text)"
+        }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
     }
 }

@@ -19,7 +19,6 @@ package struct JournalFilter: Sendable {
     /// Whether the exchange matched no route (`true`) or one (`false`).
     package var isUnmatched: Bool?
 
-    /// A status code, or all of a class.
     package enum Status: Sendable, Hashable, CustomStringConvertible {
         case code(Int)
         /// The first digit.
@@ -53,7 +52,6 @@ package struct JournalFilter: Sendable {
         }
     }
 
-    /// Creates a filter that admits every entry.
     package init() {}
 
     package func admits(_ entry: JournalEntry) -> Bool {

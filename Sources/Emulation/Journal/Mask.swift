@@ -1,5 +1,5 @@
 import JSON
-import Wire
+package import Wire
 
 /// Hides secrets by their names: credentials in fields and queries, and members that vendors declare.
 ///
@@ -74,5 +74,104 @@ enum Mask {
             return .string(hidden)
         }
         return .string(credential(text))
+    }
+}
+
+/// Hides a request's secrets where a rule's answer repeats them.
+///
+/// A vendor's own answers repeat secrets only in members it declares; an operator's template may repeat them anywhere.
+struct SecretRedactor {
+    /// ours: a shorter string occurs in answers by chance too often.
+    private static let shortest = 6
+
+    private let replacements: [(secret: String, shown: String)]
+
+    /// Collects the credentials of a request, and the values of these members of its content.
+    init(of request: Request, secrets: Set<String>) {
+        var pairs: [(String, String)] = []
+        for (name, value) in request.fields {
+            let shown = Mask.field(name, value, hiding: secrets)
+            // Matches a repetition with or without the scheme.
+            if shown != value {
+                pairs += zip(value.split(separator: " "), shown.split(separator: " ")).map { (String($0), String($1)) }
+            }
+        }
+        for (name, value) in request.queryItems {
+            let item = Mask.target("?\(name)=\(value)")
+            if item != "?\(name)=\(value)" { pairs.append((value, String(item.dropFirst(name.count + 2)))) }
+        }
+        if !secrets.isEmpty, let body = try? JSON.parse(request.body) {
+            pairs += Self.hiddenStrings(secrets, in: body).map { ($0, Mask.hidden) }
+        }
+        replacements = pairs.filter { $0.0 != $0.1 && $0.0.utf8.count >= Self.shortest }
+    }
+
+    func hidden(in value: JSON) -> JSON {
+        switch value {
+        case .string(let text): .string(replacements.reduce(text) { $0.replacing($1.secret, with: $1.shown) })
+        case .array(let elements): .array(elements.map(hidden))
+        case .object(let object): .object(JSONObject(object.map { ($0.name, hidden(in: $0.value)) }))
+        case .null, .bool, .number: value
+        }
+    }
+
+    /// The strings in members of these names, at any depth.
+    private static func hiddenStrings(_ names: Set<String>, in value: JSON, isHidden: Bool = false) -> [String] {
+        switch value {
+        case .string(let text): isHidden ? [text] : []
+        case .number(let number): isHidden ? [number.literal] : []
+        case .array(let elements): elements.flatMap { hiddenStrings(names, in: $0, isHidden: isHidden) }
+        case .object(let object):
+            object.flatMap { hiddenStrings(names, in: $0.value, isHidden: isHidden || names.contains($0.name)) }
+        case .null, .bool: []
+        }
+    }
+}
+
+/// The compact tokens in a request, wherever they stand.
+package enum PresentedTokens {
+    /// The tokens as sent, each once, in the order in which they are found: in fields, in the target, in the content.
+    package static func of(_ request: Request) -> [String] {
+        found(in: request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)])
+    }
+
+    private static func found(in texts: [String]) -> [String] {
+        var found: [String] = []
+        for text in texts {
+            var rest = Array(text.utf8)[...]
+            while let start = rest.place(of: beginning) {
+                let parts = rest[start...].prefix(while: isOfToken)
+                    .split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+                guard parts.count == 3, let end = parts.last?.endIndex else {
+                    rest = rest[(start + beginning.count)...]
+                    continue
+                }
+                let token = String(decoding: rest[start..<end], as: UTF8.self)
+                if !found.contains(token) { found.append(token) }
+                rest = rest[end...]
+            }
+        }
+        return found
+    }
+
+    /// `{"` in base64url, with which every header begins.
+    private static let beginning = Array("eyJ".utf8)
+
+    /// Whether it is a letter of base64url or the dot between two parts.
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
+        default: false
+        }
+    }
+
+    /// Header and claims of a token, with the dot that the signature follows.
+    private static func signed(_ token: String) -> Substring {
+        token[...(token.lastIndex(of: ".") ?? token.startIndex)]
+    }
+
+    /// The text with other signatures in the place of masked ones.
+    static func unmasked(_ text: String, _ tokens: [String]) -> String {
+        tokens.reduce(text) { $0.replacing(signed($1) + Mask.hidden, with: $1) }
     }
 }

@@ -169,7 +169,6 @@ extension MaskedExchange {
 // MARK: - For conditions and people
 
 extension MaskedExchange {
-    /// The exchange as conditions would see it.
     var matchContext: MatchContext {
         var request = entry.request
         request.target = target

@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 package import Tokens
 
@@ -50,5 +51,114 @@ package final class KeyFile: Sendable {
         } catch {
             throw MintRefusal("\(path) is not a private key in PEM: \(error)")
         }
+    }
+}
+
+/// The keys of an issuer for which this server signs, in files of the fixtures.
+///
+/// They are parsed on first use: hardly any sandbox needs them, so starting must not pay for it.
+package final class IssuerKeyFiles: Sendable {
+    /// The issuer's name in control calls.
+    package let name: String
+    /// The `Cache-Control` field of the published keys, where the fixtures say it.
+    package let cacheControl: String?
+    private let key: KeyFile
+    private let next: KeyFile?
+    private let spares: [KeyFile]
+    private let naming: IssuerKeys.Naming
+    private let keys = Mutex<IssuerKeys?>(nil)
+
+    /// Reads which files an issuer has: `key`, perhaps `next`, `spares` and `cache_control`.
+    ///
+    /// - Parameter naming: how drills name further keys.
+    package init(
+        name: String, _ entry: FixtureMapping, _ fixtures: VendorFixtures, naming: IssuerKeys.Naming = .random
+    ) throws(FixtureProblem) {
+        let takesThumbprint = naming == .thumbprint
+        func file(_ node: FixtureNode) throws(FixtureProblem) -> KeyFile {
+            try KeyFile(node, fixtures, takesThumbprint: takesThumbprint)
+        }
+        var spares: [KeyFile] = []
+        try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try file(node)) }
+        self.name = name
+        self.naming = naming
+        self.spares = spares
+        key = try file(try entry.required("key"))
+        next = try entry["next"].map { (node) throws(FixtureProblem) in try file(node) }
+        cacheControl = try entry["cache_control"]?.string()
+    }
+
+    /// The initial keys.
+    ///
+    /// - Throws: which file holds no key.
+    package func initialKeys() throws(MintRefusal) -> IssuerKeys {
+        if let known = keys.withLock({ $0 }) { return known }
+        var pairs: [SigningKey] = []
+        for spare in spares { pairs.append(try spare.read()) }
+        let next = try next.map { (file) throws(MintRefusal) in try file.read() }
+        let read = IssuerKeys(
+            name: name, algorithm: .rs256, signing: try key.read(), next: next, spares: pairs, naming: naming)
+        keys.withLock { $0 = read }
+        return read
+    }
+}
+
+/// Cheap checks of PEM text for startup; the key itself is read on first use.
+extension [UInt8] {
+    /// Whether the text has a PEM line that mentions a private key.
+    ///
+    /// Searches bytes: every start checks all keys, and searching characters takes a hundred times as long.
+    package var holdsPrivateKey: Bool {
+        let words = Array("PRIVATE KEY-----".utf8)
+        var rest = self[...]
+        while let start = rest.place(of: words[0]) {
+            if rest[start...].prefix(words.count).elementsEqual(words) { return true }
+            rest = rest[(start + 1)...]
+        }
+        return false
+    }
+
+    /// Whether the text's first block contains only base64 in whole groups of four, and is terminated.
+    package var isBase64InPEM: Bool {
+        let dashes = Array("-----".utf8)
+        var (isInside, count) = (false, 0)
+        for line in split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+            if line.starts(with: dashes) {
+                if isInside { return count > 0 && count.isMultiple(of: 4) }
+                isInside = true
+            } else if isInside {
+                guard line.allSatisfy(Self.isBase64) else { return false }
+                count += line.count
+            }
+        }
+        return false
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+}
+
+/// A secret that a vendor shares with signers, described without revealing it.
+public struct SharedSecret: Sendable {
+    package let owner: String
+    package let algorithm: Algorithm
+    /// Its length in bytes.
+    package let byteCount: Int
+
+    /// Describes a secret of that owner; only the length of the key is kept.
+    package init(owner: String, algorithm: Algorithm, key: SigningKey) {
+        self.owner = owner
+        self.algorithm = algorithm
+        byteCount =
+            switch key.kind {
+            case .secret(let byteCount): byteCount
+            case .rsa, .ec, .ed25519: 0
+            }
     }
 }

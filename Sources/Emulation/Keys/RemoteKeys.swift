@@ -1,4 +1,6 @@
+public import HTTPTypes
 import JSON
+import Synchronization
 public import Tokens
 
 /// An issuer's published keys, as cached by one sandbox: kept for their lifetime, and fetched again when needed.
@@ -101,7 +103,6 @@ extension RemoteKeys {
 // MARK: - Results
 
 extension RemoteKeys {
-    /// Reads the answer to a request made at that moment.
     package func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
         var reader = PublishedKeysReader(form: form, algorithm: algorithm)
         var (status, lifetime): (Int?, CacheLifetime?)
@@ -156,6 +157,134 @@ extension KeyFetchPolicy {
         case .none?: shortestLifetime
         case .seconds(let seconds)?: min(max(.seconds(seconds), shortestLifetime), longestLifetime)
         case nil: standardLifetime
+        }
+    }
+}
+
+/// A running fetch of published keys, and the callers that wait for it.
+final class KeyFetch: Sendable {
+    private let gate = Gate()
+    private let ending = Mutex<(report: KeyFetchReport, isTaken: Bool)?>(nil)
+
+    /// The result, once the fetch has ended, and whether the keys it was made for took it over: they do not if they
+    /// were replaced in the meantime.
+    func outcome() async -> (report: KeyFetchReport, isTaken: Bool)? {
+        await gate.passage()
+        return ending.withLock { $0 }
+    }
+
+    /// Releases all waiters.
+    func complete(with report: KeyFetchReport, isTaken: Bool) {
+        ending.withLock { $0 = (report, isTaken) }
+        gate.open()
+    }
+}
+
+/// How long published keys are cached, and how often they are fetched.
+public struct KeyFetchPolicy: Sendable, Hashable {
+    /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
+    public var coolDown: Duration
+    /// The lifetime of keys whose answer states none.
+    public var standardLifetime: Duration
+    /// The shortest lifetime; an answer that asks for less, or for no caching at all, gets this.
+    public var shortestLifetime: Duration
+    public var longestLifetime: Duration
+    /// How long keys are used beyond their lifetime while fresh ones are unavailable.
+    public var staleTime: Duration
+
+    /// Creates a policy; the defaults are ours.
+    public init(
+        coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600),
+        shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),
+        staleTime: Duration = .seconds(86_400)
+    ) {
+        self.coolDown = coolDown
+        self.standardLifetime = standardLifetime
+        self.shortestLifetime = shortestLifetime
+        self.longestLifetime = longestLifetime
+        self.staleTime = staleTime
+    }
+}
+
+/// Published keys needed to judge a request.
+public struct KeyRequirement: Sendable, Hashable {
+    /// The issuer's name, as in ``RemoteKeys/issuer``.
+    public let issuer: String
+    /// The key that the token names.
+    public let keyID: String?
+
+    public init(of issuer: String, naming keyID: String?) {
+        self.issuer = issuer
+        self.keyID = keyID
+    }
+}
+
+/// A request for the keys that an issuer publishes.
+///
+/// Only the pipeline sends it: vendors state what they need, and never open a connection.
+public struct KeyRequest: Sendable, Hashable {
+    /// The prefix of a URL that points at this server, in the sandbox of the caller.
+    package static let ownServer = "{self}"
+    /// The time limit for the whole answer, by the machine's clock.
+    public static let timeLimit = Duration.seconds(5)
+    /// The largest content of an answer, in bytes.
+    public static let longestBody = 256 * 1024
+
+    /// An absolute URL, or a path on this server after ``ownServer``.
+    public let url: String
+
+    public init(url: String) {
+        self.url = url
+    }
+
+    /// The target on this server; `nil` for a URL that leads elsewhere.
+    package var ownTarget: String? {
+        url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil
+    }
+
+    public var fields: HTTPFields { [.accept: "application/json"] }
+}
+
+public enum KeyAnswer: Sendable {
+    /// A complete answer, whatever its status.
+    case answered(HTTPResponse.Status, cacheControl: [String], body: [UInt8])
+    case failed(KeyFetchProblem)
+}
+
+/// Why a request for keys returned none.
+public enum KeyFetchProblem: Error, Sendable, Hashable {
+    /// The URL was not requested; the phrase says why.
+    case notAsked(String)
+    /// No connection, no TLS, or no HTTP; the phrase says what.
+    case unreachable(String)
+    /// The connection ended before the answer was complete.
+    case connectionLost
+    /// The answer was not complete within that time.
+    case slow(within: Duration)
+    case tooLarge
+    case redirected(Int)
+    case status(Int)
+    /// The content is not JSON; the phrase says why.
+    case notJSON(String)
+    /// The content is JSON of another form; the phrase says what is expected.
+    case otherForm(String)
+    case noUsableKey
+}
+
+extension KeyFetchProblem: CustomStringConvertible {
+    /// What was found and what would be right.
+    public var description: String {
+        switch self {
+        case .notAsked(let why): "not asked: \(why)"
+        case .unreachable(let what): what
+        case .connectionLost: "the connection ended before the answer was complete."
+        case .slow(let limit): "the answer was not complete within \(Int(limit.inSeconds)) s"
+        case .tooLarge: "the answer has more than \(KeyRequest.longestBody) bytes"
+        case .redirected(let status): "status \(status) sends elsewhere; redirects are not followed"
+        case .status(let status): "status \(status); expected 200"
+        case .notJSON(let why): "the content is not JSON: \(why)"
+        case .otherForm(let expected): "the content is JSON of another form; expected \(expected)"
+        case .noUsableKey: "no key in the answer can be used"
         }
     }
 }

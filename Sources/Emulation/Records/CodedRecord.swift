@@ -2,7 +2,6 @@ package import JSON
 
 /// A record that describes its form in fixtures and exports once.
 package protocol CodedRecord: Sendable {
-    /// Creates an empty record to read into.
     init()
 
     /// Lists the members in writing order; ``RecordCoder`` sets the ones it reads.
@@ -10,7 +9,6 @@ package protocol CodedRecord: Sendable {
 }
 
 extension CodedRecord {
-    /// The record as written in an export of that extent.
     package func json(_ extent: StateExtent) -> JSON {
         var coder = RecordCoder(writing: extent)
         var record = self

@@ -7,7 +7,6 @@ public protocol KeyedRecord: Sendable {
     /// A property shared by records that are looked up together.
     associatedtype Group: Hashable & Sendable = Never
 
-    /// The record's permanent key.
     var key: Key { get }
     /// Its current additional names.
     var names: [Name] { get }

@@ -1,6 +1,5 @@
 package import JSON
 
-/// Where records are read from or written to.
 package enum RecordForm: Sendable {
     /// The vendor's fixtures, which contain secrets and refer to files beside them.
     case fixture(VendorFixtures)
@@ -28,7 +27,6 @@ package struct RecordCoder {
     private let work: Work
     /// Of the rows that are written, where they belong.
     private let row: StateRow.Name
-    /// Where the record is read from or written to.
     package let form: RecordForm
     private var object = JSONObject()
     private var lastNames: [String] = []
@@ -58,7 +56,6 @@ package struct RecordCoder {
     /// Writes these members after all others, in this order.
     package mutating func writesLast(_ names: String...) { lastNames = names }
 
-    /// The members that were written.
     var written: JSONObject {
         var written = object
         for name in lastNames {
@@ -112,7 +109,6 @@ package struct RecordCoder {
         member(name, &value, or: standard, write: { $0 == standard ? JSON?.none : $0.written }, read: Value.read)
     }
 
-    /// A member that may be absent.
     package mutating func member<Value: RecordValue>(_ name: String, _ value: inout Value?) {
         member(name, &value, or: .some(nil), write: { $0?.written }, read: Value.read)
     }
@@ -137,7 +133,6 @@ package struct RecordCoder {
         }
     }
 
-    /// A whole number in a range.
     package mutating func member(
         _ name: String, _ value: inout Int, or standard: Int? = nil, in range: ClosedRange<Int>
     ) {

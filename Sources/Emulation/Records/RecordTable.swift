@@ -228,7 +228,6 @@ extension RecordTable {
         return value
     }
 
-    /// Removes a record and returns it; `nil` when there is none.
     @discardableResult
     package mutating func remove(_ key: Key) -> Record? {
         guard let old = self[key] else { return nil }

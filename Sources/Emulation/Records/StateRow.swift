@@ -15,7 +15,6 @@ package struct StateRow: Sendable, Hashable {
     package let name: Name
     /// Its place in the list. What is written over a row leaves the place as it was.
     package var rank: Int
-    /// The record as JSON.
     package let document: [UInt8]
 
     package init(_ name: Name, rank: Int = 0, document: [UInt8]) {
@@ -34,10 +33,8 @@ package struct StateRows: Sendable {
     /// The rows that come, or replace those of their names.
     package var written: [StateRow] = []
 
-    /// Creates no change.
     package init() {}
 
-    /// Whether nothing has changed.
     package var isEmpty: Bool { !isAnew && emptied.isEmpty && removed.isEmpty && written.isEmpty }
 
     /// Adds what changed after that.

@@ -1,8 +1,8 @@
 public import HTTPTypes
+import Wire
 
 /// Maps paths to vendors: the routes of all vendors and the prefixes they own.
 public struct RouteTable: Sendable {
-    /// The result of matching a request.
     public enum Match: Sendable {
         /// The route with that index, of the vendor with that index.
         case route(vendor: Int, route: Int, PathParameters)
@@ -160,10 +160,179 @@ public struct RouteTable: Sendable {
 
 /// Why a set of vendors cannot be mounted together.
 package struct RouteClash: Error, CustomStringConvertible {
-    /// Which routes or prefixes clash.
     package let description: String
 
     init(_ description: String) {
         self.description = description
+    }
+}
+
+/// The paths of one vendor as a tree of segments; literals take precedence over parameters, and those over a rest
+/// parameter.
+struct RouteTrie: Sendable {
+    private struct Node: Sendable {
+        var literals: [Substring: Int] = [:]
+        var parameter: Int?
+        var ends: [End] = []
+        /// Endpoints that match any remaining segments.
+        var covers: [End] = []
+    }
+
+    private struct End: Sendable {
+        let method: HTTPRequest.Method
+        let route: Int
+        let names: [String]
+    }
+
+    /// The result of matching a path and method.
+    enum Match {
+        case route(Int, PathParameters)
+        case otherMethods([HTTPRequest.Method])
+        case nothing
+    }
+
+    private var nodes = [Node()]
+
+    /// Adds an endpoint.
+    ///
+    /// - Returns: the route that already has the same method and path shape, in which case nothing is added.
+    mutating func insert(_ endpoint: Endpoint, route: Int) -> Int? {
+        var node = 0
+        var names: [String] = []
+        var coversRest = false
+        for bytes in endpoint.pattern.utf8.split(separator: UInt8(ascii: "/")) {
+            let segment = Substring(bytes)
+            if segment.utf8.first != UInt8(ascii: "{") {
+                node = nodes[node].literals[segment] ?? grow { nodes, new in nodes[node].literals[segment] = new }
+            } else if segment.hasSuffix("...}") {
+                coversRest = true
+                names.append(String(segment.dropFirst().dropLast(4)))
+            } else {
+                names.append(String(segment.dropFirst().dropLast()))
+                node = nodes[node].parameter ?? grow { nodes, new in nodes[node].parameter = new }
+            }
+        }
+        let ends = coversRest ? nodes[node].covers : nodes[node].ends
+        if let other = ends.first(where: { $0.method == endpoint.method }) { return other.route }
+        let end = End(method: endpoint.method, route: route, names: names)
+        if coversRest { nodes[node].covers.append(end) } else { nodes[node].ends.append(end) }
+        return nil
+    }
+
+    private mutating func grow(_ link: (inout [Node], Int) -> Void) -> Int {
+        nodes.append(Node())
+        link(&nodes, nodes.count - 1)
+        return nodes.count - 1
+    }
+
+    /// Finds the route; HEAD follows GET.
+    func match(_ segments: [Substring], _ method: HTTPRequest.Method) -> Match {
+        var values: [String] = []
+        var others: [HTTPRequest.Method] = []
+        let wanted = method == .head ? .get : method
+        var covers: [HTTPRequest.Method] = []
+        guard let end = find(segments[...], from: 0, wanted, &values, &others, &covers) else {
+            // A catch-all endpoint makes no path known. Two patterns may match one path and share a method.
+            return others.isEmpty ? .nothing : .otherMethods(Self.once(others + covers))
+        }
+        return .route(end.route, PathParameters(names: end.names, values: values))
+    }
+
+    private static func once(_ methods: [HTTPRequest.Method]) -> [HTTPRequest.Method] {
+        methods.indices.filter { !methods[..<$0].contains(methods[$0]) }.map { methods[$0] }
+    }
+
+    private func find(
+        _ segments: ArraySlice<Substring>, from index: Int, _ method: HTTPRequest.Method,
+        _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]
+    ) -> End? {
+        if let end = findExactly(segments, at: index, method, &values, &others, &covers) { return end }
+        guard !nodes[index].covers.isEmpty else { return nil }
+        if let cover = nodes[index].covers.first(where: { $0.method == method }) {
+            values.append(segments.joined(separator: "/"))
+            return cover
+        }
+        covers += nodes[index].covers.map(\.method)
+        return nil
+    }
+
+    /// Nodes are read in place: copying one would retain its contents.
+    private func findExactly(
+        _ segments: ArraySlice<Substring>, at index: Int, _ method: HTTPRequest.Method,
+        _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]
+    ) -> End? {
+        guard let segment = segments.first else {
+            if let end = nodes[index].ends.first(where: { $0.method == method }) { return end }
+            others += nodes[index].ends.map(\.method)
+            return nil
+        }
+        if let literal = nodes[index].literals[segment],
+            let end = find(segments.dropFirst(), from: literal, method, &values, &others, &covers)
+        {
+            return end
+        }
+        guard let parameter = nodes[index].parameter, !segment.isEmpty else { return nil }
+        values.append(String(segment))
+        if let end = find(segments.dropFirst(), from: parameter, method, &values, &others, &covers) { return end }
+        values.removeLast()
+        return nil
+    }
+}
+
+/// How a vendor reads the path of a request.
+public struct PathRules: Sendable {
+    /// The treatment of empty segments, caused by repeated slashes.
+    package enum RepeatedSlashes: Sendable {
+        /// They count as one slash anywhere.
+        case collapse
+        /// They count as one slash only at the start of the path.
+        case collapseLeading
+    }
+
+    /// The treatment of repeated slashes.
+    package let repeatedSlashes: RepeatedSlashes
+    package let ignoresTrailingSlash: Bool
+    /// Rewrites the decoded segments before route lookup: replaces spellings that clients are known to send by those of
+    /// the route table.
+    let rewrite: (@Sendable (inout [Substring]) -> Void)?
+
+    package init(
+        repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool,
+        rewrite: (@Sendable (inout [Substring]) -> Void)? = nil
+    ) {
+        self.rewrite = rewrite
+        self.repeatedSlashes = repeatedSlashes
+        self.ignoresTrailingSlash = ignoresTrailingSlash
+    }
+}
+
+/// The segments of a path, split at literal slashes and then decoded once each.
+struct TargetPath {
+    /// The decoded segments; `a//b/` has an empty one in the middle and one at the end.
+    let segments: [Substring]
+
+    init(_ path: Substring) {
+        segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            // A segment with a broken escape stays as sent, so it matches only a parameter.
+            .map { PercentEncoding.decode(Substring($0)) ?? Substring($0) }
+    }
+
+    /// Whether it contains a NUL, which RFC 3986 section 7.3 warns of: code that treats a segment as a C string would
+    /// see another path.
+    var holdsNUL: Bool { segments.contains { $0.utf8.contains(0) } }
+
+    /// The segments as a vendor reads them.
+    func segments(by rules: PathRules) -> [Substring] {
+        let repeated = self.segments.contains(where: \.isEmpty) ? rules.repeatedSlashes : nil
+        var segments =
+            switch repeated {
+            case .collapse where rules.ignoresTrailingSlash: self.segments.filter { !$0.isEmpty }
+            case .collapse: self.segments.dropLast().filter { !$0.isEmpty } + self.segments.suffix(1)
+            case .collapseLeading: Array(self.segments.drop { $0.isEmpty })
+            case nil: self.segments
+            }
+        if rules.ignoresTrailingSlash, segments.last?.isEmpty == true { segments.removeLast() }
+        rules.rewrite?(&segments)
+        return segments
     }
 }

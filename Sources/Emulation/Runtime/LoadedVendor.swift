@@ -4,9 +4,7 @@ public import Wire
 
 /// A vendor as lists, files and commands see it, with its own types hidden.
 public protocol LoadedVendor: SwitchDeclaring, Sendable {
-    /// The routes, in the vendor's order.
     var routes: [RouteListing] { get }
-    /// The failures, in the vendor's order.
     var failures: [FailureListing] { get }
     /// Their names, which are far cheaper to list.
     var failureNames: [String] { get }
@@ -35,11 +33,9 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
 public protocol SandboxedVendor: AnyObject, Sendable {
     /// Answers an exchange whose path leads to the vendor.
     func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep
-    /// Applies changed settings.
     func apply(_ settings: Settings)
     /// Passes the deadlines that are due by the sandbox's clock.
     func passDeadlines(in sandbox: Sandbox)
-    /// Resets the state to the fixtures.
     func reset()
     /// Closes its sockets and drops its deadlines, permanently.
     func end()
@@ -56,7 +52,6 @@ public protocol SandboxedVendor: AnyObject, Sendable {
 
     /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
     func export(_ extent: StateExtent) -> JSON?
-    /// Writes the state's changes row by row.
     func write(to rows: RowWriter)
     /// Reads and checks a state; the returned closure puts it in force.
     ///
@@ -65,12 +60,10 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     /// The secrets that the state has gained since that mark; `nil` when there are none.
     func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
 
-    /// Mints a token, for clients that select the sandbox in this way.
     func mint(
         _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
     ) throws(MintRefusal) -> MintedToken
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
-    /// The issuers that publish keys.
     var issuers: [IssuerKeys] { get }
     /// The keys that issuers publish elsewhere.
     var remoteKeys: [RemoteKeys] { get }
@@ -84,7 +77,6 @@ public struct RouteListing: Sendable {
     package let id: String
     /// The methods and paths that lead there.
     package let endpoints: [Endpoint]
-    /// Where the route is known from.
     package let evidence: Evidence
     /// The endpoints known only from the vendor's clients.
     package let observed: Set<Endpoint>
@@ -103,7 +95,6 @@ public struct Exchange: Sendable {
     /// The request, its target without the sandbox's prefix.
     public let request: Request
     public let sandbox: Sandbox
-    /// How the request named the sandbox.
     public let selector: SandboxSelector
     /// The moment at which the whole exchange is judged.
     public let moment: Moment
@@ -114,7 +105,6 @@ public struct Exchange: Sendable {
     @usableFromInline let isWatched: Bool
 }
 
-/// The progress of an exchange.
 public enum ExchangeStep: Sendable {
     case finished(Response, ExchangeRecord)
     /// Nothing was done, since the sandbox is kept elsewhere by now; whoever fetches it there can begin anew.
@@ -158,7 +148,6 @@ extension TokenExplanation {
         failure == nil ? nil : findings.first { $0.outcome == .failed }?.description
     }
 
-    /// The explanation for programs.
     package var json: JSON {
         var answer: JSON = nil
         if let response {

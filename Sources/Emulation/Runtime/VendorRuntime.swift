@@ -149,7 +149,6 @@ extension VendorRuntime {
         call.interventions = []
     }
 
-    /// Answers with a handler's response.
     @inlinable
     func finish(
         _ exchange: Exchange, _ response: consuming Response, _ call: Call<V>, in store: VendorStateStore<V>
@@ -171,7 +170,6 @@ extension VendorRuntime {
         return finish(exchange, response, record, in: store)
     }
 
-    /// Returns the answer, with its journal record.
     @inlinable
     func finish(
         _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord,
@@ -193,5 +191,120 @@ extension VendorRuntime {
         record.secrets = secrets
         record.claims = vendor.token(of: call.credentials)?.claims
         return record
+    }
+}
+
+/// Answers given before a handler is reached. Not inlinable: few exchanges get here.
+extension VendorRuntime {
+    /// The vendor's answer to a request without a route, when that is not a failure.
+    @usableFromInline
+    func unrouted(_ exchange: Exchange, in store: VendorStateStore<V>) -> ExchangeStep? {
+        guard let response = vendor.unroutedAnswer(to: exchange.request, { store.switches }) else { return nil }
+        return finish(exchange, response, record(), in: store)
+    }
+
+    /// Refuses a path that has no route, or only other methods.
+    @usableFromInline
+    func refuse(_ exchange: Exchange, knowing methods: [HTTPRequest.Method]?, in store: VendorStateStore<V>)
+        -> ExchangeStep
+    {
+        var record = record()
+        if let allow = methods?.map(\.rawValue).joined(separator: ", ") {
+            let failure = V.unrouted.methodNotAllowed
+            let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
+            return finish(exchange, Refusal(failure, because: reason), record, in: store) { response in
+                if failure != V.unrouted.routeNotFound { response.fields[.allow] = allow }
+            }
+        }
+        var refusal = Refusal(V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path")
+        if let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) {
+            (refusal, record.mayBeMistyped) = (Refusal(part.failure, because: reason), false)
+        }
+        return finish(exchange, refusal, record, in: store)
+    }
+
+    @usableFromInline
+    func refuseLongBody(_ exchange: Exchange, at route: Route<V>, in store: VendorStateStore<V>) -> ExchangeStep {
+        var record = record()
+        record.route = route.id
+        let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
+        let reason = exchange.request.excess(over: limit)
+        return finish(exchange, Refusal(V.unrouted.bodyTooLarge, because: reason), record, in: store)
+    }
+
+    /// The answer to a failure, in the form that the vendor gives it for the sender of the request.
+    @usableFromInline
+    func response(
+        to exchange: Exchange, _ refusal: Refusal<V.Failure>, at route: String?, in store: VendorStateStore<V>
+    ) -> Response {
+        let values = store.switchValues
+        guard V.presentsFailures else {
+            return catalog.response(refusal.failure, refusal.parameters, route: route, switches: values)
+        }
+        let sandbox = exchange.sandbox
+        let setting = FailureSetting<V.Failure, V.Switches>(
+            failure: refusal.failure, request: exchange.request, route: route, switches: store.switches,
+            identifiers: sandbox.identifiers, moment: sandbox.now,
+            base: sandbox.identity.publicBase.address(of: sandbox.name, by: exchange.selector))
+        var parameters = vendor.freshParameters(in: setting)
+        for parameter in refusal.parameters { parameters[parameter.name] = parameter.value }
+        var response = catalog.response(refusal.failure, parameters, route: route, switches: values)
+        let context = store.content.withLock { vendor.failureContext(in: $0.state, setting) }
+        vendor.present(&response, refusal.parameters, context, in: setting)
+        return response
+    }
+
+    private func record() -> ExchangeRecord {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.secrets = secrets
+        return record
+    }
+}
+
+/// The vendor for lists, files and commands.
+extension VendorRuntime: LoadedVendor {
+    @usableFromInline var identity: VendorIdentity { V.identity }
+    @usableFromInline var failures: [FailureListing] { catalog.listing }
+    // Not by a key path, which generic code would have to build at run time.
+    @usableFromInline var failureNames: [String] { V.Failure.allCases.map { $0.rawValue } }
+    @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
+    @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
+    @usableFromInline var verifiableNotes: [String] { V.verifiableNotes }
+    @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
+    @usableFromInline var requestFacts: [RequestFact] { V.requestFacts }
+    @usableFromInline var samples: [SampleCredential] { vendor.samples }
+    @usableFromInline var sharedSecrets: [SharedSecret] { vendor.sharedSecrets }
+    @usableFromInline var secretTexts: [String] { vendor.secretTexts }
+
+    @usableFromInline var routes: [RouteListing] {
+        table.map {
+            RouteListing(
+                id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, observed: $0.observed, source: $0.source,
+                bodyLimit: $0.bodyLimit)
+        }
+    }
+
+    @usableFromInline
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+        try vendor.sampleRequest(at: moment, base: base)
+    }
+
+    @usableFromInline
+    func putInForce() -> any AnyVendorInForce { VendorInForce(self) }
+}
+
+/// Opening sockets. Not inlinable: few exchanges get here.
+extension VendorRuntime {
+    /// Accepts a handshake for a handler; events on the socket join the exchange's entry.
+    @usableFromInline
+    func open(_ exchange: Exchange, _ call: Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
+        guard let order = call.socket else {
+            preconditionFailure("a handler of \(V.identity.id) replies with a socket that the call did not open")
+        }
+        let (response, log) = order.accept(exchange.sandbox, store, order.era)
+        var record = record(of: call)
+        record.socket = log
+        return finish(exchange, response, record, in: store)
     }
 }

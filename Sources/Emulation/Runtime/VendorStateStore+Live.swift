@@ -111,7 +111,6 @@ extension VendorStateStore {
         }
     }
 
-    /// Forgets a socket that has ended.
     func forget(_ socket: WebSocket, _ closure: WebSocketClosure, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
             connection.log.closed(closure, at: call.moment)

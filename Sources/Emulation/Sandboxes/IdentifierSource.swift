@@ -5,12 +5,10 @@ import Synchronization
 public final class IdentifierSource: Sendable {
     private let generator: Mutex<any RandomNumberGenerator & Sendable>
 
-    /// Creates a source with a seed, or an unpredictable one.
     package init(seed: UInt64? = nil) {
         generator = Mutex(Self.generator(seed: seed))
     }
 
-    /// Restarts with a seed, or without one.
     package func reseed(_ seed: UInt64?) {
         let fresh = Self.generator(seed: seed)
         generator.withLock { $0 = fresh }

@@ -17,7 +17,6 @@ public final class Sandbox: Sendable {
         var pins = 0
         /// Control calls still in progress that a hand-over waits for.
         var controlCalls = 0
-        /// Open sockets.
         var sockets = 0
         var lastUsed: Moment
         var timeToLive: Duration? { didSet { isUnwritten = true } }
@@ -115,7 +114,6 @@ public final class Sandbox: Sendable {
     /// When the sandbox was last used, by the machine's clock; now, while a socket is open.
     package var lastUsed: Moment { control.withLock { $0.sockets > 0 ? machine() : $0.lastUsed } }
 
-    /// How many exchanges the sandbox has seen.
     package var exchanges: Int { control.withLock { $0.exchanges } }
 
     /// Keeps the sandbox from expiring during longer work in it.
@@ -216,7 +214,6 @@ public final class Sandbox: Sendable {
 // MARK: - Sockets and deadlines
 
 extension Sandbox {
-    /// How many sockets are open.
     package var sockets: Int { control.withLock { $0.sockets } }
 
     /// Keeps the sandbox from expiring while a socket is open.
@@ -261,13 +258,11 @@ extension Sandbox {
 // MARK: - Faults and scenarios
 
 extension Sandbox {
-    /// The armed faults with their counters.
     package var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
 
     /// Replaces the armed faults; each counts calls from now on.
     package func arm(_ faults: [Fault]) { alter { $0.interventions.arm(faults) } }
 
-    /// The active scenarios with their current states.
     package var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
 
     /// Replaces the active scenarios, each with the index of its starting state; the first one takes precedence.

@@ -229,7 +229,6 @@ public final class SandboxDirectory: Sendable {
         return [standard] + sandboxes.withLock { Array($0.values) }.sorted { $0.name < $1.name }
     }
 
-    /// How many sandboxes there are.
     package var count: Int { 1 + sandboxes.withLock { $0.count } }
 
     /// How many sandboxes are in memory: ``count``, and removed ones still in use.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Identifies a sandbox and the start of the program that it belongs to.
 ///
 /// For vendors whose credentials belong to a sandbox, or that must recognize those of an earlier start.
@@ -22,4 +24,149 @@ public struct SandboxIdentity: Sendable, Hashable {
     package static func drawStart(seed: UInt64?) -> String {
         String(IdentifierSource(seed: seed).uuid().prefix(8))
     }
+}
+
+/// The name of a sandbox: 1 to 63 lowercase letters, digits and hyphens, so that it can also be a host label.
+public enum SandboxName {
+    /// The sandbox of requests that name none.
+    public static let standard = "default"
+
+    /// A regular expression for valid names.
+    package static let pattern = "^[a-z0-9-]{1,63}$"
+
+    public static func isValid(_ text: some StringProtocol) -> Bool {
+        (1...63).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+public enum SandboxSelector: Sendable, Hashable, CaseIterable {
+    /// Not at all, so it is in the standard one.
+    case none
+    /// By the path prefix `/~NAME`.
+    case path
+    /// By the field `X-Understudy-Sandbox`.
+    case field
+    /// By the host `NAME.localhost`.
+    case host
+}
+
+/// The address under which clients reach this server, for documents and tokens that name it.
+///
+/// It is configured, or the address of the first listener: what a token says must not depend on the `Host` of some
+/// request.
+public final class PublicBase: Sendable {
+    private struct Content {
+        var text: String
+        let isConfigured: Bool
+    }
+
+    private let content: Mutex<Content>
+
+    /// What stands in fixtures and requests for the base, in whichever form a client selects its sandbox.
+    package static let placeholder = "{base}"
+
+    /// Creates a base.
+    ///
+    /// - Parameter text: scheme, host and port without a slash at the end, such as `https://mocks.example.test`; `nil`
+    ///   for the address of the first listener.
+    public init(_ text: String? = nil) {
+        content = Mutex(Content(text: text ?? "http://localhost:8080", isConfigured: text != nil))
+    }
+
+    /// Whether a text can be a base: scheme, host, perhaps a port and a path, no slash at the end.
+    package static func isValid(_ text: String) -> Bool {
+        text.wholeMatch(of: /https?:\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[A-Za-z0-9._~-]+)*/) != nil
+    }
+
+    /// Scheme, host and port.
+    package var text: String { content.withLock { $0.text } }
+
+    /// Whether somebody chose it.
+    package var isConfigured: Bool { content.withLock { $0.isConfigured } }
+
+    /// Notes where the server listens; a configured base stays.
+    package func listen(scheme: String, port: Int) {
+        content.withLock { content in
+            if !content.isConfigured { content.text = "\(scheme)://localhost:\(port)" }
+        }
+    }
+
+    /// The base of a sandbox for clients that select it in this way.
+    public func address(of sandbox: String, by selector: SandboxSelector) -> String {
+        switch selector {
+        case .none, .field: text
+        case .path: "\(text)/~\(sandbox)"
+        case .host: host(of: sandbox)
+        }
+    }
+
+    /// All bases of a sandbox, the plain one first.
+    package func addresses(of sandbox: String) -> [String] {
+        [text, address(of: sandbox, by: .path), address(of: sandbox, by: .host)]
+    }
+
+    /// An address of this server with ``placeholder`` in place of the base; `nil` for an address elsewhere.
+    package func general(_ address: String, of sandbox: String) -> String? {
+        // The longest base first: one of them is another with a path.
+        let bases = addresses(of: sandbox).sorted { $0.utf8.count > $1.utf8.count }
+        for base in bases where address.hasPrefix(base) {
+            let rest = address.dropFirst(base.count)
+            if rest.isEmpty || rest.hasPrefix("/") { return Self.placeholder + rest }
+        }
+        return nil
+    }
+
+    /// The same scheme and port with the host `NAME.localhost`.
+    private func host(of sandbox: String) -> String {
+        let text = text
+        guard let start = text.firstRange(of: "://")?.upperBound else { return text }
+        let authority = text[start...]
+        // A colon inside brackets belongs to an IPv6 address.
+        let behind = authority.lastIndex(of: "]") ?? authority.startIndex
+        let port = authority[behind...].lastIndex(of: ":").map { authority[$0...] } ?? ""
+        return "\(text[..<start])\(sandbox).localhost\(port)"
+    }
+}
+
+extension PublicBase: Hashable {
+    public static func == (left: PublicBase, right: PublicBase) -> Bool { left === right }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// How many sandboxes may exist, and how long each may stay unused.
+package struct SandboxLimits: Sendable {
+    /// The default maximum besides the standard one.
+    package static let standardCapacity = 20_000
+
+    /// The maximum number besides the standard one.
+    package let capacity: Int
+    /// How long a sandbox without a time to live of its own may stay unused before it is dropped; `nil` for as long as
+    /// there is room.
+    package let timeToLive: Duration?
+
+    /// Creates limits with that capacity, at least 1, and that time to live.
+    package init(capacity: Int = standardCapacity, timeToLive: Duration? = nil) {
+        self.capacity = max(1, capacity)
+        self.timeToLive = timeToLive
+    }
+}
+
+/// Counts the sandboxes in memory: those that can be named, and removed ones still in use.
+final class SandboxCensus: Sendable {
+    private let sandboxes = Atomic(0)
+
+    init() {}
+
+    var count: Int { sandboxes.load(ordering: .relaxed) }
+
+    func enter() { sandboxes.add(1, ordering: .relaxed) }
+    func leave() { sandboxes.subtract(1, ordering: .relaxed) }
 }

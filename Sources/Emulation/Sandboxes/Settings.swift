@@ -113,7 +113,6 @@ extension BehaviourProfile: RecordValue {}
 
 /// Why a setting was refused: what was found and what would be right.
 package struct SettingsProblem: Error, CustomStringConvertible {
-    /// One sentence for people.
     package let description: String
 
     init(_ description: String) {

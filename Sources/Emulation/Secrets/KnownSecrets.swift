@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Strings that must not be shown, found in any text in one pass.
 ///
 /// A long one is found anywhere, including inside other words. A short one, or one that could be a word,
@@ -21,7 +23,6 @@ final class KnownSecrets: Sendable {
     private let filter: StartFilter
     /// Secrets that count only as whole values.
     let wholes: Set<[UInt8]>
-    /// The secrets themselves.
     let texts: Set<String>
 
     init(_ texts: some Sequence<String>) {
@@ -53,7 +54,6 @@ final class KnownSecrets: Sendable {
         return beginnings
     }
 
-    /// How many secrets there are.
     var count: Int { texts.count }
 
     private static func isFoundInside(_ bytes: [UInt8]) -> Bool {
@@ -134,4 +134,100 @@ private struct StartFilter: Sendable {
 
 extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
+/// The known secrets of a sandbox: those of the fixtures, and those its states have learned since.
+///
+/// Built on reading, and only extended afterwards: checking for new secrets costs one lock per vendor.
+final class SecretIndex: Sendable {
+    private struct Content {
+        var layers: [KnownSecrets] = []
+        var marks: [SecretMark?] = []
+        var count = 0
+    }
+
+    /// ours: above this number all are collected again, dropping those that the states have forgotten.
+    private static let capacity = 400_000
+
+    private let content = Mutex(Content())
+
+    /// The secrets that the vendors have learned, in layers, each several times as large as the next.
+    func layers(of vendors: [any SandboxedVendor]) -> [KnownSecrets] {
+        content.withLock { content in
+            if content.marks.count != vendors.count || content.count > Self.capacity {
+                content = Content(marks: vendors.map { _ in nil })
+            }
+            for (index, vendor) in vendors.enumerated() {
+                guard let (texts, mark) = vendor.secrets(since: content.marks[index]) else { continue }
+                content.marks[index] = mark
+                Self.add(texts, &content)
+            }
+            return content.layers
+        }
+    }
+
+    private static func add(_ texts: [String], _ content: inout Content) {
+        if texts.isEmpty { return }
+        content.count += texts.count
+        content.layers.append(KnownSecrets(texts))
+        // Each secret moves only a few times, in whatever order they arrive.
+        while let last = content.layers.last, let other = content.layers.dropLast().last, other.count < 2 * last.count {
+            content.layers.removeLast(2)
+            content.layers.append(KnownSecrets(other.texts.union(last.texts)))
+        }
+    }
+}
+
+/// The secret and public strings of the fixtures; combined on reading.
+final class FixtureSecrets: Sendable {
+    private let vendors: [any LoadedVendor]
+    private let made = Mutex<(KnownSecrets, published: Set<String>)?>(nil)
+
+    init(of vendors: [any LoadedVendor]) {
+        self.vendors = vendors
+    }
+
+    var texts: (secrets: KnownSecrets, published: Set<String>) {
+        made.withLock { made in
+            if let made { return made }
+            let texts = (
+                KnownSecrets(vendors.flatMap(\.secretTexts)),
+                published: Set(vendors.flatMap { $0.samples.map(\.value) })
+            )
+            made = texts
+            return texts
+        }
+    }
+}
+
+/// The secrets that a state has learned, such as passwords of registered users, in the order it learned them.
+///
+/// Replaced secrets stay: journals show what was sent before. Readers ask only for secrets added since their last read,
+/// so a read without new ones costs nothing.
+public struct SecretLedger: Sendable {
+    /// ours: beyond this number the older half is dropped, so that a load test cannot exhaust the memory.
+    private static let capacity = 100_000
+
+    private var entries: [(number: Int, text: String)] = []
+
+    public init() {}
+
+    public mutating func add(_ text: String) {
+        if entries.count >= Self.capacity { entries.removeFirst(Self.capacity / 2) }
+        entries.append((Generation.next(), text))
+    }
+
+    /// The number of the newest secret; 0 when there is none.
+    var latest: Int { entries.last?.number ?? 0 }
+
+    func texts(after number: Int) -> [String] {
+        entries.reversed().prefix { $0.number > number }.map(\.text)
+    }
+}
+
+/// How much of a vendor's ledger in a sandbox has been read: up to which secret of which state.
+public struct SecretMark: Hashable, Sendable {
+    /// Counts replacements of the state.
+    let era: Int
+    let number: Int
 }

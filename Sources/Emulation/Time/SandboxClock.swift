@@ -57,7 +57,6 @@ public struct SandboxClock: Sendable, Hashable, RecordValue {
     package static let runOutNote =
         "The clock stands at 9999-12-31T23:59:59Z, the last second that it can show; set it to an earlier moment."
 
-    /// Whether the clock is stopped.
     package var isFrozen: Bool {
         if case .frozen = mode { true } else { false }
     }

@@ -4,7 +4,6 @@ public import Wire
 
 /// A routed request: all that authentication may read.
 public final class Arrival<V: Vendor>: Sendable {
-    /// The vendor with its accounts and keys.
     public let vendor: V
     public let route: Route<V>
     /// The request, its target without the sandbox's prefix.
@@ -20,14 +19,12 @@ public final class Arrival<V: Vendor>: Sendable {
     /// What authentication may read from the state.
     public let authenticationContext: V.AuthenticationContext
     public let sandbox: SandboxIdentity
-    /// How the request named the sandbox.
     public let selector: SandboxSelector
     /// The result of fetching published keys that this request waited for; `nil` when it did not wait.
     public let keyFetch: KeyFetchReport?
     /// The tokens that scenarios refused in this sandbox: a renewal must not hand them out again.
     public let refusedTokens: TokenDigests
 
-    /// Creates an arrival from its parts.
     @inlinable
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
@@ -55,7 +52,6 @@ public final class Arrival<V: Vendor>: Sendable {
 
 /// A handler's context: the request, its sender, and the findings so far.
 public struct Call<V: Vendor>: Sendable {
-    /// The routed request.
     public let arrival: Arrival<V>
     /// The result of authenticating the presented credentials.
     public let credentials: V.Credentials
@@ -87,7 +83,6 @@ public struct Call<V: Vendor>: Sendable {
         self.findings = findings
     }
 
-    /// The vendor with its accounts and keys.
     public var vendor: V { arrival.vendor }
     public var route: Route<V> { arrival.route }
     public var request: Request { arrival.request }
@@ -148,5 +143,33 @@ public struct PathParameters: Sendable {
     /// The parameter of that name; empty when the pattern has none, which the route's own test reveals at once.
     public subscript(name: String) -> String {
         names.firstIndex(of: name).map { values[$0] } ?? ""
+    }
+}
+
+/// A handler's result: a response, or something to wait for first.
+public enum Reply: Sendable {
+    case respond(Response)
+    /// A response with compact JSON. It is serialized after unlocking the vendor's state, so a long one blocks no one.
+    case json(JSON, status: HTTPResponse.Status = .ok)
+    /// A response that is made after unlocking the vendor's state, such as one with a fresh signature.
+    case later(@Sendable () -> Response)
+    /// Work to wait for. No thread is blocked; afterwards the handler runs again, with the same moment and journal
+    /// entry. A handler that waits must not have changed any state.
+    case wait(@Sendable () async -> Void)
+    /// Published keys to fetch. Afterwards the handler runs again as after a wait, with ``Call/keyFetch`` set, and
+    /// passes the result to ``RemoteKeys/take(_:_:)``.
+    case fetchKeys(RemoteKeys)
+    /// A handshake accepted with ``Call/openSocket(_:_:)``.
+    case openSocket
+
+    /// A response without content.
+    public static func empty(_ status: HTTPResponse.Status = .noContent) -> Reply { .respond(.empty(status)) }
+}
+
+extension Request {
+    /// How far the content exceeds the limit, as declared by the request: content that is too long is not read.
+    package func excess(over limit: Int) -> String {
+        let length = fields[.contentLength].flatMap { Int($0) }.map { "\($0) bytes" } ?? "more than that"
+        return "the content: found \(length); expected \(limit) bytes at most"
     }
 }

@@ -9,13 +9,10 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
     /// A lower bound for the oldest id's position; only gaps precede it.
     private var first = 0
 
-    /// Creates an empty collection.
     public init() {}
 
-    /// The number of ids.
     public var count: Int { places.count }
 
-    /// Whether there are none.
     public var isEmpty: Bool { places.isEmpty }
 
     public func contains(_ id: ID) -> Bool { places[id] != nil }
@@ -76,4 +73,30 @@ extension InsertionOrder: Sequence {
 
     /// The exact number of ids.
     public var underestimatedCount: Int { count }
+}
+
+/// Increasing numbers: ids, revisions, event counts.
+///
+/// An import may set one of them to its maximum. Continuing from there must neither trap nor exceed what the next
+/// import accepts.
+public enum Ordinal {
+    /// The default maximum for reading (ours): exact in every JSON parser, and never reached by counting.
+    public static let largest = 1 << 52
+
+    /// The next count, which stops at the maximum.
+    public static func next(after count: Int, upTo largest: Int = largest) -> Int { min(count, largest - 1) + 1 }
+
+    /// The sum of two non-negative counts, limited to the maximum.
+    public static func sum(_ count: Int, _ other: Int, upTo largest: Int = largest) -> Int {
+        min(min(count, largest) + min(other, largest), largest)
+    }
+
+    /// The next unused number; after the maximum it restarts at 1.
+    ///
+    /// - Parameter isTaken: whether a number is in use; at least one must be free.
+    public static func free(after last: Int, upTo largest: Int = largest, _ isTaken: (Int) -> Bool) -> Int {
+        var number = last
+        repeat { number = number < largest ? number + 1 : 1 } while isTaken(number)
+        return number
+    }
 }

@@ -1,5 +1,6 @@
 public import JSON
 public import Synchronization
+public import Tokens
 
 /// Cached results for strings that recur, since a client sends the same token, and requests the same path, many times.
 ///
@@ -34,7 +35,6 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
     @usableFromInline static var tableCount: Int { 16 }
     @usableFromInline static var slotsPerTable: Int { 32 }
 
-    /// Creates an empty cache.
     public init() {
         tables = (0..<Self.tableCount).map { _ in Table() }
     }
@@ -74,5 +74,48 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
         var hasher = Hasher()
         (text.count > 128 ? text.suffix(16) : text).withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize() & .max
+    }
+}
+
+/// The outcome of verifying one token's signature with a key, and the mistake behind a wrong one.
+///
+/// It holds a single entry, since nearly every token meets only one key. Both depend only on the token and the key, so
+/// they are computed once, however often the token is sent and its findings are read.
+public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
+    @usableFromInline
+    struct Entry {
+        @usableFromInline let key: Key
+        @usableFromInline let outcome: Finding.Outcome
+        /// `nil` until it is computed.
+        @usableFromInline var mistake: SignatureDiagnosis??
+
+        @inlinable
+        init(key: Key, outcome: Finding.Outcome, mistake: SignatureDiagnosis?? = nil) {
+            (self.key, self.outcome, self.mistake) = (key, outcome, mistake)
+        }
+    }
+
+    @usableFromInline let entry = Mutex<Entry?>(nil)
+
+    public init() {}
+
+    /// The outcome for that key; judged again when a finding is requested.
+    @inlinable
+    public func outcome(
+        by key: Key, _ finding: inout Finding?, _ judge: (inout Finding?) -> Finding.Outcome
+    ) -> Finding.Outcome {
+        if finding != nil { return judge(&finding) }
+        if let known = entry.withLock({ $0?.key === key ? $0?.outcome : nil }) { return known }
+        let outcome = judge(&finding)
+        entry.withLock { $0 = Entry(key: key, outcome: outcome) }
+        return outcome
+    }
+
+    /// The mistake that explains a signature that does not match that key.
+    public func mistake(by key: Key, _ find: () -> SignatureDiagnosis?) -> SignatureDiagnosis? {
+        if let known = entry.withLock({ $0?.key === key ? $0?.mistake : nil }) { return known }
+        let mistake = find()
+        entry.withLock { $0 = Entry(key: key, outcome: .failed, mistake: .some(mistake)) }
+        return mistake
     }
 }

@@ -66,7 +66,6 @@ extension Vendor {
     public typealias Refused = Refusal<Failure>
 }
 
-/// What a vendor knows when it answers with a failure.
 public struct FailureSetting<Failure: VendorFailure, Switches: VendorSwitches>: Sendable {
     /// The failure, whether a rule, a handler or a fault chose it.
     package let failure: Failure

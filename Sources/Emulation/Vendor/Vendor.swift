@@ -170,7 +170,6 @@ public protocol Vendor: Sendable {
     /// The issuers that publish keys, including those of the sandbox, which drills can rotate and break.
     func issuers(in state: State) -> [IssuerKeys]
 
-    /// Stores the changed keys of the issuer that `keys` names.
     func store(_ keys: IssuerKeys, in state: inout State)
 
     /// The keys that issuers publish elsewhere, as the sandbox has cached them.
@@ -195,7 +194,6 @@ public protocol Vendor: Sendable {
     /// Other calls may have changed the state since the handshake, so the socket may no longer have a purpose.
     func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State)
 
-    /// Handles a client's message.
     func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State)
 
     /// Handles the end of a socket, whoever closed it; always its last event.

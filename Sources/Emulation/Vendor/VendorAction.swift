@@ -12,7 +12,6 @@ public struct VendorAction<V: Vendor>: Sendable {
     /// Reads a state without changing it.
     package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
 
-    /// How the action is performed.
     enum Work: Sendable {
         /// Under the state's lock.
         case changes(TellingBody)
@@ -20,7 +19,6 @@ public struct VendorAction<V: Vendor>: Sendable {
         case reads(ReadingBody)
     }
 
-    /// The name and members, for lists.
     public let listing: ActionListing
     let work: Work
 
@@ -92,7 +90,6 @@ package struct ActionCall<V: Vendor>: Sendable {
     package func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
 }
 
-/// How the members of an action are read.
 enum ActionFields: FieldDialect {
     static let fieldPolicy = FieldPolicy(readsNumbersAsTexts: true)
 
@@ -106,12 +103,10 @@ enum ActionFields: FieldDialect {
 
 /// Why an action was not performed: what was found and what would be right.
 public struct ActionRefusal: Error, CustomStringConvertible {
-    /// One sentence for people.
     public let description: String
     /// Its stable name in answers of the control API.
     package let code: String
 
-    /// Creates a refusal with that sentence.
     package init(_ description: String, code: String = "invalid") {
         self.description = description
         self.code = code

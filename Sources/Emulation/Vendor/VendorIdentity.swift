@@ -2,7 +2,6 @@
 public struct VendorIdentity: Sendable {
     /// The stable lowercase name used by files, flags and the control API.
     public let id: String
-    /// The name for people.
     public let title: String
     /// Paths that the vendor answers, including everything below them.
     public let prefixes: [String]
@@ -65,4 +64,16 @@ public struct UnofferedPart<Failure: VendorFailure>: Sendable {
         let segments = TargetPath(path).segments.filter { !$0.isEmpty }
         return prefixes.first { segments.starts(with: $0.segments) }.map { "\($0.text) \(reason)" }
     }
+}
+
+/// How much of a vendor's state is exported, and how an import applies it.
+public enum StateExtent: Sendable {
+    /// All records, without passwords, private keys and other secrets: what the control API shows.
+    ///
+    /// An import replaces the whole state. A record that existed before keeps the secrets that the import omits.
+    case whole
+    /// The records that requests added or changed, including secrets: what a file needs to survive a restart.
+    ///
+    /// An import overlays the fixtures' state, so that unchanged records follow the fixtures.
+    case changes
 }

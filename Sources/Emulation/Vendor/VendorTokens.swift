@@ -1,8 +1,7 @@
 package import JSON
-import Tokens
+package import Tokens
 
 public struct TokenKind: Sendable {
-    /// The stable name.
     package let name: String
     package let about: String
     /// Members that a request may have besides `header`, `claims` and `defect`, with their meanings.
@@ -60,10 +59,8 @@ public struct MintedToken: Sendable {
 
 /// Why a token cannot be minted: what was found in the request and what would be right.
 public struct MintRefusal: Error, CustomStringConvertible {
-    /// One sentence for people.
     public let description: String
 
-    /// Creates a refusal with that sentence.
     package init(_ description: String) {
         self.description = description
     }
@@ -80,7 +77,6 @@ public struct TokenSetting<V: Vendor>: Sendable {
     /// The source of ids and other random values.
     package let identifiers: IdentifierSource
 
-    /// Creates a setting from its parts; by default, in the standard sandbox of another start.
     package init(
         state: V.State, moment: Moment, switches: V.Switches,
         sandbox: SandboxIdentity = SandboxIdentity(name: SandboxName.standard, start: "00000000"),
@@ -126,7 +122,6 @@ public struct SampleCredential: Sendable {
 
 /// A request that a person can send right away.
 public struct SampleRequest: Sendable {
-    /// The method and path.
     package let endpoint: Endpoint
     package let fields: [(name: String, value: String)]
     package let body: String
@@ -135,5 +130,116 @@ public struct SampleRequest: Sendable {
         self.endpoint = endpoint
         self.fields = fields
         self.body = body
+    }
+}
+
+/// Reads the members of a mint request, and refuses unknown ones.
+package struct MintRequestReader {
+    private let kind: String
+    private let members: JSONObject
+    private var known: Set<String> = ["header", "claims"]
+
+    package init(_ order: MintRequest) {
+        kind = order.kind
+        members = order.members
+    }
+
+    /// A string member; a number counts as its text, since a command line cannot tell them apart.
+    package mutating func string(_ name: String) throws(MintRefusal) -> String? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard let text = value.string ?? value.number?.literal else {
+            throw MintRefusal("\(name) is a JSON \(value.typeName); expected a string")
+        }
+        return text
+    }
+
+    /// A list of strings, or the words of one string, since a command line has no lists.
+    package mutating func words(_ name: String) throws(MintRefusal) -> [String]? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        if let text = value.string { return text.split(separator: " ").map(String.init) }
+        let words = value.array?.compactMap(\.string) ?? []
+        guard let count = value.array?.count, count == words.count else {
+            throw MintRefusal("\(name) is \(value.text); expected a list of strings, or words separated by spaces")
+        }
+        return words
+    }
+
+    /// A whole number, or a string that contains one.
+    package mutating func int(_ name: String) throws(MintRefusal) -> Int? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard let int = value.int ?? value.string.flatMap({ Int($0) }) else {
+            throw MintRefusal("\(name) is \(value.text); expected a whole number")
+        }
+        return int
+    }
+
+    /// Sets the request's `header` and `claims` in a token, gives it the requested defect, and signs it.
+    ///
+    /// The last step: members that were not read until now are refused.
+    ///
+    /// - Parameters:
+    ///   - own: the vendor's own defect with that name; `nil` for a general one.
+    ///   - spoil: gives the token a defect of the vendor's own.
+    package mutating func mint<Own>(
+        _ token: UnsignedToken, at moment: Moment, own: (String) -> Own?,
+        spoil: (Own, inout UnsignedToken) throws(MintRefusal) -> Void
+    ) throws(MintRefusal) -> MintedToken {
+        var token = token
+        token.defect = try finish(&token.content)
+        if let defect = token.defect.flatMap(own) {
+            token.defect = nil
+            try spoil(defect, &token)
+        }
+        return try token.signed(at: moment)
+    }
+
+    /// Sets the members of `header` and `claims` in a draft; refuses those that are not objects, and members that were
+    /// not read.
+    ///
+    /// - Returns: the name of the defect to give the token.
+    package mutating func finish(_ draft: inout TokenDraft) throws(MintRefusal) -> String? {
+        for member in members["header"]?.object ?? [:] { draft.header[member.name] = member.value }
+        for member in members["claims"]?.object ?? [:] { draft.claims[member.name] = member.value }
+        let defect = try string("defect")
+        for name in ["header", "claims"] {
+            if let value = members[name], value.object == nil {
+                throw MintRefusal("\(name) is a JSON \(value.typeName); expected an object")
+            }
+        }
+        if let unknown = members.first(where: { !known.contains($0.name) })?.name {
+            throw MintRefusal(
+                "a token of kind \(kind) has no member \(unknown)\(Nearest.hint(to: unknown, among: known.sorted()))")
+        }
+        return defect
+    }
+}
+
+/// A fact about a request, such as its device, that a vendor needs when it explains a token alone.
+public struct RequestFact: Sendable {
+    package let name: String
+    package let about: String
+
+    package init(_ name: String, _ about: String) {
+        self.name = name
+        self.about = about
+    }
+}
+
+extension Sequence<any LoadedVendor> {
+    /// What is wrong with the facts given to these vendors; `nil` when each is a string that one of them knows.
+    package func problem(withFacts facts: JSONObject) -> String? {
+        let known = flatMap(\.requestFacts).map(\.name)
+        for fact in facts {
+            guard known.contains(fact.name) else {
+                let those = known.isEmpty ? "; a token of this vendor needs no request" : ""
+                return
+                    "no vendor asks of a request for \(fact.name)\(Nearest.hint(to: fact.name, among: known))\(those)"
+            }
+            if fact.value.string == nil { return "\(fact.name) is \(fact.value.text); expected a string" }
+        }
+        return nil
     }
 }

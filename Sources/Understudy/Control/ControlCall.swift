@@ -1,9 +1,9 @@
 import Emulation
 import HTTPTypes
 import JSON
+import Synchronization
 import Wire
 
-/// A control call, matched to its operation.
 struct ControlCall {
     let request: Request
     let parameters: PathParameters
@@ -95,4 +95,98 @@ struct ControlCall {
 
     /// The refusal of a value: what was found and what would be right.
     func invalid(_ message: String) -> ControlProblem { .invalid(message) }
+}
+
+/// How contents and queries of control calls are read.
+enum ControlFields: FieldDialect {
+    static let fieldPolicy = FieldPolicy()
+
+    static func refusal(of problems: [FieldProblem]) -> ControlProblem {
+        let (problem, name) = (problems[0], problems[0].path)
+        if let reason = problem.reason(
+            of: "The content", expected: nil, whenEmpty: "is empty; expected a JSON object")
+        {
+            return ControlProblem(.badRequest, "body-malformed", reason + ".")
+        }
+        let found = problem.isInQuery ? "“\(problem.found?.string ?? "")”" : problem.found?.text ?? ""
+        return switch problem.kind {
+        case .missing: .invalid("member \(name) is missing; expected \(problem.expected)")
+        case .unknown(let name, let known):
+            .invalid("there is no member \(name)\(Nearest.hint(to: name, among: known))")
+        case .other(let reason): .invalid(reason)
+        default: .invalid("\(name) is \(found); expected \(problem.expected)")
+        }
+    }
+}
+
+extension FieldReader {
+    /// A non-negative number in a query.
+    mutating func count(_ name: String) -> Int? {
+        value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
+    }
+
+    mutating func flag(_ name: String) -> Bool? {
+        value(name, expecting: "true or false") { Bool($0.string ?? "") }
+    }
+}
+
+/// Why a control call, or a request that reaches no vendor, is refused; in a neutral format, independent of vendors.
+struct ControlProblem: Error {
+    let status: HTTPResponse.Status
+    /// A stable kebab-case name.
+    let code: String
+    let message: String
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    /// The refusal of a value: what was found and what would be right.
+    static func invalid(_ message: String) -> ControlProblem { ControlProblem(.badRequest, "invalid", message) }
+
+    /// `{"error":{"code":…,"message":…}}`.
+    var response: Response {
+        .json(["error": ["code": .string(code), "message": .string(message)]], status: status)
+    }
+}
+
+extension Response {
+    /// The response with the secrets in its content hidden.
+    func masked(by redactor: Redactor) -> Response {
+        var response = self
+        response.body = redactor.answer(body)
+        return response
+    }
+}
+
+/// The sandbox that a control call selects, created when the call first needs it.
+///
+/// A call that is refused, or one such as `health` that concerns no sandbox, creates none.
+final class SelectedSandbox: Sendable {
+    let name: String
+    /// How the call named it.
+    let selector: SandboxSelector
+    private let directory: SandboxDirectory
+    private let found: Mutex<Sandbox?>
+
+    /// Looks up the sandbox of that name, without creating it.
+    init(_ name: String, by selector: SandboxSelector, of directory: SandboxDirectory) {
+        self.name = name
+        self.selector = selector
+        self.directory = directory
+        found = Mutex(directory.existing(name))
+    }
+
+    var existing: Sandbox? { found.withLock(\.self) }
+
+    /// The sandbox, created if needed; the same one for the duration of the call.
+    var sandbox: Sandbox {
+        found.withLock { found in
+            let sandbox = found ?? directory.sandbox(name)
+            found = sandbox
+            return sandbox
+        }
+    }
 }

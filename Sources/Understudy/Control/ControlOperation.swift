@@ -19,7 +19,6 @@ struct ControlOperation: Sendable {
         case takesState
     }
 
-    /// The prefix of all control API paths.
     static let prefix = "/_understudy"
 
     /// The stable name, such as `clock.set`.

@@ -1,4 +1,5 @@
 import Emulation
+import HTTPTypes
 import JSON
 import Tokens
 import Wire
@@ -56,5 +57,100 @@ extension ControlAPI {
             call.sandbox.vendor(index).explain(token, knowing: context, at: call.sandbox.now)
         }
         return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
+    }
+}
+
+/// Inspecting, rotating and breaking the keys of issuers.
+extension ControlAPI {
+    @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let vendors = call.emulator.vendors
+        let issuers = vendors.enumerated().flatMap { index, vendor in
+            call.sandbox.vendor(index).issuers.map { json($0, of: vendor) }
+        }
+        let secrets = vendors.flatMap { vendor in
+            vendor.sharedSecrets.map { secret -> JSON in
+                [
+                    "vendor": .string(vendor.identity.id), "owner": .string(secret.owner),
+                    "algorithm": .string(secret.algorithm.rawValue), "bytes": JSON(secret.byteCount),
+                ]
+            }
+        }
+        let fetched = vendors.enumerated().flatMap { index, vendor in
+            call.sandbox.vendor(index).remoteKeys.map { json($0, of: vendor) }
+        }
+        return .ready(
+            .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
+    }
+
+    @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let index = try call.vendor(call.parameters["vendor"])
+        let keys = try issuer(call.parameters["issuer"], of: index, call)
+        let name = call.parameters["drill"]
+        guard let drill = KeyDrill(rawValue: name) else {
+            let hint = Nearest.hint(to: name, among: KeyDrill.allCases.map(\.rawValue))
+            throw ControlProblem(.notFound, "no-such-drill", "no drill is called \(name)\(hint)")
+        }
+        if !keys.mustWait(for: drill), let response = try perform(drill, keys.name, of: index, nil, call) {
+            return .ready(response)
+        }
+        let pair = DeferredKeyPair(of: keys.signing.kind)
+        return .deferred {
+            await pair.make()
+            do throws(ControlProblem) {
+                if let response = try perform(drill, keys.name, of: index, pair, call) { return response }
+                throw ControlProblem(.internalServerError, "no-key-pair", "No key pair could be made.")
+            } catch {
+                return error.response
+            }
+        }
+    }
+
+    private static func issuer(
+        _ name: String, of index: Int, _ call: ControlCall
+    ) throws(ControlProblem) -> IssuerKeys {
+        let vendor = call.emulator.vendors[index]
+        let issuers = call.sandbox.vendor(index).issuers
+        if let keys = issuers.first(where: { $0.name == name }) { return keys }
+        let id = vendor.identity.id
+        let what =
+            issuers.isEmpty
+            ? "\(id) has no issuer that publishes keys\(vendor.sharedSecrets.isEmpty ? "" : "; it shares secrets with those who sign")"
+            : "\(id) has no issuer \(name)\(Nearest.hint(to: name, among: issuers.map(\.name)))"
+        throw ControlProblem(.notFound, "no-such-issuer", what)
+    }
+
+    /// Performs a drill; `nil` when it needs a key pair.
+    private static func perform(
+        _ drill: KeyDrill, _ issuer: String, of index: Int, _ pair: DeferredKeyPair?, _ call: ControlCall
+    ) throws(ControlProblem) -> Response? {
+        switch call.sandbox.vendor(index).perform(drill, at: issuer, with: pair, in: call.sandbox) {
+        case .done(let keys): return .json(json(keys, of: call.emulator.vendors[index]))
+        case .needsPair: return nil
+        case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) has gone.")
+        }
+    }
+
+    private static func json(_ keys: RemoteKeys, of vendor: any LoadedVendor) -> JSON {
+        [
+            "vendor": .string(vendor.identity.id), "issuer": .string(keys.issuer), "url": .string(keys.url),
+            "kids": .array(keys.keys.map { JSON($0.id) }), "fetches": JSON(keys.fetchCount),
+            "fetched_at": keys.fetchedAt.map { JSON($0.wholeSeconds) } ?? .null,
+            "expires_at": keys.expiresAt.map { JSON($0.wholeSeconds) } ?? .null,
+            "problem": JSON(keys.lastReport?.problem?.description),
+        ]
+    }
+
+    private static func json(_ keys: IssuerKeys, of vendor: any LoadedVendor) -> JSON {
+        let published = keys.published.map { entry -> JSON in
+            [
+                "kid": JSON(entry.key.id), "role": .string(entry.role.rawValue),
+                "jwk": entry.key.publicJWK(algorithm: keys.algorithm) ?? .null,
+            ]
+        }
+        return [
+            "vendor": .string(vendor.identity.id), "issuer": .string(keys.name),
+            "algorithm": .string(keys.algorithm.rawValue), "broken": .bool(keys.isBroken),
+            "fetches": JSON(keys.fetchCount), "keys": .array(published),
+        ]
     }
 }

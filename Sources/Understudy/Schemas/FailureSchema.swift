@@ -102,3 +102,100 @@ extension SwitchDeclaration {
         }
     }
 }
+
+/// The schema of a vendor's `scenarios/*.yaml`, with its routes, failures and actions by name.
+struct ScenarioSchema {
+    private let vendor: any LoadedVendor
+
+    init(_ vendor: any LoadedVendor) {
+        self.vendor = vendor
+    }
+
+    var schema: JSON {
+        var states =
+            Schema.map("The states by name, the first one first; each has its rules in order.", of: rules).object ?? [:]
+        states["minProperties"] = 1
+        return Schema.content(
+            "A state machine over the calls to one vendor.", required: ["scenario", "about", "vendor", "states"],
+            [
+                "scenario": Schema.string("The name that starts it."),
+                "about": Schema.string("What it shows, in a sentence or two."),
+                "vendor": [
+                    "description": "The vendor in whose folder the file lies.", "const": .string(vendor.identity.id),
+                ],
+                "states": .object(states),
+            ])
+    }
+
+    private var rules: JSON { Schema.list("The first rule that fits decides.", of: rule) }
+
+    private var rule: JSON {
+        let members: JSONObject = [
+            "on": route, "when": condition, "go": Schema.string("The state that comes next; left out to stay."),
+            "call": Schema.integer("Only the matching call of that number since the state began.", from: 1, to: .max),
+            "every": Schema.integer("Only one matching call in so many.", from: 1, to: .max),
+            "probability": Schema.number("Each matching call with that probability.", from: 0, to: 1),
+            "seed": Schema.integer("What the probability is drawn from.", from: 0, to: .max),
+        ]
+        let order = ControlDocument.members("FaultOrder")
+        var effect = JSONObject(["fail", "parameters", "respond", "do", "fault"].map { ($0, order[$0] ?? .null) })
+        effect["fail"] = Schema.word("The failure that is answered.", vendor.failureNames)
+        effect["respond"] = response
+        effect["do"] = action
+        var schema = Schema.content("A rule.", required: ["on"], Schema.joined(members, effect)).object ?? [:]
+        schema["allOf"] = [
+            Self.not("fail", "respond"), Self.not("call", "every"), Self.not("call", "probability"),
+            Self.not("every", "probability"), Self.ifThere("parameters", "fail"), Self.ifThere("seed", "probability"),
+        ]
+        return .object(schema)
+    }
+
+    private static func not(_ one: String, _ other: String) -> JSON {
+        ["not": ["required": [.string(one), .string(other)]]]
+    }
+
+    private static func ifThere(_ one: String, _ other: String) -> JSON {
+        ["if": ["required": [.string(one)]], "then": ["required": [.string(other)]]]
+    }
+
+    private var route: JSON {
+        let one: JSON = [
+            "anyOf": [["enum": .array(vendor.routes.map { .string($0.id) })], ["type": "string", "pattern": "[*]"]]
+        ]
+        return Schema.either(
+            "A route, with * all that fit, or a list of such.", one, ["type": "array", "items": one, "minItems": 1])
+    }
+
+    private var condition: JSON {
+        let token = Schema.word(
+            "Whether there is a readable token, or one that expires later than all that were refused here.",
+            Scenario.tokenConditions)
+        return Schema.content(
+            "What the call must be like; all parts must hold.",
+            Schema.joined(["token": token], ControlDocument.members("ExchangeCondition")))
+    }
+
+    /// A response of fixtures may also come from a file.
+    private var response: JSON {
+        var schema = ControlDocument.schema("OwnResponse")?.object ?? [:]
+        var members = schema["properties"]?.object ?? [:]
+        members["body_file"] = Schema.string("A file with the body, from the vendor's folder.")
+        schema["properties"] = .object(members)
+        schema["not"] = ["required": ["body", "body_file"]]
+        return .object(schema)
+    }
+
+    private var action: JSON {
+        let bare = vendor.actions.filter { action in !action.members.contains(where: \.isRequired) }.map(\.name)
+        let entries = vendor.actions.map { action in
+            let members = JSONObject(action.members.map { ($0.name, Schema.any($0.about)) })
+            let required = action.members.filter(\.isRequired).map(\.name)
+            return (action.name, Schema.content(action.about, required: required, members))
+        }
+        var mapping = Schema.content("One action with its members.", JSONObject(entries)).object ?? [:]
+        mapping["minProperties"] = 1
+        mapping["maxProperties"] = 1
+        let name: [JSON] = bare.isEmpty ? [] : [Schema.word("An action that needs no more said.", bare)]
+        return ["description": "What happens behind the app's back.", "anyOf": .array(name + [.object(mapping)])]
+    }
+}

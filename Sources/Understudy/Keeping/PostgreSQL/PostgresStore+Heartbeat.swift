@@ -2,6 +2,12 @@ import Dispatch
 import Emulation
 import HTTPEngine
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// How a server shows that it is alive, and learns what others wish.
 extension PostgresStore {
     /// The time between two beats.
@@ -101,5 +107,30 @@ extension PostgresStore {
             isServing.store(false, ordering: .releasing)
         }
         if !isRunning { isServing.store(false, ordering: .releasing) }
+    }
+}
+
+/// Time that nobody sets, and that goes on while the machine sleeps.
+enum SteadyTime {
+    #if canImport(Darwin)
+        private static let clock = CLOCK_MONOTONIC
+    #else
+        // Linux stops CLOCK_MONOTONIC while the machine is suspended, and a lease would outlast that.
+        private static let clock = CLOCK_BOOTTIME
+    #endif
+
+    /// The nanoseconds since some moment in the past.
+    static var nanoseconds: Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

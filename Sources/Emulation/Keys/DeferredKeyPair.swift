@@ -18,13 +18,11 @@ public final class DeferredKeyPair: Sendable {
     private let gate = Gate()
     private let kind: KeyKind
 
-    /// Creates a pair of that kind to be generated when needed.
     package init(of kind: KeyKind = .rsa(bits: 2048)) {
         self.kind = kind
         stage = Mutex(.unmade)
     }
 
-    /// Creates a pair that already exists.
     package init(_ key: SigningKey) {
         kind = key.kind
         stage = Mutex(.made(.success(key)))
@@ -75,5 +73,38 @@ public final class DeferredKeyPair: Sendable {
         case .ed25519: try SigningKey.generateEd25519()
         case .secret: throw .unsupportedType("secret, which has no pair")
         }
+    }
+}
+
+/// A one-time event that tasks can await without blocking a thread.
+final class Gate: Sendable {
+    private enum Stage {
+        case closed([CheckedContinuation<Void, Never>])
+        case open
+    }
+
+    private let stage = Mutex(Stage.closed([]))
+
+    init() {}
+
+    /// Returns once the gate is open.
+    func passage() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = stage.withLock { stage in
+                guard case .closed(let waiting) = stage else { return true }
+                stage = .closed(waiting + [continuation])
+                return false
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = stage.withLock { stage -> [CheckedContinuation<Void, Never>] in
+            defer { stage = .open }
+            if case .closed(let waiting) = stage { return waiting }
+            return []
+        }
+        for continuation in waiting { continuation.resume() }
     }
 }

@@ -1,4 +1,5 @@
 import Emulation
+import HTTPTypes
 import JSON
 import Wire
 
@@ -62,5 +63,74 @@ extension ControlAPI {
                     "headers": .array(headers), "body": .string(sample.body),
                 ]
             ]))
+    }
+}
+
+extension HTTPField.Name {
+    static let replica = Self("X-Understudy-Replica") ?? .from
+}
+
+/// The probes of supervisors and proxies.
+extension ControlAPI {
+    @Sendable static func readHealth(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
+    }
+
+    @Sendable static func readLiveness(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(.json(["status": "ok"]))
+    }
+
+    @Sendable static func readReadiness(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let reason = call.emulator.reasonToStayAway
+        return .ready(
+            .json(
+                [
+                    "ready": .bool(reason == nil), "replica": JSON(call.emulator.replica),
+                    "reason": JSON(reason),
+                ], status: reason == nil ? .ok : .serviceUnavailable))
+    }
+}
+
+/// The server's metrics.
+extension ControlAPI {
+    @Sendable static func readMetrics(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let text = call.emulator.metricsText(calls: operations.map(\.id))
+        return .ready(
+            Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
+    }
+}
+
+/// The control API as an OpenAPI 3.1 document: `openapi.yaml`, which is part of the program.
+enum ControlDocument {
+    /// Read when it is first asked for, to keep the start fast; a test has read it before.
+    private static let text: JSONObject = {
+        let file = FixtureStore.File(path: "openapi.yaml", bytes: PackageResources.openapi_yaml)
+        return (try? FixtureNode(file: file).json().object) ?? [:]
+    }()
+
+    /// The document with what depends on the server.
+    static func json(asksForToken: Bool) -> JSON {
+        var document = text
+        var info = document["info"]?.object ?? [:]
+        info["version"] = .string(Emulator.version)
+        document["info"] = .object(info)
+        // Without a control token, the server accepts any.
+        if asksForToken { document["security"] = [["controlToken": []]] }
+        return .object(document)
+    }
+
+    /// Where references find the schemas.
+    static let place = "#/components/schemas/"
+
+    static func reference(_ name: String) -> JSON { ["$ref": .string(place + name)] }
+
+    static func schema(_ name: String) -> JSON? { text["components"]?["schemas"]?[name] }
+
+    static func members(_ name: String) -> JSONObject { schema(name)?["properties"]?.object ?? [:] }
+}
+
+extension ControlAPI {
+    @Sendable static func describe(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(.json(ControlDocument.json(asksForToken: call.emulator.controlAccess.token != nil)))
     }
 }

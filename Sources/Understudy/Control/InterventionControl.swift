@@ -1,0 +1,181 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// Making calls fail, once or repeatedly.
+extension ControlAPI {
+    /// ours: every fault is checked for every call.
+    private static let mostFaults = 100
+
+    @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(.json(["faults": .array(call.sandbox.faults)]))
+    }
+
+    /// Replaces the armed faults with the one that the content describes, or with the list in its member `faults`.
+    @Sendable static func setFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let body = try call.object()
+        var faults: [Fault] = []
+        if let list = body["faults"] {
+            guard let elements = list.array, body.count == 1 else {
+                throw call.invalid("faults must be a list, and then the only member")
+            }
+            guard elements.count <= mostFaults else {
+                throw call.invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
+            }
+            for element in elements {
+                guard let object = element.object else {
+                    throw call.invalid("a fault is an object, not \(element.text)")
+                }
+                faults.append(try fault(object, call))
+            }
+        } else {
+            faults = [try fault(body, call)]
+        }
+        call.sandbox.arm(faults)
+        return try listFaults(call)
+    }
+
+    @Sendable static func clearFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        call.sandbox.arm([])
+        return .ready(.empty())
+    }
+
+    private static func fault(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> Fault {
+        try call.check(object, Fault.members)
+        let vendor = try vendor(object, call)
+        return try call.read(.object(object)) { (node) throws(FixtureProblem) in
+            try Fault(node, InterventionScope(vendor))
+        }
+    }
+
+    /// The named vendor, or else the one that has the route.
+    private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any LoadedVendor {
+        let vendors = call.emulator.vendors
+        if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
+        guard let route = object["route"] else {
+            throw call.invalid(
+                "route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
+        }
+        // The first route of a list determines the vendor; the others are then looked up there.
+        guard let name = route.string ?? route[0]?.string else {
+            throw call.invalid("route must name a route, such as addressbook.list, or be a list of names")
+        }
+        guard let owner = vendors.first(where: { InterventionScope($0).hasRoute(name) }) else {
+            let known = vendors.flatMap { $0.routes.map(\.id) }
+            throw call.invalid("no route is called \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        return owner
+    }
+}
+
+/// Activating scenarios, and reading their current states.
+extension ControlAPI {
+    @Sendable static func listScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let hasRules = try call.query.read { $0.flag("rules") } ?? false
+        let available = call.emulator.scenarios.map { scenario -> JSON in
+            var json: JSONObject = [
+                "scenario": .string(scenario.name), "vendor": .string(scenario.vendor),
+                "about": .string(scenario.about), "states": .array(scenario.stateNames.map(JSON.string)),
+            ]
+            if hasRules { json["rules"] = .array(scenario.rules) }
+            return .object(json)
+        }
+        return .ready(
+            .json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
+    }
+
+    /// Activates the scenario that the content names, or those in the list of its member `scenarios`, the first one
+    /// first.
+    @Sendable static func setScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let body = try call.body("scenario", "state", "scenarios").object
+        var chosen: [(scenario: Scenario, state: Int)] = []
+        if let list = body["scenarios"] {
+            guard let elements = list.array, body.count == 1 else {
+                throw call.invalid("scenarios must be a list, and then the only member")
+            }
+            for element in elements { chosen.append(try scenario(element, call)) }
+        } else {
+            chosen = [try scenario(.object(body), call)]
+        }
+        for (index, (scenario, _)) in chosen.enumerated() where chosen[..<index].contains(where: { $0.0 === scenario })
+        {
+            throw call.invalid("scenario \(scenario.name) occurs twice")
+        }
+        call.sandbox.activate(chosen)
+        return try listScenarios(call)
+    }
+
+    @Sendable static func clearScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        call.sandbox.activate([])
+        return .ready(.empty())
+    }
+
+    /// A name, or an object with `scenario` and optionally the `state` to start in.
+    private static func scenario(
+        _ value: JSON, _ call: ControlCall
+    ) throws(ControlProblem) -> (scenario: Scenario, state: Int) {
+        if let object = value.object { try call.check(object, ["scenario", "state"]) }
+        guard let name = value.string ?? value["scenario"]?.string else {
+            throw call.invalid("scenario must name a scenario")
+        }
+        guard let scenario = call.emulator.scenario(name) else {
+            let hint = Nearest.hint(to: name, among: call.emulator.scenarios.map(\.name))
+            throw call.invalid("no scenario is called \(name)\(hint)")
+        }
+        guard let state = value["state"] else { return (scenario, 0) }
+        let stateName = state.string ?? state.text
+        guard let index = scenario.stateNames.firstIndex(of: stateName) else {
+            let hint = Nearest.hint(to: stateName, among: scenario.stateNames)
+            throw call.invalid("scenario \(name) has no state \(stateName)\(hint)")
+        }
+        return (scenario, index)
+    }
+}
+
+/// Performing actions on a vendor's state that no client requests.
+extension ControlAPI {
+    @Sendable static func listActions(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let actions = call.emulator.vendors.flatMap { vendor in
+            vendor.actions.map { action -> JSON in
+                let members = action.members.map { member -> JSON in
+                    [
+                        "name": .string(member.name), "about": .string(member.about),
+                        "required": .bool(member.isRequired),
+                    ]
+                }
+                return [
+                    "vendor": .string(vendor.identity.id), "action": .string(action.name),
+                    "about": .string(action.about), "members": .array(members),
+                ]
+            }
+        }
+        return .ready(.json(["actions": .array(actions)]))
+    }
+
+    @Sendable static func act(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let index = try call.vendor(call.parameters["vendor"])
+        let vendor = call.emulator.vendors[index]
+        let action = call.parameters["action"]
+        guard vendor.actions.contains(where: { $0.name == action }) else {
+            let hint = Nearest.hint(to: action, among: vendor.actions.map(\.name))
+            throw ControlProblem(.notFound, "no-such-action", "\(vendor.identity.id) has no action \(action)\(hint)")
+        }
+        let members = call.request.body.isEmpty ? [:] : try call.object()
+        // Off the event loop: an action may read a million events, and others should not wait for it.
+        return .deferred {
+            await call.sandbox.whileUsed {
+                let outcome = await call.emulator.readings.run {
+                    Result { () throws(ActionRefusal) in
+                        try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
+                    }
+                }
+                do throws(ActionRefusal) {
+                    return .json(try outcome.get())
+                } catch {
+                    return ControlProblem(.badRequest, error.code, error.description).response
+                }
+            }
+        }
+    }
+}
