@@ -11,92 +11,70 @@ import Testing
     import Glibc
 #endif
 
-/// Many concurrent client exchanges, against servers that stall, lie and flood.
-@Suite(.timeLimit(.minutes(15))) struct ClientExchangesTests {
-    /// A separate client, so that no other test's exchanges count.
+/// Concurrent client exchanges, against servers that stall, lie and flood.
+@Suite(.timeLimit(.minutes(15))) struct ClientExchangeTests {
+    /// Separate threads, so that no other test's exchanges count.
     private func client(
-        exchanges: Int = 1000, bytes: Int = 1 << 26, threads: Int = 1,
+        threads: Int = 8, waiting: Int = 1000,
         resolve: @escaping @Sendable (ClientTarget) -> [SocketAddress] = { _ in [] }
-    ) -> ClientExchanges {
-        ClientExchanges(
-            ClientOccupancy(maximumExchanges: exchanges, maximumBytes: bytes),
-            NameLookUps(maximumThreads: threads, resolve: resolve))
+    ) -> ClientThreads {
+        ClientThreads(maximum: threads, waiting: waiting, resolve: resolve)
     }
 
-    /// Returns once this many exchanges are under way.
-    private func underWay(_ count: Int, _ client: ClientExchanges) async {
-        while client.occupancy.exchanges != count { await Task.yield() }
-    }
-
-    @Test func `Servers that say nothing hold up nobody, and each is given up in time`() async throws {
-        let client = client()
-        let silent = try ListeningSocket(.init(port: 0))
-        try await withServer { port in
-            try await withThrowingTaskGroup { group in
-                for _ in 0..<100 {
-                    group.addTask {
-                        await #expect(throws: ClientError.cancelled) {
-                            try await client.get("http://\(silent.address)/", within: .seconds(300))
-                        }
-                    }
-                }
-                await underWay(100, client)
-                let answer = try await client.get("http://127.0.0.1:\(port)/healthy")
-                #expect(String(decoding: answer.body, as: UTF8.self) == "GET /healthy []")
-                #expect(client.occupancy.exchanges == 100)
-                group.cancelAll()
-                try await group.waitForAll()
-            }
-        }
-        await underWay(0, client)
-        await withTaskGroup { group in
-            for _ in 0..<100 {
-                group.addTask {
-                    await #expect(throws: ClientError.timedOut) {
-                        try await client.get("http://\(silent.address)/", within: .milliseconds(20))
-                    }
-                }
-            }
-        }
-        #expect(client.occupancy.exchanges == 0)
-        #expect(client.occupancy.bytes == 0)
-    }
-
-    @Test func `What is asked beyond the bound is refused at once, and a place that is given back can be taken`()
+    @Test func `What finds no place to wait is refused at once, and a cancelled request gives its place back`()
         async throws
     {
-        let client = client(exchanges: 2)
         let silent = try ListeningSocket(.init(port: 0))
-        let url = "http://\(silent.address)/"
-        let calls = (0..<2).map { _ in Task { try await client.get(url, within: .seconds(300)) } }
-        await underWay(2, client)
-        await #expect(throws: ClientError.tooMany) { try await client.get(url, within: .seconds(300)) }
-        calls[0].cancel()
-        await underWay(1, client)
+        let begun = Counter()
+        let client = client(threads: 1, waiting: 1) { _ in
+            begun.count.add(1, ordering: .relaxed)
+            return SocketAddress.literal("127.0.0.1", port: silent.address.port)
+        }
+        let first = Task { try await client.get("http://silent.test/", within: .seconds(300)) }
+        while begun.count.load(ordering: .relaxed) < 1 { await Task.yield() }
+        // Of two more one waits for the thread, so that only the other one ends.
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<2 {
+                group.addTask { try await client.outcome("http://silent.test/", within: .seconds(300)) }
+            }
+            let refused = try await group.next()?.failure
+            #expect(refused == .tooMany)
+            group.cancelAll()
+            let cancelled = try await group.next()?.failure
+            #expect(cancelled == .cancelled)
+        }
+        first.cancel()
+        await #expect(throws: ClientError.cancelled) { try await first.value }
         try await withServer { port in
-            let answer = try await client.get("http://127.0.0.1:\(port)/")
+            // What was given up keeps its place until the thread comes to it.
+            var outcome = try await client.outcome("http://127.0.0.1:\(port)/")
+            while outcome.failure == .tooMany { outcome = try await client.outcome("http://127.0.0.1:\(port)/") }
+            let answer = try outcome.get()
             #expect(answer.status == .ok)
         }
-        calls[1].cancel()
-        for call in calls { await #expect(throws: ClientError.cancelled) { try await call.value } }
+        #expect(begun.count.load(ordering: .relaxed) == 1)
     }
 
     @Test func `A task that was cancelled before it asked asks nobody`() async throws {
-        let client = client()
+        let lookUps = Counter()
+        let client = client { _ in
+            lookUps.count.add(1, ordering: .relaxed)
+            return []
+        }
         let call = Task {
             while !Task.isCancelled { await Task.yield() }
-            return try await client.get("http://127.0.0.1:1/")
+            return try await client.get("http://nobody.test/")
         }
         call.cancel()
         await #expect(throws: ClientError.cancelled) { try await call.value }
-        #expect(client.occupancy.exchanges == 0)
+        #expect(lookUps.count.load(ordering: .relaxed) == 0)
     }
 
-    @Test func `The thread ends with the client`() async throws {
-        weak var heldByThread: ClientOccupancy?
+    @Test func `A thread ends with its work`() async throws {
+        weak var heldByThread: ClientThreads?
         try await withServer { port in
             let client = client()
-            heldByThread = client.occupancy
+            heldByThread = client
             let answer = try await client.get("http://127.0.0.1:\(port)/")
             #expect(answer.status == .ok)
         }
@@ -116,19 +94,17 @@ import Testing
             return []
         }
         let calls = (0..<6).map { number in Task { try await client.get("http://name-\(number).test/") } }
-        await underWay(6, client)
         while lookUps.count.load(ordering: .relaxed) < 2 { await Task.yield() }
         for call in calls { call.cancel() }
         for call in calls { await #expect(throws: ClientError.cancelled) { try await call.value } }
-        await underWay(0, client)
         for _ in 0..<3 { mayGoOn.signal() }
         await #expect(throws: ClientError.unknownHost("last.test")) { try await client.get("http://last.test/") }
         #expect(lookUps.count.load(ordering: .relaxed) == 3)
     }
 
-    @Test func `A look-up that outlives its time is given up, and what needs none goes on`() async throws {
+    @Test func `A look-up that outlives its time is given up, and so is what waits for its thread`() async throws {
         let (isOver, lookUps) = (DispatchSemaphore(value: 0), Counter())
-        let client = client { target in
+        let client = client(threads: 1) { target in
             lookUps.count.add(1, ordering: .relaxed)
             isOver.wait()
             return SocketAddress.literal("127.0.0.1", port: target.port)
@@ -139,13 +115,10 @@ import Testing
                 try await client.get("http://slow.test/", within: .milliseconds(20))
             }
         }
-        // The only thread is busy, so this name is not looked up at all.
         await #expect(throws: ClientError.timedOut) {
-            try await client.get("http://other.test/", within: .milliseconds(20))
+            try await client.get("http://127.0.0.1:1/", within: .milliseconds(20))
         }
         try await withServer { port in
-            let answer = try await client.get("http://127.0.0.1:\(port)/")
-            #expect(answer.status == .ok)
             isOver.signal()
             isOver.signal()
             let later = try await client.get("http://third.test:\(port)/")
@@ -222,20 +195,6 @@ import Testing
         }
     }
 
-    @Test func `More than may be kept in all is not kept`() async throws {
-        let client = client(bytes: 100_000)
-        try await expect(.tooMany, maximumBody: 1 << 30, client) { socket in
-            guard self.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8), to: socket) else { return }
-            let part = [UInt8](repeating: 1, count: 10_000)
-            while self.write(part, to: socket) {}
-        }
-        #expect(client.occupancy.bytes == 0)
-        try await withServer { port in
-            let answer = try await client.get("http://127.0.0.1:\(port)/")
-            #expect(answer.status == .ok)
-        }
-    }
-
     @Test(arguments: Way.allCases)
     func `A server may answer without reading the request to its end`(way: Way) async throws {
         let listener = try ListeningSocket(way.listener())
@@ -256,8 +215,8 @@ import Testing
         }
         let url = "\(way == .clear ? "http" : "https")://localhost:\(listener.address.port)/"
         let exchange = try HTTPClient.exchange(
-            .post, url, [:], [UInt8](repeating: 7, count: 30_000_000), TestAuthority.trust(), .seconds(20), 100)
-        let outcome = await client().outcome(of: exchange)
+            .post, url, [:], [UInt8](repeating: 7, count: 30_000_000), TestAuthority.trust(), 100)
+        let outcome = await exchange.outcome(on: client(), within: .seconds(20))
         isAnswered.signal()
         try await served
         let answer = try outcome.get()
@@ -268,7 +227,7 @@ import Testing
     /// Connects the client to a server that handles the connection as the test wants, and expects that error.
     private func expect(
         _ error: ClientError, within limit: Duration = .seconds(20), maximumBody: Int = 1000,
-        _ client: ClientExchanges? = nil, _ serve: @escaping @Sendable (Socket) -> Void
+        _ serve: @escaping @Sendable (Socket) -> Void
     ) async throws {
         let listener = try ListeningSocket(.init(port: 0))
         async let served: Void = onThread {
@@ -278,11 +237,9 @@ import Testing
             serve(socket)
             while !self.hasEnded(socket, within: 1000) {}
         }
-        let client = client ?? self.client()
         await #expect(throws: error) {
-            try await client.get("http://\(listener.address)/", within: limit, maximumBody: maximumBody)
+            try await client().get("http://\(listener.address)/", within: limit, maximumBody: maximumBody)
         }
-        #expect(client.occupancy.exchanges == 0)
         try await served
     }
 
@@ -319,10 +276,22 @@ private final class Counter: Sendable {
     let count = Atomic(0)
 }
 
-extension ClientExchanges {
+extension ClientThreads {
     fileprivate func get(
         _ url: String, within limit: Duration = .seconds(20), maximumBody: Int = 1000
     ) async throws -> ClientResponse {
-        try await outcome(of: try HTTPClient.exchange(.get, url, [:], [], .system, limit, maximumBody)).get()
+        try await outcome(url, within: limit, maximumBody: maximumBody).get()
+    }
+
+    fileprivate func outcome(
+        _ url: String, within limit: Duration = .seconds(20), maximumBody: Int = 1000
+    ) async throws -> ClientExchange.Outcome {
+        try await HTTPClient.exchange(.get, url, [:], [], .system, maximumBody).outcome(on: self, within: limit)
+    }
+}
+
+extension ClientExchange.Outcome {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }
