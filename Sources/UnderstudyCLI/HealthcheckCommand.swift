@@ -23,9 +23,7 @@ struct HealthcheckCommand: ParsableCommand {
     var within = "3s"
 
     func run() throws {
-        guard let limit = Duration(text: within), limit > .zero else {
-            throw Misuse("--within \(within) is not a duration such as 500ms or 3s.")
-        }
+        let limit = try Duration.patience(within)
         let sources = try OptionSources(configurationFile: nil)
         let base = try server ?? Self.localServer(sources)
         let url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/_understudy/health"

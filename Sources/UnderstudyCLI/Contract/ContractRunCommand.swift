@@ -65,7 +65,7 @@ struct ContractRunCommand: ParsableCommand {
         var results: [ContractResult] = []
         for file in files {
             let result = Waiting.until { await contractTarget.run(file, given) }
-            if !json { show(result) }
+            if !json { for line in result.lines { Output.line(Output.printable(line)) } }
             results.append(result)
         }
         if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
@@ -86,15 +86,9 @@ struct ContractRunCommand: ParsableCommand {
             }
             return .inProcess(try world.emulator())
         }
-        guard let limit = Duration(text: within ?? "30s"), limit > .zero else {
-            throw Misuse("--within \(within ?? "") is not a duration such as 500ms or 30s.")
-        }
+        let limit = try Duration.patience(within ?? "30s")
         let trust = try against.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
         let token = try sources.text("control-token", flag: controlToken)
         return try .server(against, ServerAccess(trust: trust, limit: limit), controlToken: token)
-    }
-
-    private func show(_ result: ContractResult) {
-        for line in result.lines { Output.line(Output.printable(line)) }
     }
 }

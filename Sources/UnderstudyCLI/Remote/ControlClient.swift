@@ -49,12 +49,23 @@ struct ControlClient: ParsableArguments {
     }
 }
 
-/// A running server for a command to ask instead of working offline.
-struct ServerOptions: ParsableArguments {
+/// Whether a command works on tokens at a running server or offline, over the fixtures.
+struct TokenPlace: ParsableArguments {
+    @Option(help: "The time to use, offline: Unix seconds or RFC 3339 (default: now).")
+    var at: String?
+
     @Option(help: "Ask this running server, such as http://127.0.0.1:8080, instead of the fixtures.")
     var server: String?
 
     @OptionGroup var client: ControlClient
+    @OptionGroup var world: WorldOptions
+
+    /// The answer of the server; `nil` when none is named.
+    func answer(_ path: String, _ body: JSONObject) throws -> JSON? {
+        guard let server else { return nil }
+        guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
+        return try client.call(.post, path, .object(body), at: server)
+    }
 }
 
 /// The running server that a command applies to.

@@ -3,13 +3,8 @@ import JSON
 
 /// A journal entry as readable text for a terminal.
 struct EntryText {
-    private let entry: JSON
-    private let isColoured: Bool
-
-    init(_ entry: JSON, isColoured: Bool) {
-        self.entry = entry
-        self.isColoured = isColoured
-    }
+    let entry: JSON
+    let isColoured: Bool
 
     var line: String {
         let number = text("id")

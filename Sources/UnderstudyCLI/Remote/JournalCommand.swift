@@ -74,7 +74,7 @@ struct JournalCommand: ParsableCommand {
     func run() throws {
         if let id {
             let entry = try server.call(.get, "journal/\(id)")
-            return json ? Output.json(entry) : EntryText(entry, isColoured: Self.isTerminal).show()
+            return json ? Output.json(entry) : EntryText(entry: entry, isColoured: Self.isTerminal).show()
         }
         var after = try show(query(last: last ?? (follow ? 10 : 20)))
         while follow {
@@ -94,15 +94,9 @@ struct JournalCommand: ParsableCommand {
             ("vendor", vendor), ("route", route), ("status", status), ("since", since),
             ("refused", refused ? "true" : nil), ("noted", noted ? "true" : nil), ("last", last.map(String.init)),
         ]
-        return values.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            let isPlain = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-            result +=
-                isPlain || "-._*:".utf8.contains(byte) || (0x41...0x5A) ~= byte
-                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        // A query, other than a form, has no “+” for a blank.
+        return values.compactMap { name, value in
+            value.map { PercentEncoding.form([(name, $0)]).replacing("+", with: "%20") }
         }
     }
 
@@ -113,7 +107,7 @@ struct JournalCommand: ParsableCommand {
         let answer = try server.call(.get, path, within: .seconds(60))
         let entries = answer["entries"]?.array ?? []
         for entry in entries {
-            if json { Output.line(entry.text) } else { Output.line(EntryText(entry, isColoured: Self.isTerminal).line) }
+            Output.line(json ? entry.text : EntryText(entry: entry, isColoured: Self.isTerminal).line)
         }
         return max(after, entries.last?["id"]?.int ?? after)
     }

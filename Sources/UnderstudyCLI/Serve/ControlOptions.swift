@@ -24,12 +24,7 @@ struct ControlOptions: ParsableArguments {
 
     /// The separate listener for control calls; `nil` when they share that of the vendors.
     func listener(host: String, _ sources: OptionSources) throws -> ServerConfiguration.Listener? {
-        let port = try sources.value(
-            "control-port", flag: controlPort, default: Int?.none, expected: "a port (0–65535)"
-        ) {
-            Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }
-        }
-        return port.map { ServerConfiguration.Listener(host: host, port: $0) }
+        try sources.port("control-port", flag: controlPort).map { .init(host: host, port: $0) }
     }
 
     /// The host names in addition to those that every server accepts.
@@ -43,15 +38,7 @@ struct ControlOptions: ParsableArguments {
     }
 
     private static func isName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+        !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     }
 
     /// A warning for a server that other machines can reach without a token; otherwise `nil`.

@@ -16,11 +16,6 @@ struct LineLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info
 
-    init(form: LogForm, writer: LineWriter) {
-        self.form = form
-        self.writer = writer
-    }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -71,6 +66,7 @@ struct LineLogHandler: LogHandler {
         }
         return Output.printable(words.joined(separator: " "))
     }
+
     static func notice(_ form: LogForm, ofDropped count: Int) -> String {
         let time = SandboxClock.machine.rfc3339
         let message = "\(count) line\(count == 1 ? "" : "s") of the log dropped: nobody took them in time"

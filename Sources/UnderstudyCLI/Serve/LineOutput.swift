@@ -10,15 +10,11 @@ struct LineOutput {
     private static let pieceBytes = Int(PIPE_BUF)
     private static let lineFeed = UInt8(ascii: "\n")
 
-    private let descriptor: Int32
+    let descriptor: Int32
     /// Lost lines that have not been reported yet.
-    private var untold = 0
+    private(set) var untold = 0
     /// Whether the last write ended within a line.
-    private var isTorn = false
-
-    init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-    }
+    private(set) var isTorn = false
 
     /// Writes complete lines.
     ///

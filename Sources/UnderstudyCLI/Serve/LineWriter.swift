@@ -87,7 +87,7 @@ final class LineWriter: Sendable {
     // MARK: - The thread
 
     private func work() {
-        var output = LineOutput(descriptor)
+        var output = LineOutput(descriptor: descriptor)
         while true {
             alarm.wait()
             usleep(Self.gathering)

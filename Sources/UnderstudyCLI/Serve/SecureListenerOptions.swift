@@ -30,9 +30,7 @@ struct SecureListenerOptions: ParsableArguments {
 
     /// The listener on that host; `nil` when not requested.
     func choice(host: String, _ sources: OptionSources) throws -> Choice? {
-        let port = try sources.value("https-port", flag: httpsPort, default: Int?.none, expected: "a port (0–65535)") {
-            Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }
-        }
+        let port = try sources.port("https-port", flag: httpsPort)
         let certificate = try sources.text("tls-cert", flag: tlsCert)
         let key = try sources.text("tls-key", flag: tlsKey)
         try checkCompleteness(port, certificate, key)

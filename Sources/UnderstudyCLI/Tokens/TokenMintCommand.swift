@@ -35,24 +35,16 @@ struct TokenMintCommand: ParsableCommand {
         name: .customLong("header"), help: "A member of the header, NAME=VALUE; the value is JSON, otherwise a string.")
     var header: [String] = []
 
-    @Option(help: "The time at which to mint: Unix seconds or RFC 3339 (default: now).")
-    var at: String?
-
     @Flag(help: "Write JSON with token, header and claims.")
     var json = false
 
-    @OptionGroup var server: ServerOptions
-    @OptionGroup var world: WorldOptions
+    @OptionGroup var place: TokenPlace
 
     func run() throws {
         guard let kind else { return try listKinds() }
         let order = try order()
-        if let url = server.server {
-            guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
-            let answer = try server.client.call(.post, "tokens/\(vendor)/\(kind)", .object(order), at: url)
-            return show(answer)
-        }
-        let emulator = try world.emulator()
+        if let answer = try place.answer("tokens/\(vendor)/\(kind)", order) { return show(answer) }
+        let emulator = try place.world.emulator()
         let index = try emulator.index(of: vendor)
         let mounted = emulator.vendors[index]
         guard mounted.tokenKinds.contains(where: { $0.name == kind }) else {
@@ -62,7 +54,7 @@ struct TokenMintCommand: ParsableCommand {
         do {
             let sandbox = emulator.sandboxes.standard
             let minted = try sandbox.vendor(index).mint(
-                MintRequest(kind: kind, members: order), at: try MomentOption.parse(at), by: .none,
+                MintRequest(kind: kind, members: order), at: try MomentOption.parse(place.at), by: .none,
                 sandbox.identifiers)
             show(minted.json)
         } catch let refusal as MintRefusal {
@@ -87,7 +79,7 @@ struct TokenMintCommand: ParsableCommand {
     }
 
     private func listKinds() throws {
-        let emulator = try world.emulator()
+        let emulator = try place.world.emulator()
         for kind in emulator.vendors[try emulator.index(of: vendor)].tokenKinds {
             Output.line("\(kind.name): \(kind.about)")
             Output.table(kind.members.map { ["  --with \($0.name)=…", $0.about] })
