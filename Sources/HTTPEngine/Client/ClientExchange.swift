@@ -92,8 +92,8 @@ final class ClientExchange: Sendable {
 
     /// Waits until it has ended, without its thread when the time is over or the task is cancelled; called once.
     func outcome(on threads: ClientThreads, within limit: Duration) async -> Outcome {
-        async let deadline: Void = giveUp(after: limit)
-        let outcome = await withTaskCancellationHandler {
+        async let _ = giveUp(after: limit)
+        return await withTaskCancellationHandler {
             if !hasEnded { threads.perform(self) }
             return await withCheckedContinuation { continuation in
                 let known = state.withLock { state in
@@ -105,7 +105,6 @@ final class ClientExchange: Sendable {
         } onCancel: {
             end(.failure(.cancelled))
         }
-        return outcome
     }
 
     /// The end of the caller's scope cancels this, so that an answer does not wait for it.
