@@ -11,11 +11,6 @@ public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
     /// The client's address without the port.
     package let remoteAddress: String
 
-    init(_ event: Event, remoteAddress: String) {
-        self.event = event
-        self.remoteAddress = remoteAddress
-    }
-
     /// The event in one line.
     public var description: String {
         switch event {

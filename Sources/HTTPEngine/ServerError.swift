@@ -1,19 +1,14 @@
 /// Why a server cannot start; the description is one line for the user.
 package enum ServerError: Error, Hashable, CustomStringConvertible {
-    /// Another socket listens on the address.
     case portTaken(host: String, port: Int)
-    /// The host is neither an address nor a name that resolves to one.
     case unknownHost(String)
-    /// The address is not one of this machine's.
     case foreignAddress(host: String)
     case invalidPort(Int)
-    /// The system reserves the port.
     case notPermitted(host: String, port: Int)
     case noListener
     /// A system call failed for another reason.
     case system(call: String, reason: String)
 
-    /// What was found and what would be right.
     package var description: String {
         switch self {
         case .portTaken(let host, let port):

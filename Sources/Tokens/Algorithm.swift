@@ -1,30 +1,20 @@
 internal import JSON
 
 /// A signature algorithm of a compact JWS: those of RFC 7518 section 3 except `none`, and Ed25519.
+///
+/// The number is the SHA-2 hash; PS uses it in MGF1 too, with a salt as long.
 public enum Algorithm: String, Sendable, Hashable, CaseIterable {
-    /// HMAC with SHA-256.
     case hs256 = "HS256"
-    /// HMAC with SHA-384.
     case hs384 = "HS384"
-    /// HMAC with SHA-512.
     case hs512 = "HS512"
-    /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
-    /// RSASSA-PKCS1-v1_5 with SHA-384.
     case rs384 = "RS384"
-    /// RSASSA-PKCS1-v1_5 with SHA-512.
     case rs512 = "RS512"
-    /// RSASSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.
     case ps256 = "PS256"
-    /// RSASSA-PSS with SHA-384, MGF1 with SHA-384 and a salt of 48 bytes.
     case ps384 = "PS384"
-    /// RSASSA-PSS with SHA-512, MGF1 with SHA-512 and a salt of 64 bytes.
     case ps512 = "PS512"
-    /// ECDSA on P-256 with SHA-256.
     case es256 = "ES256"
-    /// ECDSA on P-384 with SHA-384.
     case es384 = "ES384"
-    /// ECDSA on P-521 with SHA-512.
     case es512 = "ES512"
     /// Ed25519, named as in RFC 8037 section 3.1.
     case edDSA = "EdDSA"

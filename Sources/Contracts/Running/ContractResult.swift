@@ -1,12 +1,7 @@
 package struct ContractResult: Sendable {
     package let file: String
     /// The result of each request, in order.
-    package private(set) var cases: [ContractCase]
-
-    init(file: String, cases: [ContractCase]) {
-        self.file = file
-        self.cases = cases
-    }
+    package internal(set) var cases: [ContractCase]
 
     /// Adds to the failed case what another source knows, such as the server's journal.
     package mutating func explain(_ explanation: String) {

@@ -21,12 +21,6 @@ package struct HurlRequest: Sendable, Hashable {
     /// `[Options]`: settings for this entry.
     package var options: [HurlOption] = []
     package var body: HurlBody?
-
-    init(place: HurlPlace, method: HTTPRequest.Method, url: HurlTemplate) {
-        self.place = place
-        self.method = method
-        self.url = url
-    }
 }
 
 package enum HurlOption: Sendable, Hashable {

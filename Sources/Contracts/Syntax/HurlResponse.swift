@@ -11,11 +11,6 @@ package struct HurlResponse: Sendable, Hashable {
     package var asserts: [HurlAssert] = []
     /// The exact content.
     package var body: HurlBody?
-
-    init(place: HurlPlace, status: Int?) {
-        self.place = place
-        self.status = status
-    }
 }
 
 /// A variable and the query for its value.

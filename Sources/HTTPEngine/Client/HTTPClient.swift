@@ -78,28 +78,20 @@ package struct ClientResponse: Sendable {
 
 /// Why there is no answer; the description is one line for the user.
 package enum ClientError: Error, Hashable, CustomStringConvertible {
-    /// The text is not an absolute `http` or `https` URL.
     case invalidURL(String)
     case unknownHost(String)
-    /// The host and port accept no connections.
     case notReachable(String, reason: String)
-    /// The server's certificate is not trusted.
     case notTrusted(String)
     case tlsFailed(String)
-    /// The answer was not complete in time.
     case timedOut
-    /// The answer's content is longer than the limit.
     case tooLarge
-    /// The connection ended before the answer was complete.
     case connectionLost
     /// The answer is malformed by RFC 9112.
     case malformedAnswer
     /// Too many requests wait for this one to wait as well.
     case tooMany
-    /// The waiting task was cancelled.
     case cancelled
 
-    /// What was found and what would be right.
     package var description: String {
         switch self {
         case .invalidURL(let url):

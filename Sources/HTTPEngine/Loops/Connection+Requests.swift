@@ -82,7 +82,7 @@ extension Connection {
     }
 
     private func note(_ event: EngineNote.Event, _ loop: EventLoop) {
-        loop.handler.noted(EngineNote(event, remoteAddress: parser.connection.remoteAddress))
+        loop.handler.noted(EngineNote(event: event, remoteAddress: parser.connection.remoteAddress))
     }
 
     private func acceptContent(_ loop: EventLoop) {

@@ -22,13 +22,26 @@ final class LoopMailbox: Sendable {
 
     /// The loop's connections, including those on their way to it.
     let connectionCount = Atomic<Int>(0)
-    private let mail: Mailbox<Message>
+    /// What the loop watches besides its connections.
+    let wakeUp: WakeUp
+    private let messages = Mutex<[Message]>([])
 
-    init() throws(ServerError) { mail = try Mailbox() }
+    init() throws(ServerError) { wakeUp = try WakeUp() }
 
-    var wakeUp: WakeUp { mail.wakeUp }
+    /// Posts a message; only the first of several wakes the thread.
+    func post(_ message: Message) {
+        let isFirst = messages.withLock { messages in
+            messages.append(message)
+            return messages.count == 1
+        }
+        if isFirst { wakeUp.signal() }
+    }
 
-    func post(_ message: Message) { mail.post(message) }
-
-    func take() -> [Message] { mail.take() }
+    func take() -> [Message] {
+        wakeUp.clear()
+        return messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+    }
 }

@@ -11,11 +11,9 @@ struct RequestLine {
     let version: Request.Version
 
     static let blank = RequestLine(method: .get, target: "/", authority: nil, version: .http1_1)
+}
 
-    private init(method: HTTPRequest.Method, target: String, authority: String?, version: Request.Version) {
-        (self.method, self.target, self.authority, self.version) = (method, target, authority, version)
-    }
-
+extension RequestLine {
     /// Parses the line, given without its line end.
     init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(RequestRejection) {
         guard let first = line.firstIndex(of: .space), let last = line.lastIndex(of: .space), first < last else {
@@ -27,11 +25,10 @@ struct RequestLine {
         let targets = ByteSet.target
         guard !method.isEmpty, method.allSatisfy(tokens.contains) else { throw .malformedRequestLine }
         guard !target.isEmpty, target.allSatisfy(targets.contains) else { throw .malformedTarget }
-        version = try Self.version(line[(last + 1)...])
-        self.method = try Self.method(method)
-        let parts = try RequestTarget(target, method: self.method, isSecure: isSecure)
-        self.target = parts.origin
-        authority = parts.authority
+        let version = try Self.version(line[(last + 1)...])
+        let named = try Self.method(method)
+        let parts = try RequestTarget(target, method: named, isSecure: isSecure)
+        self.init(method: named, target: parts.origin, authority: parts.authority, version: version)
     }
 
     /// RFC 9112 section 2.3: `HTTP/`, a digit, a dot, a digit, in uppercase.

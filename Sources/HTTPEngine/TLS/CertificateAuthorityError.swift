@@ -1,17 +1,12 @@
 /// Why an authority is unusable or cannot issue; the description is one line for the user.
 package enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible {
-    /// Its certificate or key cannot be read.
     case unreadable(TLSIdentityError)
     case noAuthority
     case noName
-    /// The text is neither a host name nor an IP address.
     case invalidName(String)
-    /// A validity of more than 397 days.
     case tooLong
-    /// OpenSSL failed for another reason.
     case failed(String)
 
-    /// What was found and what would be right.
     package var description: String {
         switch self {
         case .unreadable(let error): error.description

@@ -10,22 +10,16 @@ package enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
     case noPrivateKey
     /// A block, counted from 1, is broken or does not match its label.
     case unreadableBlock(Int, of: Part)
-    /// The private key needs a passphrase.
     case encryptedPrivateKey
-    /// The private key belongs to none of the certificates.
     case foreignPrivateKey
-    /// The private key belongs to a certificate, counted from 1, other than the first.
+    /// By the certificate of the key, counted from 1.
     case misplacedCertificate(Int)
-    /// A certificate, counted from 1, was not issued by the next one.
+    /// By the certificate, counted from 1.
     case brokenChain(Int)
-    /// The key of a certificate, counted from 1, is too short.
     case weakKey(Int, bits: Int)
-    /// A certificate, counted from 1, is signed with a weak hash.
     case weakSignature(Int)
-    /// OpenSSL rejects it for another reason.
     case unusable(String)
 
-    /// What was found and what would be right.
     package var description: String {
         switch self {
         case .noCertificate:

@@ -32,7 +32,7 @@ extension TokenCheck {
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> TokenCheck {
         TokenCheck(.headerMember(name, .equals), expected: .text(text), source: source) {
-            equality($0.header, name, [text], required, &$1)
+            equality($0.header, name, text, required, &$1)
         }
     }
 
@@ -53,11 +53,9 @@ extension TokenCheck {
     }
 
     fileprivate static func equality(
-        _ members: JSONObject?, _ name: String, _ texts: [String], _ required: Bool, _ finding: inout Finding?
+        _ members: JSONObject?, _ name: String, _ text: String, _ required: Bool, _ finding: inout Finding?
     ) -> Finding.Outcome {
-        compare(members, name, required, &finding) { found in
-            found.string.map { string in texts.contains { $0.hasSameBytes(as: string) } } ?? false
-        }
+        compare(members, name, required, &finding) { $0.string?.hasSameBytes(as: text) == true }
     }
 
     fileprivate static func compare(
@@ -103,23 +101,15 @@ extension CompactToken {
     ///
     /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
     public func claim(_ name: String, equals text: String, required: Bool = true, source: String? = nil) -> Finding {
-        claim(name, equalsOneOf: [text], required: required, source: source)
+        Finding(.claim(name, .equals), expected: .text(text), source: source) {
+            TokenCheck.equality(claims, name, text, required, &$0)
+        }
     }
 
     /// The judgement whether a claim is this string, byte for byte.
     public func claim(_ name: String, equals text: String, _ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .text(text)
-        return TokenCheck.equality(claims, name, [text], true, &finding)
-    }
-
-    /// `claim-NAME-equals`: a claim is one of these strings, byte for byte.
-    public func claim(
-        _ name: String, equalsOneOf texts: [String], required: Bool = true, source: String? = nil
-    ) -> Finding {
-        let expected = texts.count == 1 ? Fact.text(texts[0]) : .anyOf(texts)
-        return Finding(.claim(name, .equals), expected: expected, source: source) {
-            TokenCheck.equality(claims, name, texts, required, &$0)
-        }
+        return TokenCheck.equality(claims, name, text, true, &finding)
     }
 
     /// `claim-NAME-equals`: a claim is this value, in the same notation: `1` is not `1.0`.

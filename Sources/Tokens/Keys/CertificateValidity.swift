@@ -23,12 +23,9 @@ public struct CertificateValidity: Sendable, Hashable {
             expected: .time(moment < notBefore ? notBefore : notAfter), found: .time(moment),
             source: "RFC 5280 section 4.1.2.5")
     }
+}
 
-    init(notBefore: Double, notAfter: Double) {
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-    }
-
+extension CertificateValidity {
     /// The period of an OpenSSL certificate; `nil` if a date is unreadable.
     init?(certificate: OpaquePointer) {
         guard let start = Self.seconds(of: X509_get0_notBefore(certificate)),

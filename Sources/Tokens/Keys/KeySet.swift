@@ -46,11 +46,6 @@ public struct KeySet: Sendable {
     /// Whether any key has a `kid`.
     public var hasIDs: Bool { keys.contains { $0.id != nil } }
 
-    /// The `kid`s of more than one key, each listed once.
-    public var duplicateIDs: [String] {
-        JSONObject(keys.compactMap(\.id).map { ($0, JSON.null) }).duplicateNames
-    }
-
     /// The JWKS without the bytes of its shared secrets (`oct`), so that only public parts remain.
     package static func withoutSecrets(_ jwks: JSON) -> JSON {
         guard var set = jwks.object, let keys = jwks["keys"]?.array else { return jwks }

@@ -8,7 +8,6 @@ public enum MintError: Error, Sendable, Hashable {
 }
 
 extension MintError: CustomStringConvertible {
-    /// What was found and what was expected.
     public var description: String {
         switch self {
         case .key(let error): "The key cannot sign this token: \(error)."

@@ -64,11 +64,6 @@ struct SigningOrder {
     var key: SigningKey?
     var algorithm: Algorithm
 
-    init(key: SigningKey, algorithm: Algorithm) {
-        self.key = key
-        self.algorithm = algorithm
-    }
-
     func sign(_ bytes: [UInt8]) throws(MintError) -> [UInt8] {
         guard let key else { return [] }
         do {

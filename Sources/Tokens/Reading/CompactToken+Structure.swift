@@ -6,18 +6,13 @@ extension TokenCheck {
     /// `payload-duplicates`.
     ///
     /// The first seven apply to every JWS; the last two to a JWT's payload.
-    public static let structure = signedStructure + claimsStructure
-
-    static let signedStructure = [
+    public static let structure: [TokenCheck] = [
         TokenCheck("size", expected: .bytesUpTo(CompactToken.Limits().bytes), source: nil) { $0.size(&$1) },
         TokenCheck("parts", expected: .count(3), source: "RFC 7515 section 7.1") { $0.parts(&$1) },
         encoding("header") { $0.headerPart?.encoded }, encoding("payload") { $0.payloadPart?.encoded },
         encoding("signature") { $0.signaturePart },
         object("header", "RFC 7515 section 4") { $0.headerPart },
         duplicates("header", "RFC 7515 section 4") { $0.headerPart },
-    ]
-
-    static let claimsStructure = [
         object("payload", "RFC 7519 section 7.2") { $0.payloadPart },
         duplicates("payload", "RFC 7519 section 4") { $0.payloadPart },
     ]
@@ -76,12 +71,6 @@ extension CompactToken {
     public var firstFault: String? {
         TokenCheck.structure.first { finding($0)?.outcome == .failed }?.name
     }
-
-    /// The findings about the form that apply to every JWS, whatever its payload.
-    public var signedStructure: [Finding] { TokenCheck.signedStructure.compactMap(finding) }
-
-    /// The findings about a payload that should be a claims set.
-    public var claimsStructure: [Finding] { TokenCheck.claimsStructure.compactMap(finding) }
 
     fileprivate func size(_ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .bytesUpTo(limits.bytes)
