@@ -65,3 +65,69 @@ extension UnsafeBufferPointer<UInt8> {
                 == second.loadUnaligned(fromByteOffset: last, as: word)
     }
 }
+
+extension StringProtocol {
+    /// Whether both texts have the same UTF-8 bytes.
+    ///
+    /// `==` also equates texts that differ in Unicode normalization; a server that compares an issuer or a member name
+    /// byte for byte does not.
+    public func hasSameBytes(as other: some StringProtocol) -> Bool {
+        // Equal bytes imply `==`, which rejects most unequal texts quickly.
+        self == other && utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension String {
+    /// Whether both texts have the same UTF-8 bytes; the common case, which skips normalization.
+    public func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { own in
+            other.utf8.withContiguousStorageIfAvailable { own.hasSameBytes(as: $0) }
+        }
+        // On Apple platforms, strings bridged from Foundation may lack contiguous storage.
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether the text's UTF-8 bytes are these.
+    public func hasSameBytes(as bytes: ArraySlice<UInt8>) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { own in
+            bytes.withUnsafeBufferPointer { own.hasSameBytes(as: $0) }
+        }
+        return isSame ?? utf8.elementsEqual(bytes)
+    }
+}
+
+/// A text compared byte for byte, as names and ids on the wire are; ordered by its bytes.
+///
+/// `String` also equates texts that differ only in Unicode normalization, so a dictionary would merge two issuers. Used
+/// as a property wrapper, it makes a type's synthesized `==` and `hash` compare that property byte for byte.
+@propertyWrapper
+public struct ExactText: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public var wrappedValue: String
+
+    public init(wrappedValue: String) {
+        self.wrappedValue = wrappedValue
+    }
+
+    public init(_ text: some StringProtocol) {
+        wrappedValue = String(text)
+    }
+
+    public var text: String { wrappedValue }
+
+    public var description: String { wrappedValue }
+
+    public var json: JSON { .string(text) }
+
+    public static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    /// Orders texts by their bytes.
+    public static func < (left: ExactText, right: ExactText) -> Bool {
+        left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
