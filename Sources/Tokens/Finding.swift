@@ -127,3 +127,164 @@ extension Finding: CustomStringConvertible {
         return text
     }
 }
+
+/// What a check expected or found, as a value that becomes text only when read.
+///
+/// Large cases are indirect, so that findings stay cheap to copy.
+public enum Fact: Sendable, Hashable {
+    case text(String)
+    case json(JSON)
+    /// A time in Unix seconds.
+    case time(Double)
+    /// A later time, in Unix seconds.
+    case timeAfter(Double)
+    /// That time or an earlier one, in Unix seconds.
+    case timeUpTo(Double)
+    /// At most that many bytes.
+    case bytesUpTo(Int)
+    /// A duration in seconds.
+    case seconds(Double)
+    case count(Int)
+    /// One of several texts.
+    case anyOf([String])
+    case algorithm(Algorithm)
+    /// One of several algorithms.
+    case algorithms([Algorithm])
+    /// Names that are misplaced or repeated.
+    case repeated([String])
+    case types(ValueTypes)
+    indirect case key(KeyKind, id: String?, Algorithm)
+    case absent
+    /// Nothing, in words that say what is missing: `no Authorization header`.
+    case nothing(String)
+    case encoding(Base64URL.Fault)
+    indirect case syntax(JSONError)
+}
+
+extension Fact: CustomStringConvertible {
+    /// The fact for people; a time as a number and in RFC 3339.
+    public var description: String {
+        switch self {
+        case .text(let text): text.isEmpty ? "an empty text" : text
+        case .json(let value): value.text
+        case .time(let seconds): "\(JSONNumber((seconds * 1000).rounded(.down) / 1000)) (\(UnixTime.text(of: seconds)))"
+        case .timeAfter(let seconds): "later than \(Fact.time(seconds))"
+        case .bytesUpTo(let count): "at most \(count) bytes"
+        case .timeUpTo(let seconds): "no later than \(Fact.time(seconds))"
+        case .seconds(let seconds): "\(JSONNumber(seconds)) s"
+        case .count(let count): String(count)
+        case .anyOf(let texts): texts.joined(separator: " or ")
+        case .algorithm(let algorithm): algorithm.rawValue
+        case .algorithms(let algorithms): algorithms.map(\.rawValue).joined(separator: " or ")
+        case .repeated(let names): names.joined(separator: ", ")
+        case .types(let types): types.description
+        case .key(let kind, let id, let algorithm):
+            "\(algorithm.rawValue) by \(kind)" + (id.map { " “\($0)”" } ?? "")
+        case .absent: "nothing"
+        case .nothing(let words): words
+        case .encoding(let fault): fault.description
+        case .syntax(let error): error.description
+        }
+    }
+
+    /// The fact for programs: token values as they are, counts as numbers, lists as arrays, nothing as null, other
+    /// facts as text.
+    public var json: JSON {
+        switch self {
+        case .json(let value): value
+        case .count(let count): JSON(count)
+        case .anyOf(let texts): .array(texts.map(JSON.string))
+        case .algorithms(let algorithms): .array(algorithms.map { .string($0.rawValue) })
+        case .absent, .nothing: nil
+        case .repeated(let names): .array(names.map(JSON.string))
+        case .text, .time, .timeAfter, .timeUpTo, .seconds, .bytesUpTo, .encoding, .syntax, .types, .key, .algorithm:
+            .string(description)
+        }
+    }
+}
+
+/// A rule that asks nothing but a token, as a value: its name, what it expects, who says so, and its one judgement.
+public struct TokenCheck: Sendable {
+    /// Judges a token; `nil` where the rule has nothing to do with it.
+    ///
+    /// What was found is told only where there is a finding to tell it: `finding?.found = …` does nothing otherwise, not
+    /// even work out what it would say.
+    public typealias Judgement = @Sendable (CompactToken, inout Finding?) -> Finding.Outcome?
+
+    let subject: Finding.Subject
+    /// What the rule asks for.
+    public let expected: Fact?
+    /// Which document says so.
+    public let source: String?
+    public let judge: Judgement
+
+    init(_ subject: Finding.Subject, expected: Fact?, source: String?, _ judge: @escaping Judgement) {
+        (self.subject, self.expected, self.source, self.judge) = (subject, expected, source, judge)
+    }
+
+    package init(_ name: String, expected: Fact?, source: String?, _ judge: @escaping Judgement) {
+        self.init(.named(name), expected: expected, source: source, judge)
+    }
+
+    /// The stable name, which findings carry.
+    public var name: String { subject.name }
+}
+
+extension CompactToken {
+    /// What a check finds in the token; `nil` where it has nothing to do with it.
+    public func finding(_ check: TokenCheck) -> Finding? {
+        let blank = Finding(check.subject, .notJudged, expected: check.expected, source: check.source)
+        var told: Finding? = blank
+        guard let outcome = check.judge(self, &told) else { return nil }
+        var finding = told ?? blank
+        finding.outcome = outcome
+        return finding
+    }
+}
+
+/// The outcomes of a list of rules: one bit per rule in each of three sets.
+public struct RuleOutcomes: Sendable, Hashable {
+    /// ours: the maximum length of a list, checked on its creation.
+    package static let mostRules = 64
+
+    /// The rules that had something to say.
+    @usableFromInline package internal(set) var told: UInt64 = 0
+    /// The broken ones.
+    @usableFromInline package internal(set) var failed: UInt64 = 0
+    /// Those that made a remark.
+    @usableFromInline package internal(set) var noted: UInt64 = 0
+
+    /// The rules whose findings are created at once: for a refused call, the broken ones and the remarks, which may say
+    /// why.
+    @inlinable package var explained: UInt64 { failed == 0 ? 0 : failed | noted }
+
+    /// Creates outcomes without any judgement.
+    @inlinable
+    public init() {}
+
+    @inlinable
+    package static func bit(of place: Int) -> UInt64 { 1 << UInt64(place) }
+
+    /// Notes the outcome of a rule; `nil` if it did not apply.
+    @inlinable
+    package mutating func note(_ outcome: Finding.Outcome?, _ bit: UInt64) {
+        guard let outcome else { return }
+        told |= bit
+        switch outcome {
+        case .failed: failed |= bit
+        case .noted: noted |= bit
+        case .passed, .notJudged: break
+        }
+    }
+
+    /// Takes over the outcomes of these rules.
+    @inlinable
+    package mutating func take(_ other: RuleOutcomes, of rules: UInt64) {
+        told |= other.told & rules
+        failed |= other.failed & rules
+        noted |= other.noted & rules
+    }
+
+    /// The index of the first broken rule.
+    @inlinable public var firstFailure: Int? { failed == 0 ? nil : failed.trailingZeroBitCount }
+}

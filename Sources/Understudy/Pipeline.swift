@@ -150,7 +150,7 @@ package struct Pipeline: RequestHandler {
         let watch: Stopwatch
         /// Whether the exchange begins for the second time.
         var isRepeated = false
-        var place = Metrics.Place()
+        var place = ExchangeLabel()
     }
 
     private func exchange(

@@ -95,6 +95,13 @@ struct OptionSources {
         throw Misuse(complaint)
     }
 
+    /// A port; `nil` when it is not set.
+    func port(_ name: String, flag: String?) throws -> Int? {
+        try value(name, flag: flag, default: Int?.none, expected: "a port (0–65535)") {
+            Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }
+        }
+    }
+
     func isSet(_ name: String, flag: Bool) throws -> Bool {
         if flag { return true }
         return try value(name, flag: nil, default: false, expected: "true or false", parse: Bool.init)
@@ -115,6 +122,16 @@ struct OptionSources {
 
     private static func variable(_ name: String) -> String {
         "UNDERSTUDY_" + name.uppercased().replacing("-", with: "_")
+    }
+}
+
+extension Duration {
+    /// How long to wait, as `--within` says.
+    static func patience(_ text: String) throws -> Duration {
+        guard let limit = Duration(text: text), limit > .zero else {
+            throw Misuse("--within \(text) is not a duration such as 500ms or 3s.")
+        }
+        return limit
     }
 }
 

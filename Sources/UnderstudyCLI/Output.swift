@@ -102,6 +102,12 @@ enum Output {
         }
     }
 
+    /// A text as one word of a shell.
+    static func quoted(_ text: String) -> String {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-./_".contains($0)) }
+        return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
+    }
+
     /// One write per line, so that lines of several threads never mix. A closed pipe or a full disk loses the line but
     /// must not end a server.
     private static func write(_ text: String, to descriptor: Int32) {

@@ -105,3 +105,109 @@ public enum Answer: Sendable {
     /// stops.
     case deferred(@Sendable () async -> Response)
 }
+
+// What tells browsers that no page may profit from an answer.
+extension HTTPField.Name {
+    fileprivate static let frameOptions = Self("X-Frame-Options") ?? .contentSecurityPolicy
+}
+
+extension Response {
+    /// Bytes that a client sent, returned under the media type that the client named.
+    ///
+    /// A page made of them would have this server's origin and could read everything there. So a browser saves them
+    /// when it navigates to them, runs nothing, and does not guess another type. Images, fonts and fetches by scripts
+    /// work as usual.
+    public static func clientContent(_ bytes: [UInt8], type: String) -> Response {
+        var response = Response(status: .ok, fields: clientContentFields, body: bytes)
+        response.fields[.contentType] = type
+        return response
+    }
+
+    private static let clientContentFields: HTTPFields = [
+        .contentType: "", .xContentTypeOptions: "nosniff",
+        .contentSecurityPolicy: "sandbox; default-src 'none'; frame-ancestors 'none'", .frameOptions: "DENY",
+        .contentDisposition: "attachment",
+    ]
+
+    /// Forbids pages to show the response in a frame.
+    ///
+    /// A response that says itself who may frame it is left as it is.
+    public mutating func refuseFrames() {
+        if fields[.contentSecurityPolicy]?.contains("frame-ancestors") == true { return }
+        fields[.frameOptions] = "DENY"
+        if fields[.contentSecurityPolicy] == nil { fields[.contentSecurityPolicy] = "frame-ancestors 'none'" }
+    }
+
+    /// Closes the response to pages of other origins, and keeps it from acting as a page itself.
+    ///
+    /// A response that is meant to be a page brings its own `Content-Security-Policy`, which is kept.
+    public mutating func closeToPages() {
+        // Nearly all responses here are JSON and share their fields.
+        guard fields != Self.jsonFields else { return fields = Self.closedJSONFields }
+        for field in Self.closingFields where fields[field.name] == nil { fields.append(field) }
+    }
+
+    private static let closingFields: HTTPFields = [
+        .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+        .frameOptions: "DENY", .crossOriginResourcePolicy: "same-origin",
+    ]
+
+    private static let closedJSONFields: HTTPFields = {
+        var fields = jsonFields
+        fields.append(contentsOf: closingFields)
+        return fields
+    }()
+}
+
+/// How a response goes over the wire: at once and complete by default.
+///
+/// Describes bad networks and failing proxies as a value, so that the engine can apply them to any response without
+/// holding a thread.
+public struct Transmission: Sendable, Hashable {
+    /// A fault during sending.
+    public enum Fault: Sendable, Hashable {
+        /// Resets the TCP connection instead of answering; over TLS without `close_notify`.
+        ///
+        /// A reset also discards what the client has not yet read of earlier answers.
+        case reset
+        /// Closes the connection in good order without sending anything.
+        case empty
+        /// Sends the head and that many bytes of the content, then closes the connection.
+        case truncated(bytes: Int)
+        /// Sends bytes that are not HTTP instead of the answer, then closes the connection.
+        case garbage
+        /// Sends the answer in chunks of that many bytes, at least a millisecond apart; the first goes at once.
+        ///
+        /// An answer that opens a WebSocket is too short for this and is sent whole.
+        case drip(bytes: Int, every: Duration)
+    }
+
+    /// How long the complete response waits before it is sent.
+    public var delay: Duration
+    /// The fault, or `nil`.
+    public var fault: Fault?
+
+    public init(delay: Duration = .zero, fault: Fault? = nil) {
+        self.delay = delay
+        self.fault = fault
+    }
+
+    /// At once and whole.
+    public static let plain = Transmission()
+}
+
+extension HTTPResponse.Status {
+    /// The status with the reason phrase of RFC 9110 section 15, RFC 6585 or RFC 4918, if they define one.
+    public init(standard code: Int) {
+        self = Self.named.first { $0.code == code } ?? Self(code: code)
+    }
+
+    private static let named: [Self] = [
+        .ok, .created, .accepted, .noContent, .movedPermanently, .found, .seeOther, .notModified, .temporaryRedirect,
+        .permanentRedirect, .badRequest, .unauthorized, Self(code: 402, reasonPhrase: "Payment Required"), .forbidden,
+        .notFound, .methodNotAllowed, .notAcceptable, .requestTimeout, .conflict, .gone, .lengthRequired,
+        .preconditionFailed, .contentTooLarge, .uriTooLong, .unsupportedMediaType, .unprocessableContent,
+        .preconditionRequired, .tooManyRequests, .internalServerError, .notImplemented, .badGateway,
+        .serviceUnavailable, .gatewayTimeout,
+    ]
+}

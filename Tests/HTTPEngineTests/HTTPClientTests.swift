@@ -72,7 +72,7 @@ import Wire
         }
     }
 
-    @Test func `A cancelled task gets no answer, at once`() async throws {
+    @Test func `A cancelled task does not wait for its answer`() async throws {
         let isRequested = Signal()
         let isOver = Signal()
         let handler = StubHandler(respond: { _ in
@@ -83,7 +83,7 @@ import Wire
             }
         })
         try await withServer(handler) { port in
-            let call = Task { try await HTTPClient.send(url: "http://127.0.0.1:\(port)/", within: .seconds(50)) }
+            let call = Task { try await HTTPClient.send(url: "http://127.0.0.1:\(port)/", within: .seconds(300)) }
             await isRequested.wait()
             call.cancel()
             await #expect(throws: ClientError.cancelled) { try await call.value }
@@ -120,6 +120,18 @@ import Wire
         #expect(target.port == port)
         #expect(target.pathAndQuery == path)
         #expect(target.isSecure == url.lowercased().hasPrefix("https:"))
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1", ["127.0.0.1"]), ("https://[::1]:8/", ["::1"]), ("http://10.1.2.3:4", ["10.1.2.3"]),
+        ("http://localhost:81", ["::1", "127.0.0.1"]), ("http://LocalHost", ["::1", "127.0.0.1"]),
+        ("http://a.b.LOCALHOST.:82", ["::1", "127.0.0.1"]), ("http://localhost.", ["::1", "127.0.0.1"]),
+        ("http://localhost.test", []), ("http://mylocalhost", []), ("http://keys.example.test", []),
+    ])
+    func `Addresses and names of this machine need no look-up`(url: String, addresses: [String]) throws {
+        let target = try ClientTarget(url)
+        #expect(target.knownAddresses.map(\.host) == addresses)
+        #expect(target.knownAddresses.allSatisfy { $0.port == target.port })
     }
 }
 

@@ -26,7 +26,7 @@ struct LineWriterTests {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { close(ends[0]) }
-        var output = LineOutput(ends[1])
+        var output = LineOutput(descriptor: ends[1])
         #expect(output.write(Array("first\n".utf8)) { "\($0) dropped" } == 0)
         output.tell(ofDropped: dropped) { "\($0) dropped" }
         #expect(output.write(Array("last\n".utf8)) { "\($0) dropped" } == 0)

@@ -1,3 +1,6 @@
+package import HTTPTypes
+package import JSON
+
 /// Requests and the answers they expect, in the syntax of hurl.dev.
 ///
 /// Only the subset that the module's documentation lists is supported; everything else is rejected with line and
@@ -26,4 +29,181 @@ package struct HurlEntry: Sendable, Hashable {
     package let request: HurlRequest
     /// The expected answer; `nil` accepts any.
     package let response: HurlResponse?
+}
+
+package struct HurlPlace: Sendable, Hashable {
+    /// The line, from 1.
+    package let line: Int
+    /// The column, in Unicode scalars from 1.
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+}
+
+/// Why a Hurl file cannot be read: where, what was found and what was expected.
+package struct HurlProblem: Error, Sendable, Hashable {
+    /// The file's name for messages.
+    package let file: String
+    package let place: HurlPlace
+    /// What was found and what was expected.
+    package let message: String
+}
+
+extension HurlProblem: CustomStringConvertible {
+    package var description: String { "\(file):\(place.line):\(place.column): \(message)" }
+}
+
+/// A name and a value, both possibly with variables.
+package struct HurlPair: Sendable, Hashable {
+    package let name: HurlTemplate
+    package let value: HurlTemplate
+}
+
+package struct HurlRequest: Sendable, Hashable {
+    package let place: HurlPlace
+    package let method: HTTPRequest.Method
+    package let url: HurlTemplate
+    package var fields: [HurlPair] = []
+    /// `[Query]`: items to append to the URL's query.
+    package var query: [HurlPair] = []
+    package var form: [HurlPair] = []
+    package var cookies: [HurlPair] = []
+    /// `[BasicAuth]`: user and password.
+    package var credentials: HurlPair?
+    /// `[Options]`: settings for this entry.
+    package var options: [HurlOption] = []
+    package var body: HurlBody?
+}
+
+package enum HurlOption: Sendable, Hashable {
+    /// `variable: name=value`: sets a variable for this and later entries.
+    case variable(name: String, value: HurlOptionValue, HurlPlace)
+    /// `skip: true`: the request is not sent.
+    case skip(Bool)
+}
+
+/// The value that an option assigns.
+package enum HurlOptionValue: Sendable, Hashable {
+    /// `null`, a boolean or a number.
+    case constant(JSON)
+    /// A text, possibly with variables.
+    case text(HurlTemplate)
+}
+
+/// The answer that an entry expects.
+package struct HurlResponse: Sendable, Hashable {
+    package let place: HurlPlace
+    /// The status; `nil` for `*`.
+    package let status: Int?
+    /// Field lines that the answer must include.
+    package var fields: [HurlPair] = []
+    /// `[Captures]`: variables to set from the answer.
+    package var captures: [HurlCapture] = []
+    /// `[Asserts]`: claims that must hold.
+    package var asserts: [HurlAssert] = []
+    /// The exact content.
+    package var body: HurlBody?
+}
+
+/// A variable and the query for its value.
+package struct HurlCapture: Sendable, Hashable {
+    package let name: HurlTemplate
+    package let query: HurlQuery
+}
+
+/// A claim about an answer.
+package struct HurlAssert: Sendable, Hashable {
+    /// What is examined.
+    package let query: HurlQuery
+    /// What must hold of it.
+    package let predicate: HurlPredicate
+    /// The assert as written.
+    package let source: String
+}
+
+/// The content of a request, or the exact expected content of an answer.
+package struct HurlBody: Sendable, Hashable {
+    /// The notation of the content.
+    package enum Content: Sendable, Hashable {
+        /// JSON exactly as written, whitespace included.
+        case json([JSONPart])
+        /// Text between single or triple backquotes, and the language after the triple ones.
+        case text(HurlTemplate, language: String?)
+        /// Bytes in base64 or hexadecimal.
+        case bytes([UInt8])
+    }
+
+    package enum JSONPart: Sendable, Hashable {
+        /// Characters as written.
+        case text(String)
+        /// A variable inside a string; its value is escaped.
+        case inString(HurlVariable)
+        case value(HurlVariable)
+    }
+
+    package let place: HurlPlace
+    /// The content in its notation.
+    package let content: Content
+
+    /// The default media type of a request with this content.
+    package var contentType: String? {
+        switch content {
+        case .json, .text(_, language: "json"?): "application/json"
+        case .text(_, language: "xml"?): "application/xml"
+        case .text, .bytes: nil
+        }
+    }
+}
+
+/// A text in which `{{name}}` stands for the value of a variable.
+package struct HurlTemplate: Sendable, Hashable {
+    /// A piece of the text.
+    package enum Part: Sendable, Hashable {
+        /// Characters, with escapes resolved.
+        case text(String)
+        case variable(HurlVariable)
+    }
+
+    /// The pieces in order.
+    package let parts: [Part]
+    package let place: HurlPlace
+
+    /// The text with its variables as `{{name}}`.
+    package var source: String {
+        parts.reduce(into: "") { text, part in
+            switch part {
+            case .text(let piece): text += piece
+            case .variable(let variable): text += "{{\(variable.name)}}"
+            }
+        }
+    }
+
+    package var isEmpty: Bool { parts.isEmpty }
+}
+
+/// One use of a variable.
+package struct HurlVariable: Sendable, Hashable {
+    package let name: String
+    /// Where its braces start.
+    package let place: HurlPlace
+
+    /// Whether a text is a variable name: a letter, then letters, digits, `_` and `-`; not a Hurl function.
+    package static func isName(_ text: String) -> Bool {
+        text.unicodeScalars.first?.properties.isAlphabetic == true && text.unicodeScalars.allSatisfy(isInName)
+            && !functions.contains(text)
+    }
+
+    /// Whether a character is allowed in a name.
+    static func isInName(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+        default: false
+        }
+    }
+
+    /// Names in braces that Hurl computes.
+    static let functions: Set = ["newUuid", "newDate"]
 }

@@ -1,11 +1,10 @@
 package import HTTPTypes
+package import Wire
 
 /// A small client for single requests over HTTP and HTTPS: key URLs, health probes and contract runs.
 ///
-/// It follows no redirect, keeps no connection, and limits time and size of the answer. All its exchanges share one
-/// thread, which blocks on none of them and is no loop of a server. Only names that are neither addresses nor
-/// `localhost` are looked up on separate threads, since the system's look-up blocks: a few for all names, and a look-up
-/// that outlives its request keeps its thread until the system gives up.
+/// It follows no redirect, keeps no connection, and limits time and size of the answer. Each request has a thread, which
+/// waits for nothing else; those beyond 64 wait for one of them.
 package enum HTTPClient {
     /// Sends a request and returns the complete answer, whatever its status.
     ///
@@ -17,13 +16,13 @@ package enum HTTPClient {
     ///   - trust: Whose certificates are trusted over `https`.
     ///   - limit: The time for everything, from this call to the last byte.
     ///   - maximumBody: The largest content of an answer in bytes.
-    /// - Throws: ``ClientError/tooMany`` at once when a thousand requests are in progress.
+    /// - Throws: ``ClientError/tooMany`` at once when a thousand requests wait for a thread.
     package static func send(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
         trust: TLSTrust = .system, within limit: Duration, maximumBody: Int = 1024 * 1024
     ) async throws(ClientError) -> ClientResponse {
-        let exchange = try exchange(method, url, fields, body, trust, limit, maximumBody)
-        return try await ClientExchanges.shared.outcome(of: exchange).get()
+        let exchange = try exchange(method, url, fields, body, trust, maximumBody)
+        return try await exchange.outcome(on: .shared, within: limit).get()
     }
 
     /// Whether a request for that URL reaches only this machine, judged by the URL itself.
@@ -42,12 +41,11 @@ package enum HTTPClient {
 
     static func exchange(
         _ method: HTTPRequest.Method, _ url: String, _ fields: HTTPFields, _ body: [UInt8], _ trust: TLSTrust,
-        _ limit: Duration, _ maximumBody: Int
+        _ maximumBody: Int
     ) throws(ClientError) -> ClientExchange {
         let target = try ClientTarget(url)
         return ClientExchange(
-            target, bytes: request(method, target, fields, body), isHead: method == .head, trust: trust, within: limit,
-            maximumBody: maximumBody)
+            target, request(method, target, fields, body), isHead: method == .head, trust, maximumBody)
     }
 
     private static func request(
@@ -68,4 +66,99 @@ package enum HTTPClient {
     }
 
     private static let ownNames = ["host", "content-length", "transfer-encoding", "connection"]
+}
+
+/// The answer to a request of ``HTTPClient``.
+package struct ClientResponse: Sendable {
+    package let status: HTTPResponse.Status
+    package let fields: FieldLines
+    /// The content, transfer coding removed.
+    package let body: [UInt8]
+}
+
+/// Why there is no answer; the description is one line for the user.
+package enum ClientError: Error, Hashable, CustomStringConvertible {
+    case invalidURL(String)
+    case unknownHost(String)
+    case notReachable(String, reason: String)
+    case notTrusted(String)
+    case tlsFailed(String)
+    case timedOut
+    case tooLarge
+    case connectionLost
+    /// The answer is malformed by RFC 9112.
+    case malformedAnswer
+    /// Too many requests wait for this one to wait as well.
+    case tooMany
+    case cancelled
+
+    package var description: String {
+        switch self {
+        case .invalidURL(let url):
+            "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path], or the same with https."
+        case .unknownHost(let host): "\(host) has no address."
+        case .notReachable(let authority, let reason): "\(authority) cannot be reached: \(reason)."
+        case .notTrusted(let reason): "the server's certificate is not trusted: \(reason)."
+        case .tlsFailed(let reason): "no TLS with the server: \(reason)."
+        case .timedOut: "the answer did not arrive in time."
+        case .tooLarge: "the answer is larger than allowed."
+        case .connectionLost: "the connection ended before the answer was complete."
+        case .malformedAnswer: "the answer is not HTTP/1.1."
+        case .tooMany: "too many requests are under way; ask again when some of them have ended."
+        case .cancelled: "the request was cancelled."
+        }
+    }
+}
+
+/// The destination of a client's request.
+struct ClientTarget: Sendable {
+    /// Whether the connection uses TLS.
+    let isSecure: Bool
+    /// Host with port as in the URL, for `Host`.
+    let authority: String
+    /// The host without brackets.
+    let host: String
+    let port: Int
+    /// The path, at least `/`, and the query.
+    let pathAndQuery: String
+
+    /// Parses an absolute URL with the scheme `http` or `https`.
+    init(_ url: String) throws(ClientError) {
+        let bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
+        let targets = ByteSet.target
+        isSecure = bytes.prefix(8).equals(ignoringCase: "https://")
+        guard isSecure || bytes.prefix(7).equals(ignoringCase: "http://"), bytes.allSatisfy(targets.contains) else {
+            throw .invalidURL(url)
+        }
+        let rest = bytes[(isSecure ? 8 : 7)...]
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        let authority = rest[..<end]
+        guard Authority.isValid(authority) else { throw .invalidURL(url) }
+        let path = String(decoding: rest[end...], as: UTF8.self)
+        self.authority = String(decoding: authority, as: UTF8.self)
+        pathAndQuery = path.hasPrefix("/") ? path : "/" + path
+        (host, port) = Self.split(authority, standardPort: isSecure ? 443 : 80)
+    }
+
+    /// The addresses of a host that needs no look-up; empty for any other.
+    var knownAddresses: [SocketAddress] {
+        guard isThisMachine else { return SocketAddress.literal(host, port: port) }
+        return ["::1", "127.0.0.1"].flatMap { SocketAddress.literal($0, port: port) }
+    }
+
+    /// RFC 6761 section 6.3: `localhost` and its subdomains are this machine, whatever a resolver says.
+    private var isThisMachine: Bool {
+        let name = host.lowercased()
+        let absolute = name.hasSuffix(".") ? name.dropLast() : name[...]
+        return absolute == "localhost" || absolute.hasSuffix(".localhost")
+    }
+
+    /// Host and port of a valid authority.
+    private static func split(_ authority: ArraySlice<UInt8>, standardPort: Int) -> (String, Int) {
+        let bracket = authority.lastIndex(of: UInt8(ascii: "]"))
+        let colon = authority.lastIndex(of: UInt8(ascii: ":")).flatMap { $0 > (bracket ?? -1) ? $0 : nil }
+        let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != 0x5B && $0 != 0x5D }
+        let port = colon.flatMap { authority[($0 + 1)...].decimalNumber } ?? standardPort
+        return (String(decoding: host, as: UTF8.self), port)
+    }
 }

@@ -1,4 +1,4 @@
-internal import Wire
+import Wire
 
 /// An answer that is sent in chunks, and the rest of it.
 struct Drip {
@@ -83,4 +83,110 @@ extension Connection {
 
     /// Bytes that cannot be read as a status line.
     private static let garbage = [UInt8](0x80...0xFF)
+}
+
+// The connection as a WebSocket, until both sides have closed.
+extension Connection {
+    /// Accepts a handshake; bytes after it are already frames.
+    func open(_ upgrade: WebSocketUpgrade, _ response: Response, _ loop: EventLoop) {
+        var response = response
+        response.fields = upgrade.answerFields(with: response.fields)
+        _ = loop.encoder.encode(response, for: exchange, into: &output.bytes)
+        let channel = SocketChannel(
+            loop.mailbox, descriptor: descriptor, connection: identifier, limit: loop.limits.webSocketQueueBytes)
+        let open = OpenWebSocket(upgrade: upgrade, channel: channel, lastHeard: loop.now)
+        parser.takeUnused().withUnsafeBytes { open.conversation.receive($0) }
+        webSocket = open
+        occupancy.webSocketOpened()
+        phase = .conversing
+        upgrade.handler.opened(open.socket)
+        if loop.isStopping { webSocket?.conversation.close(WebSocketClosure(.goingAway), into: &output.bytes) }
+    }
+
+    func hear(_ received: UnsafeRawBufferPointer, _ loop: EventLoop) {
+        webSocket?.conversation.receive(received)
+        // Any byte ends the silence.
+        webSocket?.lastHeard = loop.now
+        if wait == .message { wait = nil }
+    }
+
+    /// Handles the next frame; false when it needs more bytes.
+    func converse(_ loop: EventLoop) -> Bool {
+        switch webSocket?.conversation.next(into: &output.bytes) {
+        case .message(let message):
+            if let webSocket { webSocket.upgrade.handler.received(message, on: webSocket.socket) }
+            return true
+        case .handled:
+            return true
+        case .ended(let closure):
+            phase = .finishing
+            reportEnd(closure)
+            return true
+        case nil:
+            if hasReadToEnd { phase = .finishing }
+            return false
+        }
+    }
+
+    /// Performs a command that another thread sent through the channel.
+    func perform(_ command: SocketChannel.Command, _ loop: EventLoop) {
+        guard case .conversing = phase else { return }
+        switch command {
+        case .send(let message):
+            webSocket?.channel.taken(message)
+            webSocket?.conversation.send(message, into: &output.bytes)
+            guard output.count <= loop.limits.webSocketQueueBytes else { return drop(loop) }
+        case .close(let closure):
+            webSocket?.conversation.close(closure, into: &output.bytes)
+        case .drop:
+            return drop(loop)
+        }
+        // Several messages in one round go out in one write.
+        postpone(loop)
+    }
+
+    /// Gives up on a client whose queue exceeds its limit.
+    ///
+    /// The queue is sent, then the close frame: a slow reader learns the reason, a client that does not read is reset
+    /// after ``Limits/write``. Until then nothing more is queued.
+    private func drop(_ loop: EventLoop) {
+        let closure = WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")
+        webSocket?.conversation.close(closure, into: &output.bytes)
+        reportEnd(closure)
+        phase = .finishing
+        postpone(loop)
+    }
+
+    /// Reports the end to the handler, once.
+    func reportEnd(_ closure: WebSocketClosure) {
+        guard let ended = webSocket else { return }
+        webSocket = nil
+        occupancy.webSocketClosed()
+        ended.channel.end()
+        ended.upgrade.handler.closed(ended.socket, closure)
+    }
+}
+
+/// The WebSocket that a connection has become.
+///
+/// A class, so that other connections only need room for a reference, and access copies nothing.
+final class OpenWebSocket {
+    let upgrade: WebSocketUpgrade
+    let channel: SocketChannel
+    var conversation: WebSocketConversation
+    /// When the client last sent anything.
+    var lastHeard: MonotonicTime
+
+    init(upgrade: WebSocketUpgrade, channel: SocketChannel, lastHeard: MonotonicTime) {
+        self.upgrade = upgrade
+        self.channel = channel
+        conversation = WebSocketConversation(upgrade)
+        self.lastHeard = lastHeard
+    }
+
+    /// Whether the client's close frame must wait for answers to earlier messages, which are in the mailbox.
+    var mustSendFirst: Bool { conversation.isCloseNext && channel.hasWaiting }
+
+    /// The handler's end.
+    var socket: WebSocket { WebSocket(channel) }
 }

@@ -2,48 +2,10 @@ internal import HTTPTypes
 
 /// Why the engine rejects a request without its handler; the connection closes after each.
 enum RequestRejection: Error, Hashable, CaseIterable {
-    /// RFC 9112 section 3: the request line is not method, target and version separated by single spaces.
-    case malformedRequestLine
-    /// RFC 9112 section 3.2: the target is neither in origin nor in absolute form, or contains forbidden characters.
-    case malformedTarget
-    /// RFC 9110 section 7.4: an `https` target on a connection without TLS.
-    case insecureTarget
-    /// RFC 9112 section 3: the request line exceeds the limit of a head.
-    case targetTooLong
-    /// RFC 9110 section 9.1: the method is not one that handlers support.
-    case unknownMethod
-    /// RFC 9110 section 15.6.6: the major version is not 1.
-    case unsupportedVersion
-    /// RFC 9112 section 2.2: a line ends in a bare LF.
-    case bareLineFeed
-    /// RFC 9112 section 2.2: the head contains a bare CR.
-    case bareCarriageReturn
-    /// RFC 9112 section 5: a field line is not a token, a colon and a value, or is folded.
-    case malformedField
-    /// RFC 6585 section 5: the head has too many bytes or lines.
-    case headTooLarge
-    /// RFC 9112 section 3.2: `Host` is missing, repeated or invalid.
-    case invalidHost
-    /// RFC 9112 section 6.3: `Content-Length` is repeated or not a number.
-    case invalidContentLength
-    /// RFC 9110 section 15.5.14: `Content-Length` is too large for any limit.
-    case contentTooLarge
-    /// RFC 9112 section 6.1: `Transfer-Encoding` is repeated, is not `chunked`, or is not allowed here.
-    case invalidTransferEncoding
-    /// RFC 9112 section 6.1: the content has another transfer coding below `chunked`.
-    case unknownTransferCoding
-    /// RFC 9110 section 10.1.1: the client expects something other than `100-continue`.
-    case unknownExpectation
-    /// RFC 9112 section 7.1: the chunked coding is malformed.
-    case malformedChunk
-    /// RFC 9112 section 8: the client closed its side before the end of the request.
-    case incompleteRequest
-    /// RFC 9110 section 15.5.9: head or content did not arrive in time.
-    case timedOut
-    /// A plain-text request on a listener that speaks TLS.
-    case notTLS
-    /// A TLS handshake on a plain-text listener.
-    case unexpectedTLS
+    case malformedRequestLine, malformedTarget, insecureTarget, targetTooLong, unknownMethod, unsupportedVersion
+    case bareLineFeed, bareCarriageReturn, malformedField, headTooLarge, invalidHost, invalidContentLength
+    case contentTooLarge, invalidTransferEncoding, unknownTransferCoding, unknownExpectation, malformedChunk
+    case incompleteRequest, timedOut, notTLS, unexpectedTLS
 
     /// The status of the answer, which has no content.
     var status: HTTPResponse.Status {

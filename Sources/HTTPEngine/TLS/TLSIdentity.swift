@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 /// A server's identity: a certificate chain and the private key of its first certificate.
 ///
@@ -84,4 +84,103 @@ extension TLSIdentity: Hashable {
     package static func == (first: TLSIdentity, second: TLSIdentity) -> Bool { first === second }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// Why certificates and key are unusable; the description is one line for the user.
+package enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
+    /// One of the two texts.
+    package enum Part: String, Sendable {
+        case certificates = "certificate"
+        case privateKey = "private key"
+    }
+
+    case noCertificate
+    case noPrivateKey
+    /// A block, counted from 1, is broken or does not match its label.
+    case unreadableBlock(Int, of: Part)
+    case encryptedPrivateKey
+    case foreignPrivateKey
+    /// By the certificate of the key, counted from 1.
+    case misplacedCertificate(Int)
+    /// By the certificate, counted from 1.
+    case brokenChain(Int)
+    case weakKey(Int, bits: Int)
+    case weakSignature(Int)
+    case unusable(String)
+
+    package var description: String {
+        switch self {
+        case .noCertificate:
+            "there is no certificate in it: expected PEM with “-----BEGIN CERTIFICATE-----”, the server's own first."
+        case .noPrivateKey:
+            "there is no private key in it: expected PEM with “-----BEGIN PRIVATE KEY-----”."
+        case .unreadableBlock(let position, let part):
+            "PEM block \(position) of the \(part.rawValue) file is unreadable: export it anew, or leave it out."
+        case .encryptedPrivateKey:
+            "the private key has a passphrase, which nobody here can type: give it without one (openssl pkey -in KEY -out PLAIN)."
+        case .foreignPrivateKey:
+            "the private key does not belong to the certificate: give the key that the certificate was issued for."
+        case .misplacedCertificate(let position):
+            "the private key belongs to certificate \(position) of the chain: put that one first, its issuers behind it."
+        case .brokenChain(let position):
+            "certificate \(position) is not issued by certificate \(position + 1): put the server's own first and behind each its issuer."
+        case .weakKey(let position, let bits):
+            "the key of certificate \(position) has \(bits) bits, which is too weak: take RSA from 2048 bits, or an elliptic curve from 224."
+        case .weakSignature(let position):
+            "certificate \(position) is signed with a hash that is too weak: have it issued with SHA-256 or better."
+        case .unusable(let reason):
+            "OpenSSL refuses it: \(reason)."
+        }
+    }
+}
+
+/// One block of a PEM text (RFC 7468): its label, the headers of an old encrypted key, and the bytes.
+struct PEMBlock {
+    let label: String
+    let headers: String
+    let bytes: [UInt8]
+
+    /// Whether the bytes are protected by a passphrase, in PKCS #8 or the older form of RFC 1421.
+    var isEncrypted: Bool { label == "ENCRYPTED PRIVATE KEY" || headers.contains("ENCRYPTED") }
+
+    /// Whether the block is a certificate, under any common label.
+    var isCertificate: Bool { ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(label) }
+
+    var isPrivateKey: Bool { label.hasSuffix("PRIVATE KEY") }
+
+    /// All blocks of a text; other text is ignored.
+    static func all(of text: [UInt8], _ part: TLSIdentityError.Part) throws(TLSIdentityError) -> [PEMBlock] {
+        try text.withUnsafeBufferPointer { (text) throws(TLSIdentityError) in
+            guard let start = text.baseAddress, let count = Int32(exactly: text.count) else { return [] }
+            guard let source = BIO_new_mem_buf(start, count) else { throw .unusable("out of memory") }
+            defer { BIO_free(source) }
+            return try TLSErrors.run { () throws(TLSIdentityError) in
+                var blocks: [PEMBlock] = []
+                while let block = try next(of: source, part, position: blocks.count + 1) { blocks.append(block) }
+                return blocks
+            }
+        }
+    }
+
+    private static func next(
+        of source: OpaquePointer, _ part: TLSIdentityError.Part, position: Int
+    ) throws(TLSIdentityError) -> PEMBlock? {
+        var label: UnsafeMutablePointer<CChar>?
+        var headers: UnsafeMutablePointer<CChar>?
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        guard PEM_read_bio(source, &label, &headers, &bytes, &count) == 1 else {
+            // The end of the text is reported as an error too; any other error means a broken block.
+            if ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE { return nil }
+            throw .unreadableBlock(position, of: part)
+        }
+        defer {
+            // The bytes may be a key.
+            CRYPTO_clear_free(bytes, count, nil, 0)
+            for pointer in [label, headers] { CRYPTO_free(pointer, nil, 0) }
+        }
+        return PEMBlock(
+            label: label.map { String(cString: $0) } ?? "", headers: headers.map { String(cString: $0) } ?? "",
+            bytes: Array(UnsafeBufferPointer(start: bytes, count: count)))
+    }
 }

@@ -1,4 +1,6 @@
-internal import Wire
+import COpenSSL
+import HTTPTypes
+import Wire
 
 /// The server's side of one open WebSocket: a pure value that reads no socket and no clock.
 ///
@@ -83,5 +85,171 @@ struct WebSocketConversation {
         if ownClosure == nil { WebSocketEncoder.encode(answer, into: &output) }
         hasEnded = true
         return .ended(ownClosure ?? closure)
+    }
+}
+
+/// Why the engine fails a WebSocket (RFC 6455 section 7.1.7).
+enum WebSocketFailure: Error, Hashable, CaseIterable {
+    /// RFC 6455 section 5.1: a client's frame is not masked.
+    case unmasked
+    /// RFC 6455 section 5.2: a reserved bit is set without a negotiated extension.
+    case reservedBit
+    /// RFC 6455 section 5.2: the opcode is undefined.
+    case unknownOpcode
+    /// RFC 6455 section 5.2: the length is not in the shortest form, or its highest bit is set.
+    case malformedLength
+    /// RFC 6455 section 5.5: a control frame is fragmented.
+    case fragmentedControl
+    /// RFC 6455 section 5.5: a control frame exceeds 125 bytes.
+    case longControl
+    /// RFC 6455 section 5.4: a continuation without a message.
+    case strayContinuation
+    /// RFC 6455 section 5.4: a message begins before the fragmented one has ended.
+    case interruptedMessage
+    /// RFC 6455 section 5.5.1: the payload of a close frame is one byte.
+    case malformedClose
+    /// RFC 6455 section 7.4: the code is not allowed in a close frame.
+    case invalidCloseCode
+    /// RFC 6455 section 8.1: a text or a reason is not UTF-8.
+    case invalidText
+    /// RFC 6455 section 7.4.1: the message exceeds the limit.
+    case messageTooBig
+
+    /// The closure that the client receives.
+    var closure: WebSocketClosure {
+        switch self {
+        case .unmasked: WebSocketClosure(.protocolError, reason: "frame is not masked")
+        case .reservedBit: WebSocketClosure(.protocolError, reason: "reserved bit is set")
+        case .unknownOpcode: WebSocketClosure(.protocolError, reason: "unknown opcode")
+        case .malformedLength: WebSocketClosure(.protocolError, reason: "malformed length")
+        case .fragmentedControl: WebSocketClosure(.protocolError, reason: "control frame is fragmented")
+        case .longControl: WebSocketClosure(.protocolError, reason: "control frame exceeds 125 bytes")
+        case .strayContinuation: WebSocketClosure(.protocolError, reason: "fragment continues no message")
+        case .interruptedMessage: WebSocketClosure(.protocolError, reason: "message begins inside another")
+        case .malformedClose: WebSocketClosure(.protocolError, reason: "close frame has half a code")
+        case .invalidCloseCode: WebSocketClosure(.protocolError, reason: "invalid close code")
+        case .invalidText: WebSocketClosure(.invalidPayload, reason: "text is not UTF-8")
+        case .messageTooBig: WebSocketClosure(.messageTooBig, reason: "message exceeds the limit")
+        }
+    }
+}
+
+/// Encodes a server's frames: one per message, unmasked, with the shortest length form (RFC 6455 section 5).
+enum WebSocketEncoder {
+    static func encode(_ message: WebSocketMessage, into output: inout [UInt8]) {
+        switch message {
+        case .text(let text): append(.text, text.utf8, &output)
+        case .binary(let bytes): append(.binary, bytes, &output)
+        }
+    }
+
+    /// Appends a pong; the payload is cut to 125 bytes.
+    static func encodePong(_ payload: [UInt8], into output: inout [UInt8]) {
+        append(.pong, payload.prefix(WebSocketFrameHeader.controlBytes), &output)
+    }
+
+    /// Appends a close frame; a code that is not allowed in one is omitted, a reason over 123 bytes is cut.
+    static func encode(_ closure: WebSocketClosure, into output: inout [UInt8]) {
+        append(.close, closure.payload, &output)
+    }
+
+    private static func append(
+        _ opcode: WebSocketOpcode, _ payload: some Collection<UInt8>, _ output: inout [UInt8]
+    ) {
+        output.append(0x80 | opcode.rawValue)
+        appendLength(payload.count, &output)
+        output.append(contentsOf: payload)
+    }
+
+    private static func appendLength(_ length: Int, _ output: inout [UInt8]) {
+        switch length {
+        case ...125:
+            output.append(UInt8(length))
+        case ...0xFFFF:
+            output.append(126)
+            withUnsafeBytes(of: UInt16(length).bigEndian) { output.append(contentsOf: $0) }
+        default:
+            output.append(127)
+            withUnsafeBytes(of: UInt64(length).bigEndian) { output.append(contentsOf: $0) }
+        }
+    }
+}
+
+extension WebSocketClosure {
+    /// The longest reason in bytes: the payload of a control frame minus the code.
+    private static let reasonBytes = WebSocketFrameHeader.controlBytes - 2
+
+    /// Parses the payload of a close frame (RFC 6455 section 5.5.1).
+    init(payload: [UInt8]) throws(WebSocketFailure) {
+        // RFC 6455 section 7.1.5: a frame without a code counts as 1005.
+        guard !payload.isEmpty else {
+            self.init(.noStatus)
+            return
+        }
+        guard payload.count >= 2 else { throw .malformedClose }
+        let code = Code(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        guard code.isAllowedInFrame else { throw .invalidCloseCode }
+        guard let reason = String(validating: payload[2...], as: UTF8.self) else { throw .invalidText }
+        self.init(code, reason: reason)
+    }
+
+    /// The payload of a close frame; empty when its code is not allowed in one.
+    var payload: [UInt8] {
+        guard code.isAllowedInFrame else { return [] }
+        let bytes = Array(reason.utf8)
+        var end = min(bytes.count, Self.reasonBytes)
+        // A reason is never cut inside a code point.
+        while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)] + bytes[..<end]
+    }
+}
+
+extension WebSocketClosure.Code {
+    /// Whether the code is allowed in a close frame (RFC 6455 section 7.4).
+    ///
+    /// 1012 to 1014 are not in the RFC but registered with IANA; 3000 to 4999 are for libraries and applications.
+    var isAllowedInFrame: Bool {
+        switch rawValue {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}
+
+extension WebSocketHandshake {
+    /// `Sec-WebSocket-Accept`, which proves that the handshake was understood (RFC 6455 section 4.2.2).
+    var acceptValue: String {
+        // OpenSSL may leave errors that a TLS connection on this thread would take for its own.
+        defer { ERR_clear_error() }
+        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        _ = EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)
+        // 28 characters and a NUL.
+        var encoded = [UInt8](repeating: 0, count: 29)
+        let count = EVP_EncodeBlock(&encoded, digest, Int32(digest.count))
+        return String(decoding: encoded.prefix(Int(count)), as: UTF8.self)
+    }
+}
+
+extension WebSocketUpgrade {
+    /// The fields of the answer that accepts the handshake, except `Connection`, which the encoder adds.
+    ///
+    /// A handler's own handshake fields are overridden. A subprotocol that the client did not offer is omitted, since
+    /// the client would have to fail the connection (RFC 6455 section 4.1).
+    func answerFields(with handlerFields: HTTPFields = [:]) -> HTTPFields {
+        var fields = handlerFields
+        // No extension is supported, so none can be negotiated; a version is named only in rejections.
+        fields[.secWebSocketExtensions] = nil
+        fields[.secWebSocketVersion] = nil
+        fields[.upgrade] = "websocket"
+        fields[.secWebSocketAccept] = handshake.acceptValue
+        fields[.secWebSocketProtocol] = offeredSubprotocol
+        return fields
+    }
+
+    /// Compared byte for byte, as the client does.
+    private var offeredSubprotocol: String? {
+        guard let subprotocol else { return nil }
+        return handshake.subprotocols.first { $0.utf8.elementsEqual(subprotocol.utf8) }
     }
 }

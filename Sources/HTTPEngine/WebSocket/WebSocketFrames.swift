@@ -1,4 +1,4 @@
-internal import Wire
+import Wire
 
 /// Assembles messages from one client's frames: a pure value that reads no socket and no clock (RFC 6455 section 5).
 ///
@@ -182,5 +182,168 @@ extension [UInt8] {
         let start = count
         append(contentsOf: masked)
         withUnsafeMutableBytes { mask.remove(from: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+    }
+}
+
+/// The header of a client's frame, checked as far as possible without context (RFC 6455 section 5.2).
+struct WebSocketFrameHeader {
+    /// Whether this is the last frame of its message.
+    let isFinal: Bool
+    let opcode: WebSocketOpcode
+    /// The size of the payload in bytes.
+    let length: Int
+    let mask: WebSocketMask
+    let byteCount: Int
+
+    /// The largest payload of a control frame in bytes (RFC 6455 section 5.5).
+    static let controlBytes = 125
+
+    /// Parses the header at the start of these bytes; `nil` when it is incomplete but valid so far.
+    init?(parsing bytes: ArraySlice<UInt8>) throws(WebSocketFailure) {
+        guard bytes.count >= 2 else { return nil }
+        let first = bytes[bytes.startIndex]
+        let second = bytes[bytes.startIndex + 1]
+        guard first & 0x70 == 0 else { throw .reservedBit }
+        guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .unknownOpcode }
+        guard second & 0x80 != 0 else { throw .unmasked }
+        isFinal = first & 0x80 != 0
+        self.opcode = opcode
+        if opcode.isControl {
+            guard isFinal else { throw .fragmentedControl }
+            guard second & 0x7F <= Self.controlBytes else { throw .longControl }
+        }
+        guard let (length, keyOffset) = try Self.length(second & 0x7F, bytes) else { return nil }
+        byteCount = keyOffset + WebSocketMask.keyBytes
+        guard bytes.count >= byteCount else { return nil }
+        self.length = length
+        mask = WebSocketMask(key: bytes.dropFirst(keyOffset))
+    }
+
+    /// The length of the payload, and the offset after the length field.
+    private static func length(
+        _ short: UInt8, _ bytes: ArraySlice<UInt8>
+    ) throws(WebSocketFailure) -> (length: Int, end: Int)? {
+        let byteCount =
+            switch short {
+            case 126: 2
+            case 127: 8
+            default: 0
+            }
+        guard byteCount > 0 else { return (Int(short), 2) }
+        guard bytes.count >= 2 + byteCount else { return nil }
+        let number = bytes.dropFirst(2).prefix(byteCount).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let smallest: UInt64 = byteCount == 2 ? 126 : 65_536
+        guard number >= smallest, let length = Int(exactly: number) else { throw .malformedLength }
+        return (length, 2 + byteCount)
+    }
+}
+
+/// The type of a frame (RFC 6455 section 5.2); the other ten values are reserved.
+enum WebSocketOpcode: UInt8 {
+    /// A further fragment of a message.
+    case continuation = 0x0
+    /// A text, or its first fragment.
+    case text = 0x1
+    /// Bytes, or their first fragment.
+    case binary = 0x2
+    /// The last frame of its sender.
+    case close = 0x8
+    /// A request for a sign of life.
+    case ping = 0x9
+    /// The answer to a ping.
+    case pong = 0xA
+
+    /// Whether such frames concern the connection and may come between the fragments of a message.
+    var isControl: Bool { rawValue & 0x8 != 0 }
+}
+
+/// The masking key of one payload (RFC 6455 section 5.3).
+struct WebSocketMask {
+    static let keyBytes = 4
+
+    /// The key, rotated so that its lowest byte applies to the next byte of the payload.
+    private var key: UInt32
+
+    /// The mask whose key starts these bytes, of which there are at least four.
+    init(key bytes: ArraySlice<UInt8>) {
+        key = bytes.prefix(Self.keyBytes).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Unmasks the next bytes of the payload.
+    mutating func remove(from bytes: UnsafeMutableRawBufferPointer) {
+        // Eight bytes a step, which is two keys, so the key is only rotated for the rest.
+        let pattern = (UInt64(key) | UInt64(key) << 32).littleEndian
+        let wholeSteps = bytes.count & ~7
+        for offset in stride(from: 0, to: wholeSteps, by: 8) {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            bytes.storeBytes(of: word ^ pattern, toByteOffset: offset, as: UInt64.self)
+        }
+        for offset in wholeSteps..<bytes.count {
+            bytes[offset] ^= UInt8(truncatingIfNeeded: key)
+            key = key >> 8 | key << 24
+        }
+    }
+}
+
+/// Validates UTF-8 piece by piece, and rejects at the first wrong byte (RFC 3629 section 4).
+struct UTF8Check {
+    /// The bytes missing from the last code point.
+    private var missing = 0
+    /// The allowed values of the next byte of that code point.
+    private var next = Self.continuation
+
+    private static let continuation: ClosedRange<UInt8> = 0x80...0xBF
+
+    /// Whether the text may end here.
+    var isComplete: Bool { missing == 0 }
+
+    /// Whether the text stays valid with these bytes; after `false` the value is unusable.
+    mutating func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            if missing == 0 {
+                position = Self.endOfASCII(in: bytes, from: position)
+                guard position < bytes.count else { break }
+                guard begin(bytes[position]) else { return false }
+            } else {
+                guard next.contains(bytes[position]) else { return false }
+                missing -= 1
+                next = Self.continuation
+            }
+            position += 1
+        }
+        return true
+    }
+
+    /// Eight bytes a step, since most texts are mostly ASCII.
+    private static func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var position = start
+        while bytes.count - position >= 8,
+            bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        {
+            position += 8
+        }
+        while position < bytes.count, bytes[position] < 0x80 { position += 1 }
+        return position
+    }
+
+    /// Starts a multibyte code point.
+    ///
+    /// The second byte is restricted to exclude overlong forms, surrogates, and code points beyond U+10FFFF.
+    private mutating func begin(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0xC2...0xDF: missing = 1
+        case 0xE0...0xEF: missing = 2
+        case 0xF0...0xF4: missing = 3
+        default: return false
+        }
+        switch byte {
+        case 0xE0: next = 0xA0...0xBF
+        case 0xED: next = 0x80...0x9F
+        case 0xF0: next = 0x90...0xBF
+        case 0xF4: next = 0x80...0x8F
+        default: break
+        }
+        return true
     }
 }

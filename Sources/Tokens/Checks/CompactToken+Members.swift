@@ -32,7 +32,7 @@ extension TokenCheck {
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> TokenCheck {
         TokenCheck(.headerMember(name, .equals), expected: .text(text), source: source) {
-            equality($0.header, name, [text], required, &$1)
+            equality($0.header, name, text, required, &$1)
         }
     }
 
@@ -53,11 +53,9 @@ extension TokenCheck {
     }
 
     fileprivate static func equality(
-        _ members: JSONObject?, _ name: String, _ texts: [String], _ required: Bool, _ finding: inout Finding?
+        _ members: JSONObject?, _ name: String, _ text: String, _ required: Bool, _ finding: inout Finding?
     ) -> Finding.Outcome {
-        compare(members, name, required, &finding) { found in
-            found.string.map { string in texts.contains { $0.hasSameBytes(as: string) } } ?? false
-        }
+        compare(members, name, required, &finding) { $0.string?.hasSameBytes(as: text) == true }
     }
 
     fileprivate static func compare(
@@ -103,23 +101,15 @@ extension CompactToken {
     ///
     /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
     public func claim(_ name: String, equals text: String, required: Bool = true, source: String? = nil) -> Finding {
-        claim(name, equalsOneOf: [text], required: required, source: source)
+        Finding(.claim(name, .equals), expected: .text(text), source: source) {
+            TokenCheck.equality(claims, name, text, required, &$0)
+        }
     }
 
     /// The judgement whether a claim is this string, byte for byte.
     public func claim(_ name: String, equals text: String, _ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .text(text)
-        return TokenCheck.equality(claims, name, [text], true, &finding)
-    }
-
-    /// `claim-NAME-equals`: a claim is one of these strings, byte for byte.
-    public func claim(
-        _ name: String, equalsOneOf texts: [String], required: Bool = true, source: String? = nil
-    ) -> Finding {
-        let expected = texts.count == 1 ? Fact.text(texts[0]) : .anyOf(texts)
-        return Finding(.claim(name, .equals), expected: expected, source: source) {
-            TokenCheck.equality(claims, name, texts, required, &$0)
-        }
+        return TokenCheck.equality(claims, name, text, true, &finding)
     }
 
     /// `claim-NAME-equals`: a claim is this value, in the same notation: `1` is not `1.0`.
@@ -152,5 +142,66 @@ extension CompactToken {
                 candidate.string.map { name in texts.contains { $0.hasSameBytes(as: name) } } ?? false
             }
         }
+    }
+}
+
+/// The types allowed for a member.
+public struct ValueTypes: OptionSet, Sendable, Hashable {
+    /// The bits of the set.
+    public let rawValue: UInt16
+
+    /// The set with these bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// A string, including the empty one.
+    public static let string: ValueTypes = [nonEmptyString, emptyString]
+    /// A string of at least one byte.
+    public static let nonEmptyString = ValueTypes(rawValue: 1)
+    /// A number without fraction or exponent.
+    public static let integer = ValueTypes(rawValue: 2)
+    /// A number in any form, finite and at most 2^53.
+    public static let number: ValueTypes = [integer, fraction]
+    /// `true` or `false`.
+    public static let boolean = ValueTypes(rawValue: 8)
+    public static let array = ValueTypes(rawValue: 16)
+    public static let object = ValueTypes(rawValue: 32)
+    public static let null = ValueTypes(rawValue: 64)
+    public static let any = ValueTypes(rawValue: .max)
+
+    private static let fraction = ValueTypes(rawValue: 4)
+    private static let emptyString = ValueTypes(rawValue: 128)
+    private static let excessiveNumber = ValueTypes(rawValue: 256)
+
+    public func allows(_ value: JSON) -> Bool { contains(Self.type(of: value)) }
+
+    private static func type(of value: JSON) -> ValueTypes {
+        switch value {
+        case .null: return .null
+        case .bool: return .boolean
+        case .array: return .array
+        case .object: return .object
+        case .string(let string): return string.utf8.isEmpty ? .emptyString : .nonEmptyString
+        case .number:
+            let date = NumericDate(value)
+            if date.seconds() == nil { return .excessiveNumber }
+            return date.form == .integer ? .integer : .fraction
+        }
+    }
+}
+
+extension ValueTypes: CustomStringConvertible {
+    public var description: String {
+        if self == .any { return "any value" }
+        var names: [String] = []
+        if contains(.string) {
+            names.append("string")
+        } else if contains(.nonEmptyString) {
+            names.append("non-empty string")
+        }
+        if contains(.number) { names.append("number") } else if contains(.integer) { names.append("integer") }
+        let others: [(ValueTypes, String)] = [
+            (.boolean, "boolean"), (.array, "array"), (.object, "object"), (.null, "null"),
+        ]
+        return (names + others.filter { contains($0.0) }.map(\.1)).joined(separator: " or ")
     }
 }

@@ -1,4 +1,5 @@
-internal import COpenSSL
+import COpenSSL
+public import JSON
 
 /// A key that signs tokens: an HMAC secret or a private key.
 ///
@@ -102,4 +103,141 @@ extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
     /// No children, so that printing by reflection reveals no secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SigningKey {
+    /// Generates an RSA key pair. Blocks for about 0.2 s at 2048 bits, seconds at 4096.
+    package static func generateRSA(bits: Int = 2048, id: String? = nil) throws(KeyError) -> SigningKey {
+        guard bits >= 2048 else { throw .rsaTooSmall(bits: bits) }
+        guard bits <= 16_384 else { throw .rsaTooLarge(bits: bits) }
+        return try generate("RSA", id: id) { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(bits)) == 1 }
+    }
+
+    package static func generateEC(_ curve: KeyKind.Curve, id: String? = nil) throws(KeyError) -> SigningKey {
+        try generate("EC", id: id) { EVP_PKEY_CTX_set_group_name($0, curve.openSSLName) == 1 }
+    }
+
+    package static func generateEd25519(id: String? = nil) throws(KeyError) -> SigningKey {
+        try generate("ED25519", id: id) { _ in true }
+    }
+
+    private static func generate(
+        _ type: String, id: String?, _ configure: (OpaquePointer) -> Bool
+    ) throws(KeyError) -> SigningKey {
+        let key: OpaquePointer? = OpenSSL.run {
+            guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
+            defer { EVP_PKEY_CTX_free(context) }
+            var key: OpaquePointer?
+            guard EVP_PKEY_keygen_init(context) == 1, configure(context), EVP_PKEY_generate(context, &key) == 1 else {
+                return nil
+            }
+            return key
+        }
+        guard let key else { throw .unreadable("OpenSSL made no \(type) key") }
+        return try SigningKey(try AsymmetricKey(owning: key, hasPrivatePart: true), id: id)
+    }
+}
+
+extension SigningKey {
+    /// The key of a private JWK, or of an `oct` one; `use` and `key_ops` must allow signing.
+    ///
+    /// An RSA key needs all the numbers of RFC 7518 section 6.3.2 except `oth`.
+    public static func jwk(_ value: JSON) throws(KeyError) -> SigningKey {
+        let jwk = try JWK(value)
+        try jwk.checkPurpose("sign")
+        let id = try jwk.id()
+        if try jwk.type() == .secret {
+            return try secret(try jwk.secret().secret, id: id)
+        }
+        return try SigningKey(try jwk.privateKey(), id: id)
+    }
+
+    /// The public key as a JWK with `kid`, `use` and, if given, `alg`; `nil` for a secret.
+    package func publicJWK(algorithm: Algorithm? = nil) -> JSON? {
+        guard var members = PublicMembers(of: verificationKey)?.members else { return nil }
+        if let id { members["kid"] = .string(id) }
+        members["use"] = "sig"
+        if let algorithm { members["alg"] = .string(algorithm.rawValue) }
+        return .object(members)
+    }
+
+    /// The public key's SHA-256 thumbprint in base64url (RFC 7638); `nil` for a secret.
+    package var thumbprint: String? { verificationKey.thumbprint }
+}
+
+extension VerificationKey {
+    /// The key's SHA-256 thumbprint in base64url (RFC 7638, RFC 8037 section 2); `nil` for a secret.
+    package var thumbprint: String? {
+        guard let members = PublicMembers(of: self)?.members else { return nil }
+        let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        let text = JSON.object(JSONObject(sorted.map { ($0.name, $0.value) }))
+        return Base64URL.encode(OpenSSL.sha256(text.bytes))
+    }
+}
+
+/// The members of a JWK that define the public key.
+private struct PublicMembers {
+    let members: JSONObject
+
+    init?(of key: VerificationKey) {
+        guard case .publicKey(let material) = key.material else { return nil }
+        let read = OpenSSL.run { Self.members(of: material) }
+        guard let read else { return nil }
+        members = read
+    }
+
+    private static func members(of key: AsymmetricKey) -> JSONObject? {
+        let inspection = KeyInspection(key: key.pointer)
+        switch key.kind {
+        case .rsa:
+            guard let modulus = inspection.number("n"), let exponent = inspection.number("e") else { return nil }
+            return ["kty": "RSA", "n": text(modulus), "e": text(exponent)]
+        case .ec(let curve):
+            guard let x = inspection.number("qx"), let y = inspection.number("qy") else { return nil }
+            let point = [x, y].map { [UInt8](repeating: 0, count: curve.byteCount - $0.count) + $0 }
+            return ["kty": "EC", "crv": .string(curve.rawValue), "x": text(point[0]), "y": text(point[1])]
+        case .ed25519:
+            guard let point = inspection.publicPoint() else { return nil }
+            return ["kty": "OKP", "crv": "Ed25519", "x": text(point)]
+        case .secret: return nil
+        }
+    }
+
+    private static func text(_ bytes: [UInt8]) -> JSON { .string(Base64URL.encode(bytes)) }
+}
+
+extension SigningKey {
+    /// The public key as PEM (SubjectPublicKeyInfo, lines of 64 characters); `nil` for a secret.
+    package var publicPEM: String? { verificationKey.publicPEM }
+
+    /// The private key as PEM (PKCS#8 without a password, lines of 64 characters); `nil` for a secret.
+    package var privatePEM: String? {
+        guard case .privateKey(let key) = material else { return nil }
+        return OpenSSL.run {
+            guard let information = EVP_PKEY2PKCS8(key.pointer) else { return nil }
+            defer { PKCS8_PRIV_KEY_INFO_free(information) }
+            return encoded { i2d_PKCS8_PRIV_KEY_INFO(information, $0) }.map { PEM.text(label: "PRIVATE KEY", $0) }
+        }
+    }
+}
+
+extension VerificationKey {
+    /// The key as PEM (SubjectPublicKeyInfo, lines of 64 characters); `nil` for a secret.
+    package var publicPEM: String? { publicDER.map { PEM.text(label: "PUBLIC KEY", $0) } }
+
+    /// The key as DER (SubjectPublicKeyInfo); `nil` for a secret.
+    package var publicDER: [UInt8]? {
+        guard case .publicKey(let key) = material else { return nil }
+        return OpenSSL.run { encoded { i2d_PUBKEY(key.pointer, $0) } }
+    }
+}
+
+/// The output of an OpenSSL encoder, called once for the length and once for the bytes.
+private func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
+    let count = Int(write(nil))
+    guard count > 0 else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, written in
+        var position = buffer.baseAddress
+        written = max(0, Int(write(&position)))
+    }
 }

@@ -64,17 +64,32 @@ struct SigningOrder {
     var key: SigningKey?
     var algorithm: Algorithm
 
-    init(key: SigningKey, algorithm: Algorithm) {
-        self.key = key
-        self.algorithm = algorithm
-    }
-
     func sign(_ bytes: [UInt8]) throws(MintError) -> [UInt8] {
         guard let key else { return [] }
         do {
             return try key.sign(bytes, algorithm: algorithm)
         } catch {
             throw .key(error)
+        }
+    }
+}
+
+/// Why a token could not be minted.
+public enum MintError: Error, Sendable, Hashable {
+    /// The key cannot sign this way.
+    case key(KeyError)
+    case unknownDefect(String)
+    /// The defect does not apply to this key or draft; the sentence says why.
+    case notApplicable(Defect, String)
+}
+
+extension MintError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .key(let error): "The key cannot sign this token: \(error)."
+        case .unknownDefect(let name):
+            "“\(name)” is not a defect; expected one of \(Defect.names.joined(separator: ", "))."
+        case .notApplicable(let defect, let reason): "Defect \(defect.name) is not possible here: \(reason)."
         }
     }
 }

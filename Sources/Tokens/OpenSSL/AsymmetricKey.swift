@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import Synchronization
+import COpenSSL
+import Synchronization
 
 /// An RSA, EC or Ed25519 key of OpenSSL, public or private, already validated.
 ///
@@ -105,5 +105,128 @@ private func setPadding(of context: OpaquePointer?, for algorithm: Algorithm) ->
         EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
             && EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1
     case .hmac, .ecdsa, .edwards: true
+    }
+}
+
+/// Reads the numbers of RSA keys in their usual binary forms.
+///
+/// OpenSSL supports every form of every key, and spends millions of instructions on finding the decoder. `nil` means
+/// that the bytes are something else, well formed or not, and OpenSSL must decide.
+enum RSANumbers {
+    /// The AlgorithmIdentifier `rsaEncryption` without parameters (RFC 8017 appendix A.1).
+    private static let algorithm: [UInt8] = [
+        0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
+    ]
+
+    /// Modulus and exponent of a SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
+    static func publicKeyInfo(_ bytes: [UInt8]) -> (modulus: [UInt8], exponent: [UInt8])? {
+        var outer = DERReader(bytes[...])
+        guard var info = outer.sequence(), outer.isAtEnd, info.content(0x30)?.elementsEqual(algorithm) == true,
+            var bits = info.content(0x03), info.isAtEnd, bits.popFirst() == 0
+        else { return nil }
+        return publicKey(bits)
+    }
+
+    /// Modulus and exponent of an RSAPublicKey (RFC 8017 appendix A.1.1).
+    static func publicKey(_ bytes: ArraySlice<UInt8>) -> (modulus: [UInt8], exponent: [UInt8])? {
+        var outer = DERReader(bytes)
+        guard var key = outer.sequence(), outer.isAtEnd, let modulus = key.positiveNumber(),
+            let exponent = key.positiveNumber(), key.isAtEnd
+        else { return nil }
+        return (modulus, exponent)
+    }
+
+    /// The numbers n, e, d, p, q, dp, dq and qi of a PrivateKeyInfo (RFC 5208 section 5) or RSAPrivateKey.
+    static func privateKey(_ bytes: [UInt8]) -> [[UInt8]]? {
+        var outer = DERReader(bytes[...])
+        guard var info = outer.sequence(), outer.isAtEnd, info.content(0x02)?.elementsEqual([0]) == true else {
+            return nil
+        }
+        var wrapped = info
+        guard wrapped.content(0x30)?.elementsEqual(algorithm) == true else { return numbers(&info) }
+        guard let content = wrapped.content(0x04), wrapped.isAtEnd else { return nil }
+        var inner = DERReader(content)
+        guard var key = inner.sequence(), inner.isAtEnd, key.content(0x02)?.elementsEqual([0]) == true else {
+            return nil
+        }
+        return numbers(&key)
+    }
+
+    /// The numbers after the version of a two-prime RSAPrivateKey (RFC 8017 appendix A.1.2).
+    private static func numbers(_ key: inout DERReader) -> [[UInt8]]? {
+        var numbers: [[UInt8]] = []
+        for _ in 0..<8 {
+            guard let number = key.positiveNumber() else { return nil }
+            numbers.append(number)
+        }
+        return key.isAtEnd ? numbers : nil
+    }
+}
+
+/// The hash of RSAES-OAEP, for both data and mask.
+package enum OAEPHash: String, Sendable, Hashable, CaseIterable {
+    /// The default of RFC 8017 section 7.1, which most platforms mean by plain "OAEP".
+    case sha1 = "SHA1"
+    case sha256 = "SHA256"
+}
+
+extension SigningKey {
+    /// Decrypts RSAES-OAEP without a label; `nil` when that fails or the key is not RSA. An empty plaintext is not
+    /// `nil`.
+    package func decryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
+        guard case .privateKey(let key) = material, case .rsa = kind else { return nil }
+        return OpenSSL.run { transform(bytes, key, hash, EVP_PKEY_decrypt_init, EVP_PKEY_decrypt) }
+    }
+}
+
+extension VerificationKey {
+    /// Encrypts a short text with RSAES-OAEP without a label; `nil` when the text is too long or the key is not RSA.
+    package func encryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
+        guard case .publicKey(let key) = material, case .rsa = kind else { return nil }
+        return OpenSSL.run { transform(bytes, key, hash, EVP_PKEY_encrypt_init, EVP_PKEY_encrypt) }
+    }
+}
+
+private typealias Initialization = (OpaquePointer?) -> Int32
+private typealias Operation = (
+    OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int>?, UnsafePointer<UInt8>?, Int
+) -> Int32
+
+private func transform(
+    _ bytes: [UInt8], _ key: AsymmetricKey, _ hash: OAEPHash, _ start: Initialization, _ run: Operation
+) -> [UInt8]? {
+    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { return nil }
+    defer { EVP_PKEY_CTX_free(context) }
+    guard start(context) == 1, EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING) == 1,
+        EVP_PKEY_CTX_set_rsa_oaep_md_name(context, hash.rawValue, nil) == 1,
+        EVP_PKEY_CTX_set_rsa_mgf1_md_name(context, hash.rawValue, nil) == 1
+    else { return nil }
+    var count = Int(EVP_PKEY_get_size(key.pointer))
+    var output = [UInt8](repeating: 0, count: count)
+    guard run(context, &output, &count, bytes, bytes.count) == 1 else { return nil }
+    return Array(output.prefix(count))
+}
+
+/// The fingerprint of RSA keys from a smart-card library whose primes can be found (CVE-2017-15361).
+///
+/// Those primes are powers of 65537 modulo the product of all small primes, so the modulus is too: modulo each small
+/// prime it lies in the subgroup that 65537 generates. Fewer than one in a hundred million other moduli do.
+/// Source: Nemec and others, “The Return of Coppersmith's Attack”, 2017, section 2.
+enum ROCAFingerprint {
+    /// The small primes that even the shortest keys use, with the remainders of the powers of 65537; primes for which
+    /// those are the whole group tell nothing and are omitted.
+    private static let subgroups: [(prime: Int, powers: Set<Int>)] = (3...167).compactMap { candidate in
+        guard (2..<candidate).allSatisfy({ candidate % $0 != 0 }) else { return nil }
+        var powers: Set<Int> = []
+        var power = 1
+        while powers.insert(power).inserted { power = power * 65537 % candidate }
+        return powers.count == candidate - 1 ? nil : (candidate, powers)
+    }
+
+    /// Whether a modulus, most significant byte first, has the fingerprint.
+    static func isPresent(in modulus: [UInt8]) -> Bool {
+        subgroups.allSatisfy { prime, powers in
+            powers.contains(modulus.reduce(0) { ($0 << 8 | Int($1)) % prime })
+        }
     }
 }

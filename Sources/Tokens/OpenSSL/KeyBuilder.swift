@@ -1,4 +1,4 @@
-internal import COpenSSL
+import COpenSSL
 
 enum KeyBuilder {
     /// A key parameter, by OpenSSL's name.
@@ -87,5 +87,98 @@ enum KeyBuilder {
             EVP_PKEY_fromdata(context, &key, selection, list.pointer) == 1
         else { return nil }
         return key
+    }
+}
+
+/// The parameters of one key as an OpenSSL list, which is freed with the last reference.
+final class ParameterList {
+    let pointer: UnsafeMutablePointer<OSSL_PARAM>
+    private let borrowed: Borrowed
+
+    init?(_ parameters: [KeyBuilder.Parameter]) {
+        guard let builder = OSSL_PARAM_BLD_new() else { return nil }
+        defer { OSSL_PARAM_BLD_free(builder) }
+        let borrowed = Borrowed()
+        guard parameters.allSatisfy({ borrowed.push($0, to: builder) }),
+            let list = OSSL_PARAM_BLD_to_param(builder)
+        else { return nil }
+        pointer = list
+        self.borrowed = borrowed
+    }
+
+    deinit { OSSL_PARAM_free(pointer) }
+}
+
+/// Stable memory for names, numbers and bytes: builder and list only borrow them, the names for their whole lifetime.
+private final class Borrowed {
+    private var numbers: [OpaquePointer] = []
+    private var buffers: [UnsafeMutableRawBufferPointer] = []
+
+    deinit {
+        numbers.forEach { BN_clear_free($0) }
+        for buffer in buffers {
+            OPENSSL_cleanse(buffer.baseAddress, buffer.count)
+            buffer.deallocate()
+        }
+    }
+
+    func push(_ parameter: KeyBuilder.Parameter, to builder: OpaquePointer) -> Bool {
+        switch parameter {
+        case .number(let name, let bytes):
+            guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { return false }
+            numbers.append(number)
+            return OSSL_PARAM_BLD_push_BN(builder, copy(name), number) == 1
+        case .octets(let name, let bytes):
+            return OSSL_PARAM_BLD_push_octet_string(builder, copy(name), copy(bytes).baseAddress, bytes.count) == 1
+        case .text(let name, let text):
+            return OSSL_PARAM_BLD_push_utf8_string(builder, copy(name), copy(text), 0) == 1
+        }
+    }
+
+    private func copy(_ text: String) -> UnsafePointer<CChar>? {
+        UnsafePointer(copy(Array(text.utf8) + [0]).bindMemory(to: CChar.self).baseAddress)
+    }
+
+    private func copy(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        buffer.copyBytes(from: bytes)
+        buffers.append(buffer)
+        return buffer
+    }
+}
+
+/// Helpers for every use of OpenSSL.
+enum OpenSSL {
+    /// Runs OpenSSL calls and then clears this thread's error queue.
+    ///
+    /// Failed calls and some successful ones leave errors there, which a TLS connection on the same thread would take
+    /// for its own.
+    static func run<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        defer { ERR_clear_error() }
+        return try body()
+    }
+
+    /// Compares in a time that depends only on the lengths.
+    static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        first.withUnsafeBufferPointer { areEqual($0, second) }
+    }
+
+    static func areEqual(_ first: UnsafeBufferPointer<UInt8>, _ second: [UInt8]) -> Bool {
+        first.count == second.count && CRYPTO_memcmp(first.baseAddress, second, first.count) == 0
+    }
+
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        var count: UInt32 = 0
+        run { _ = EVP_Digest(bytes, bytes.count, &digest, &count, EVP_sha256(), nil) }
+        return digest
+    }
+
+    /// The authentication code by HMAC with SHA-1, 20 bytes: only for one-time passwords, which are made with it.
+    static func hmacSHA1(_ bytes: [UInt8], secret: [UInt8]) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: 20)
+        var count: UInt32 = 0
+        run { _ = HMAC(EVP_sha1(), secret, Int32(clamping: secret.count), bytes, bytes.count, &code, &count) }
+        return code
     }
 }

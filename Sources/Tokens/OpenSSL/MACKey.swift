@@ -1,5 +1,5 @@
-internal import COpenSSL
-internal import Synchronization
+import COpenSSL
+import Synchronization
 
 /// An HMAC secret, with one keyed context per hash used.
 final class MACKey: Sendable {
@@ -110,4 +110,36 @@ final class KeyedContext: @unchecked Sendable {
         let copy = Copy(context: copy)
         copies.withLock { $0.append(copy) }
     }
+}
+
+/// Passwords for one use, made of a shared secret and a counter (RFC 4226), which for those by time counts steps of 30 s
+/// (RFC 6238).
+package struct OneTimePassword: Sendable {
+    /// The seconds of a step. Source: RFC 6238 section 4.1.
+    package static let stepSeconds = 30
+    private static let digits = 6
+    private static let modulus: UInt32 = 1_000_000
+
+    private let secret: [UInt8]
+
+    package init(secret: [UInt8]) { self.secret = secret }
+
+    /// The password for a counter, by SHA-1.
+    package func password(_ counter: UInt64) -> String {
+        let code = OpenSSL.hmacSHA1(withUnsafeBytes(of: counter.bigEndian, Array.init), secret: secret)
+        // The last four bits say where the number begins (RFC 4226 section 5.3).
+        let start = Int(code[code.count - 1] & 15)
+        let number = code[start..<start + 4].reduce(0 as UInt32) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
+        let text = String(number % Self.modulus)
+        return String(repeating: "0", count: Self.digits - text.utf8.count) + text
+    }
+}
+
+/// Digests, for tags that change with their content.
+public enum Digest {
+    /// The SHA-256 digest, 32 bytes.
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] { OpenSSL.sha256(bytes) }
+
+    /// Whether digests or secrets are equal, in a time that depends only on their lengths.
+    public static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool { OpenSSL.areEqual(first, second) }
 }

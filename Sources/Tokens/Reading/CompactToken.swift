@@ -111,3 +111,149 @@ public final class CompactToken: Sendable {
         return allowed.first { $0.isNamed(name) }
     }
 }
+
+/// The ranges of a token's parts between its dots: the three that are read, and their number.
+struct TokenParts {
+    let header: Range<Int>
+    let payload: Range<Int>?
+    let signature: Range<Int>?
+    /// At most six, which is enough to tell what the token is.
+    let count: Int
+
+    init(of bytes: [UInt8]) {
+        var dots = 0
+        var start: Int? = 0
+        /// The next part; the sixth contains all remaining dots.
+        func next() -> Range<Int>? {
+            guard let begin = start else { return nil }
+            guard dots < 5, let dot = bytes[begin...].place(of: UInt8(ascii: ".")) else {
+                start = nil
+                return begin..<bytes.count
+            }
+            dots += 1
+            start = dot + 1
+            return begin..<dot
+        }
+        header = next() ?? 0..<0
+        payload = next()
+        signature = next()
+        while next() != nil {}
+        count = dots + 1
+    }
+}
+
+/// One part of a token: its bytes, and any fault in their encoding.
+struct EncodedPart: Sendable {
+    /// The bytes; for a faulty part, what a lenient reader makes of it, if anything.
+    let bytes: [UInt8]?
+    let fault: Base64URL.Fault?
+
+    init(_ text: ArraySlice<UInt8>) {
+        do throws(Base64URL.Fault) {
+            bytes = try Base64URL.decode(text)
+            fault = nil
+        } catch {
+            bytes = Base64URL.decodeLeniently(text)
+            fault = error
+        }
+    }
+
+    /// Whether a reader with that encoding accepts the part.
+    func isAcceptable(_ encoding: CompactToken.Encoding) -> Bool {
+        fault == nil || encoding == .lenient && bytes != nil
+    }
+}
+
+/// A part that should be a JSON object.
+///
+/// A class, since tokens are copied and tokens with the same header share it.
+final class ObjectPart: Sendable {
+    /// Why there is no object.
+    enum Fault: Sendable {
+        case syntax(JSONError)
+        case otherType(String)
+    }
+
+    let encoded: EncodedPart
+    let object: JSONObject?
+    let fault: Fault?
+    /// The paths of repeated members, at any depth.
+    let duplicates: [String]
+
+    init(_ text: ArraySlice<UInt8>, depth: Int) {
+        encoded = EncodedPart(text)
+        guard let bytes = encoded.bytes else {
+            (object, fault, duplicates) = (nil, nil, [])
+            return
+        }
+        do throws(JSONError) {
+            let value = try JSON.parse(bytes, maximumDepth: depth)
+            object = value.object
+            fault = value.object == nil ? .otherType(value.typeName) : nil
+            duplicates = value.duplicatePaths
+        } catch {
+            (object, fault, duplicates) = (nil, .syntax(error), [])
+        }
+    }
+}
+
+extension JSON {
+    /// The paths of members repeated within their object, such as `sub.registered`.
+    var duplicatePaths: [String] {
+        // There are almost never any, which this check finds without building a list.
+        guard repeatsNames else { return [] }
+        switch self {
+        case .null, .bool, .number, .string: return []
+        case .array(let elements): return elements.flatMap(\.duplicatePaths)
+        case .object(let object):
+            let inner = object.flatMap { member in member.value.duplicatePaths.map { "\(member.name).\($0)" } }
+            return object.duplicateNames + inner
+        }
+    }
+}
+
+/// A cache of recent headers: tokens of one signer share theirs byte for byte, so it is parsed once.
+///
+/// The result depends only on the header's bytes and the nesting limit, so caching is invisible.
+final class RecentHeaders: Sendable {
+    private struct Entry {
+        let text: [UInt8]
+        let depth: Int
+        let part: ObjectPart
+    }
+
+    /// One lock per slot, so that event loops seldom wait for each other.
+    private final class Place: Sendable {
+        let entry = Mutex<Entry?>(nil)
+    }
+
+    /// The cache of the process.
+    static let shared = RecentHeaders()
+
+    /// Enough for the signers that a server deals with at a time.
+    private static let placeCount = 32
+    /// The longest header to keep, in bytes; one that contains a certificate is not worth it.
+    private static let longest = 512
+
+    private let places = (0..<placeCount).map { _ in Place() }
+
+    func header(_ text: ArraySlice<UInt8>, depth: Int) -> ObjectPart {
+        guard text.count <= Self.longest else { return ObjectPart(text, depth: depth) }
+        let place = places[Self.place(of: text)]
+        let known = place.entry.withLock { entry -> ObjectPart? in
+            guard let entry, entry.depth == depth, text.hasSameBytes(as: entry.text[...]) else { return nil }
+            return entry.part
+        }
+        if let known { return known }
+        let entry = Entry(text: Array(text), depth: depth, part: ObjectPart(text, depth: depth))
+        place.entry.withLock { $0 = entry }
+        return entry.part
+    }
+
+    /// Samples the whole header, since headers may differ only in the key's name.
+    private static func place(of text: ArraySlice<UInt8>) -> Int {
+        var hash = UInt(text.count)
+        for index in stride(from: text.startIndex, to: text.endIndex, by: 6) { hash = hash &* 31 &+ UInt(text[index]) }
+        return Int(hash % UInt(placeCount))
+    }
+}

@@ -2,6 +2,13 @@ import ArgumentParser
 import Contracts
 import Emulation
 import JSON
+import Understudy
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// `understudy contract run`
 struct ContractRunCommand: ParsableCommand {
@@ -65,7 +72,7 @@ struct ContractRunCommand: ParsableCommand {
         var results: [ContractResult] = []
         for file in files {
             let result = Waiting.until { await contractTarget.run(file, given) }
-            if !json { show(result) }
+            if !json { for line in result.lines { Output.line(Output.printable(line)) } }
             results.append(result)
         }
         if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
@@ -86,15 +93,87 @@ struct ContractRunCommand: ParsableCommand {
             }
             return .inProcess(try world.emulator())
         }
-        guard let limit = Duration(text: within ?? "30s"), limit > .zero else {
-            throw Misuse("--within \(within ?? "") is not a duration such as 500ms or 30s.")
-        }
+        let limit = try Duration.patience(within ?? "30s")
         let trust = try against.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
         let token = try sources.text("control-token", flag: controlToken)
         return try .server(against, ServerAccess(trust: trust, limit: limit), controlToken: token)
     }
+}
 
-    private func show(_ result: ContractResult) {
-        for line in result.lines { Output.line(Output.printable(line)) }
+/// `understudy contract`
+struct ContractCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "contract", abstract: "Works on contract cases: requests and their documented answers.",
+        subcommands: [ContractRunCommand.self])
+}
+
+/// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
+/// quoted. A backslash between quotes is literal.
+enum ContractVariableOptions {
+    /// The variables; flags override the file.
+    static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
+        var variables = ContractVariables()
+        if let file {
+            let bytes = try Files.read(file, "the file of variables")
+            // By bytes: as a `Character`, “\r\n” is not “\n”.
+            for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                .enumerated()
+            {
+                let line = String(decoding: line, as: UTF8.self).withoutOuterBlanks
+                guard !line.isEmpty, line.utf8.first != UInt8(ascii: "#") else { continue }
+                try set(line, in: &variables, from: "\(file):\(index + 1):")
+            }
+        }
+        for flag in flags { try set(flag, in: &variables, from: "--variable") }
+        return variables
+    }
+
+    private static func set(_ text: String, in variables: inout ContractVariables, from source: String) throws {
+        let (name, value) = try NamedValue.parse(text, option: source)
+        guard HurlVariable.isName(name) else {
+            throw Misuse(
+                "\(source) \(name) cannot stand between {{ and }}; a name is a letter, then letters, digits, “_” and “-”."
+            )
+        }
+        guard let typed = typed(value) else {
+            throw Misuse("\(source) the value of \(name) begins with a quote and does not end with one.")
+        }
+        variables[name] = typed
+    }
+
+    /// The value of a text; `nil` if a quote is missing.
+    private static func typed(_ text: String) -> JSON? {
+        if text.utf8.first == UInt8(ascii: "\"") {
+            guard text.utf8.count > 1, text.utf8.last == UInt8(ascii: "\"") else { return nil }
+            return .string(String(text.unicodeScalars.dropFirst().dropLast()))
+        }
+        // Anything that is not JSON is a string, and so are JSON's arrays and objects.
+        guard let value = try? JSON.parse(text.utf8), value.array == nil, value.object == nil else {
+            return .string(text)
+        }
+        return value
+    }
+}
+
+enum ReportFile {
+    /// Checks that the report can be written, before the run.
+    static func check(_ path: String) throws(Misuse) {
+        try rephrase(path) { () throws(Files.Failure) in close(try Files.descriptor(of: path, O_WRONLY | O_CREAT)) }
+    }
+
+    static func write(_ text: String, to path: String) throws(Misuse) {
+        try rephrase(path) { () throws(Files.Failure) in
+            let descriptor = try Files.descriptor(of: path, O_WRONLY | O_CREAT | O_TRUNC)
+            defer { close(descriptor) }
+            try Files.put(Array(text.utf8), into: descriptor)
+        }
+    }
+
+    private static func rephrase(_ path: String, _ call: () throws(Files.Failure) -> Void) throws(Misuse) {
+        do {
+            try call()
+        } catch {
+            throw Misuse("the report \(path) cannot be written: \(error)")
+        }
     }
 }

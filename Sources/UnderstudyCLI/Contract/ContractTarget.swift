@@ -4,6 +4,13 @@ import HTTPEngine
 import HTTPTypes
 import JSON
 import Understudy
+import Wire
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The server under test: an emulator, or a vendor's server.
 struct ContractTarget: Sendable {
@@ -116,4 +123,113 @@ struct ContractTarget: Sendable {
         let words = [entry["failure"]?.string, entry["reason"]?.string].compactMap(\.self)
         return words.isEmpty ? nil : "the journal says: \(words.joined(separator: ": "))"
     }
+}
+
+/// Access to a server over HTTP or HTTPS.
+struct ServerAccess: Sendable {
+    let trust: TLSTrust
+    let limit: Duration
+
+    func response(_ request: ContractRequest, token: String? = nil) async throws(ClientError) -> ClientResponse {
+        var fields = request.fields
+        if fields[.userAgent] == nil { fields[.userAgent] = "understudy/\(Emulator.version)" }
+        if fields[.accept] == nil { fields[.accept] = "*/*" }
+        if let token, fields[.authorization] == nil { fields[.authorization] = "Bearer \(token)" }
+        return try await HTTPClient.send(
+            method: request.method, url: request.url, fields: fields, body: request.body, trust: trust, within: limit,
+            maximumBody: 16 << 20)
+    }
+
+    /// Sends a case's request.
+    func answer(
+        _ request: ContractRequest, token: String?
+    ) async throws(ContractSendingProblem) -> ContractAnswer {
+        do {
+            let response = try await response(request, token: token)
+            return ContractAnswer(
+                status: response.status.code, fields: response.fields.map { ($0.name, $0.value) }, body: response.body)
+        } catch {
+            throw ContractSendingProblem(error.description)
+        }
+    }
+}
+
+/// Access to an emulator inside this process.
+struct PipelineAccess: Sendable {
+    let pipeline: Pipeline
+    let base: String
+
+    /// Forwards a case's request as the engine would.
+    @Sendable func answer(_ message: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
+        guard message.url.hasPrefix(base + "/") else {
+            throw ContractSendingProblem(
+                "only what begins with {{base}} is answered here; name a server with --against")
+        }
+        var request = Request(
+            method: message.method, target: String(message.url.dropFirst(base.count)), authority: "127.0.0.1",
+            fields: FieldLines(message.fields.map { ($0.name.rawName, $0.value) }))
+        request.bodyExceedsLimit = message.body.count > pipeline.bodyLimit(for: request)
+        request.body = request.bodyExceedsLimit ? [] : message.body
+        let response = await pipeline.response(to: request)
+        let body = message.method == .head ? [] : response.body
+        if let error = Self.error(of: response.transmission.fault, body) {
+            throw ContractSendingProblem(error.description)
+        }
+        return ContractAnswer(
+            status: response.status.code, fields: response.fields.map { ($0.name.rawName, $0.value) }, body: body)
+    }
+
+    /// What a client would get instead of the answer.
+    private static func error(of fault: Transmission.Fault?, _ body: [UInt8]) -> ClientError? {
+        switch fault {
+        // Garbage contains no line end, so a client waits for one until the connection closes.
+        case .reset, .empty, .garbage: .connectionLost
+        case .truncated(let bytes): bytes < body.count ? .connectionLost : nil
+        case .drip, nil: nil
+        }
+    }
+}
+
+/// The files of a run: those named, those in the named folders, or those of the fixtures.
+enum ContractFiles {
+    private typealias Source = (path: String, bytes: [UInt8])
+
+    /// Reads all files before any request is sent, so that a mistake in the last one wastes no run.
+    static func read(_ paths: [String], else fixtures: FixtureStore) throws -> [HurlFile] {
+        let files = paths.isEmpty ? try inFixtures(fixtures) : try paths.flatMap(named).map(parse)
+        guard !files.isEmpty else {
+            let place = paths.isEmpty ? "the fixtures have" : "\(paths.joined(separator: ", ")) has"
+            throw Misuse("\(place) no contract cases; expected files with names such as sign-in.hurl.")
+        }
+        return files
+    }
+
+    /// The contract cases of the vendors' fixtures, in the catalog's order.
+    static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
+        try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
+            try store.names(in: folder).filter(isHurl).map { name in
+                let file = try Misuse.rephrase { () throws(FixtureProblem) in try store.file("\(folder)/\(name)") }
+                return try parse((file.path, file.bytes))
+            }
+        }
+    }
+
+    private static func parse(_ source: Source) throws -> HurlFile {
+        try Misuse.rephrase { () throws(HurlProblem) in try HurlFile(name: source.path, bytes: source.bytes) }
+    }
+
+    private static func named(_ path: String) throws -> [Source] {
+        guard FileSystem.holds(path) else { throw Misuse("there is no file or folder \(path).") }
+        guard FileSystem.isFolder(path) else { return [try file(path)] }
+        // An unreadable folder has no cases.
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        return try names.filter(isHurl).sorted().map { try file(folder + $0) }
+    }
+
+    private static func file(_ path: String) throws -> Source {
+        (path, try Files.read(path, "the contract file"))
+    }
+
+    private static func isHurl(_ name: String) -> Bool { name.hasSuffix(".hurl") }
 }

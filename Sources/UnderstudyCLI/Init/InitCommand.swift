@@ -2,6 +2,12 @@ import ArgumentParser
 import Emulation
 import Understudy
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// `understudy init`
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,11 +49,8 @@ struct InitCommand: ParsableCommand {
         }
         let starter = try Starter(naming: vendor)
         var written = StarterFolder(folder)
-        for file in try starter.files { written.add(file.bytes, at: file.path) }
-        if let language {
-            let clients = try ClientSources(clients, for: language)
-            for file in try starter.test(in: language, clients) { written.add(file.bytes, at: file.path) }
-        }
+        written.add(try starter.files)
+        if let language { written.add(try starter.test(in: language, clients: clients)) }
         try written.write()
         for path in written.paths { Output.line("wrote \(path)") }
         if !starter.others.isEmpty {
@@ -57,22 +60,17 @@ struct InitCommand: ParsableCommand {
         }
         Output.line()
         Output.line("Next:")
-        for command in NextCommands(folder: folder, language).all { Output.line("  \(command)") }
+        for command in NextCommands(folder: folder, language: language).all { Output.line("  \(command)") }
     }
 }
 
 /// The commands to paste after `init`.
 private struct NextCommands {
-    private let folder: String
-    private let language: StarterLanguage?
-    private let program = CommandLine.arguments.first ?? "understudy"
+    let folder: String
+    let language: StarterLanguage?
+    private var program: String { CommandLine.arguments.first ?? "understudy" }
 
-    init(folder: String, _ language: StarterLanguage?) {
-        self.folder = folder
-        self.language = language
-    }
-
-    var all: [String] { ["\(quoted(program)) fixtures check \(path("Fixtures"))", test] }
+    var all: [String] { ["\(Output.quoted(program)) fixtures check \(path("Fixtures"))", test] }
 
     private var test: String {
         switch language {
@@ -84,29 +82,108 @@ private struct NextCommands {
             "npm install --prefix \(path("tests")) && \(binary)node --test \(path("tests/first-call.test.mjs"))"
         case nil:
             folder == "."
-                ? "\(quoted(program)) serve"
-                : "\(quoted(program)) serve --fixtures \(path("Fixtures")) --config \(path("understudy.yaml"))"
+                ? "\(Output.quoted(program)) serve"
+                : "\(Output.quoted(program)) serve --fixtures \(path("Fixtures")) --config \(path("understudy.yaml"))"
         }
     }
 
     /// The clients find a program in `PATH` by themselves.
     private var binary: String {
         guard program.utf8.contains(UInt8(ascii: "/")), let path = FileSystem.realPath(program) else { return "" }
-        return "UNDERSTUDY_BINARY=\(quoted(path)) "
+        return "UNDERSTUDY_BINARY=\(Output.quoted(path)) "
     }
 
-    private func path(_ path: String) -> String { quoted(StarterFolder.join(folder, path)) }
+    private func path(_ path: String) -> String { Output.quoted(StarterFolder.join(folder, path)) }
+}
 
-    private func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
-                UInt8(ascii: "_"):
-                true
-            default: false
+/// Files to be written into a folder: all of them, or none where one is in the way.
+struct StarterFolder {
+    private let root: String
+    private var files: [Starter.File] = []
+
+    init(_ root: String) { self.root = root }
+
+    /// Plans files at their paths below the folder.
+    mutating func add(_ added: [Starter.File]) {
+        files += added.map { (Self.join(root, $0.path), $0.bytes) }
+    }
+
+    /// The files with the folder's path, as they were added.
+    var paths: [String] { files.map(\.path) }
+
+    /// A path below a folder.
+    static func join(_ folder: String, _ path: String) -> String {
+        if folder == "." { return path }
+        return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"
+    }
+
+    /// Writes all files.
+    ///
+    /// - Throws: what is in the way; then nothing is written, or what was written is gone again.
+    func write() throws(Misuse) {
+        try checkRoom()
+        var made: [Made] = []
+        do throws(Misuse) {
+            try make(noting: &made)
+        } catch {
+            for each in made.reversed() { each.remove() }
+            throw error
+        }
+    }
+
+    private func checkRoom() throws(Misuse) {
+        let present = paths.filter(Files.exists)
+        guard present.isEmpty else {
+            let (are, them) = present.count > 1 ? ("are", "them") : ("is", "it")
+            throw Misuse(
+                "\(Nearest.list(present)) \(are) there already, and nothing is overwritten; move \(them) away, or name another folder."
+            )
+        }
+        for folder in folders where Files.exists(folder) && !FileSystem.isFolder(folder) {
+            throw Misuse("\(folder) is not a folder, and files are to be written into it; name another folder.")
+        }
+    }
+
+    /// A folder or file that was made, and can be removed again.
+    private struct Made {
+        let path: String
+        let isFolder: Bool
+
+        func remove() { _ = isFolder ? rmdir(path) : unlink(path) }
+    }
+
+    private func make(noting made: inout [Made]) throws(Misuse) {
+        for folder in folders where !FileSystem.isFolder(folder) {
+            try Self.rephrase(folder) { () throws(Files.Failure) in try Files.makeFolder(folder) }
+            made.append(Made(path: folder, isFolder: true))
+        }
+        for (path, bytes) in files {
+            try Self.rephrase(path) { () throws(Files.Failure) in
+                // `link` fails where a file has come into being in the meantime.
+                try Files.put(bytes, at: path) { new, final in link(new, final) == 0 ? unlink(new) : -1 }
+            }
+            made.append(Made(path: path, isFolder: false))
+        }
+    }
+
+    /// All folders above the files, outer ones first.
+    private var folders: [String] {
+        var folders: [String] = []
+        for (path, _) in files {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            for count in parts.indices {
+                let folder = parts[...count].joined(separator: "/")
+                if !folder.isEmpty, !folders.contains(folder) { folders.append(folder) }
             }
         }
-        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+        return folders
+    }
+
+    private static func rephrase(_ path: String, _ call: () throws(Files.Failure) -> Void) throws(Misuse) {
+        do {
+            try call()
+        } catch {
+            throw Misuse("\(path) cannot be written: \(error). Nothing was left behind.")
+        }
     }
 }

@@ -74,7 +74,7 @@ struct JournalCommand: ParsableCommand {
     func run() throws {
         if let id {
             let entry = try server.call(.get, "journal/\(id)")
-            return json ? Output.json(entry) : EntryText(entry, isColoured: Self.isTerminal).show()
+            return json ? Output.json(entry) : EntryText(entry: entry, isColoured: Self.isTerminal).show()
         }
         var after = try show(query(last: last ?? (follow ? 10 : 20)))
         while follow {
@@ -94,15 +94,9 @@ struct JournalCommand: ParsableCommand {
             ("vendor", vendor), ("route", route), ("status", status), ("since", since),
             ("refused", refused ? "true" : nil), ("noted", noted ? "true" : nil), ("last", last.map(String.init)),
         ]
-        return values.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            let isPlain = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-            result +=
-                isPlain || "-._*:".utf8.contains(byte) || (0x41...0x5A) ~= byte
-                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        // A query, other than a form, has no “+” for a blank.
+        return values.compactMap { name, value in
+            value.map { PercentEncoding.form([(name, $0)]).replacing("+", with: "%20") }
         }
     }
 
@@ -113,7 +107,7 @@ struct JournalCommand: ParsableCommand {
         let answer = try server.call(.get, path, within: .seconds(60))
         let entries = answer["entries"]?.array ?? []
         for entry in entries {
-            if json { Output.line(entry.text) } else { Output.line(EntryText(entry, isColoured: Self.isTerminal).line) }
+            Output.line(json ? entry.text : EntryText(entry: entry, isColoured: Self.isTerminal).line)
         }
         return max(after, entries.last?["id"]?.int ?? after)
     }
@@ -121,5 +115,78 @@ struct JournalCommand: ParsableCommand {
     /// Whether output goes to a terminal that may show colours.
     private static var isTerminal: Bool {
         isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+    }
+}
+
+/// A journal entry as readable text for a terminal.
+struct EntryText {
+    let entry: JSON
+    let isColoured: Bool
+
+    var line: String {
+        let number = text("id")
+        let time = (entry["at"]?.string ?? "").dropFirst(11).prefix(8)
+        let what = entry["route"]?.string ?? "\(call("method")) \(call("target"))"
+        let parts = [
+            String(repeating: " ", count: max(0, 4 - number.count)) + number, String(time),
+            painted("\(text("status")) \(sign)", colour), Self.padded(entry["vendor"]?.string ?? "-", to: 10),
+            Self.padded(Output.printable(what), to: why.isEmpty ? 0 : 20), painted(Output.printable(why), colour),
+        ]
+        return parts.filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    /// The interventions, else the reason for a refusal, with the likely intended route, else the remark.
+    private var why: String {
+        if let intervention = InterventionText.line(entry["intervention"]) { return intervention }
+        let reason = entry["reason"]?.string ?? entry["note"]?.string ?? ""
+        guard let near = entry["nearest_routes"]?[0]?.string, reason.firstRange(of: near) == nil else { return reason }
+        return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    /// Writes the entry with its checks, failed ones first.
+    func show() {
+        Output.line(line)
+        if let failure = entry["failure"]?.string { Output.line(Output.printable("failure: \(failure)")) }
+        let findings = entry["findings"]?.array ?? []
+        let sorted = ["failed", "noted", "not-judged", "passed"].flatMap { outcome in
+            findings.filter { $0["outcome"]?.string == outcome }
+        }
+        for (finding, line) in zip(sorted, FindingTable.lines(sorted)) {
+            Output.line(painted(line, Self.colours[finding["outcome"]?.string ?? ""] ?? 0))
+        }
+        for part in ["request", "response"] {
+            guard let body = entry[part]?["body"], !body.isNull else { continue }
+            Output.line("\(part):")
+            Output.line(
+                body.prettyText.split(separator: "\n").map { Output.printable(String($0)) }.joined(separator: "\n"))
+        }
+    }
+
+    /// Red and amber, in the terminal's own shades.
+    private static let colours = ["failed": 31, "noted": 33]
+
+    private func text(_ name: String) -> String { entry[name].map { $0.string ?? $0.text } ?? "" }
+
+    private func call(_ name: String) -> String { entry[name]?.string ?? entry["request"]?[name]?.string ?? "" }
+
+    private var isRefused: Bool { entry["failure"]?.string != nil }
+
+    /// Colour is never the only distinction.
+    private var sign: String {
+        if entry["intervention"] != nil { return "!" }
+        return isRefused ? "x" : entry["route"]?.string == nil ? "?" : entry["note"] != nil ? "*" : " "
+    }
+
+    private var colour: Int {
+        let isNoted = entry["intervention"] != nil || entry["note"] != nil
+        return Self.colours[isNoted ? "noted" : isRefused ? "failed" : ""] ?? 0
+    }
+
+    private func painted(_ text: String, _ colour: Int) -> String {
+        isColoured && colour != 0 && !text.isEmpty ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 }

@@ -59,7 +59,7 @@ struct Banner {
     /// Users who supply a certificate know how to trust it.
     private func showSecureRequest() {
         guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
-        Output.line("  curl --cacert \(Self.quoted(authorityPath)) \(url(of: address))/_understudy/health")
+        Output.line("  curl --cacert \(Output.quoted(authorityPath)) \(url(of: address))/_understudy/health")
     }
 
     private func showSampleRequest(of vendor: any LoadedVendor) {
@@ -71,12 +71,9 @@ struct Banner {
             let request = try? vendor.sampleRequest(at: sandbox.now, base: sandbox.identity.publicBase.text)
         else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
-        for (name, value) in request.fields { command += " -H \(Self.quoted("\(name): \(value)"))" }
-        if !request.body.isEmpty { command += " --data-raw \(Self.quoted(request.body))" }
+        for (name, value) in request.fields { command += " -H \(Output.quoted("\(name): \(value)"))" }
+        if !request.body.isEmpty { command += " --data-raw \(Output.quoted(request.body))" }
         Output.line("  Try it:")
         Output.line("  \(command)")
     }
-
-    /// A text as one word of a shell; fixtures may have quotes.
-    private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "'\\''"))'" }
 }

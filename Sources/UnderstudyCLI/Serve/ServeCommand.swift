@@ -248,10 +248,7 @@ struct ServeCommand: ParsableCommand {
 
     private func listener(_ sources: OptionSources) throws -> ServerConfiguration.Listener {
         let host = try sources.text("host", flag: host) ?? "127.0.0.1"
-        let port = try sources.value("port", flag: port, default: 8080, expected: "a port (0–65535)") { text in
-            Int(text).flatMap { (0...65535).contains($0) ? $0 : nil }
-        }
-        return ServerConfiguration.Listener(host: host, port: port)
+        return ServerConfiguration.Listener(host: host, port: try sources.port("port", flag: port) ?? 8080)
     }
 
     private func writePorts(_ server: Server, _ control: Server?, to path: String) throws {

@@ -27,35 +27,26 @@ struct TokenExplainCommand: ParsableCommand {
     @Option(name: .customLong("request"), help: "A fact about the request, NAME=VALUE, such as device_id=d1.")
     var request: [String] = []
 
-    @Option(help: "The time at which to judge: Unix seconds or RFC 3339 (default: now).")
-    var at: String?
-
     @Flag(help: "Write JSON.")
     var json = false
 
-    @OptionGroup var server: ServerOptions
-    @OptionGroup var world: WorldOptions
+    @OptionGroup var place: TokenPlace
 
     func run() throws {
         let text = try TokenInput.read(token)
         let context = JSONObject(
             try request.map { try NamedValue.parse($0, option: "--request") }.map { ($0.name, .string($0.value)) })
-        let verdicts: [JSON]
-        if let url = server.server {
-            guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
-            var body: JSONObject = ["token": .string(text), "request": .object(context)]
-            if let vendor { body["vendor"] = .string(vendor) }
-            verdicts = try server.client.call(.post, "tokens/explain", .object(body), at: url)["verdicts"]?.array ?? []
-        } else {
-            verdicts = try explainOffline(text, context)
-        }
+        var body: JSONObject = ["token": .string(text), "request": .object(context)]
+        body["vendor"] = vendor.map(JSON.string)
+        let answer = try place.answer("tokens/explain", body)
+        let verdicts = try answer.map { $0["verdicts"]?.array ?? [] } ?? explainOffline(text, context)
         if json { Output.json(["verdicts": .array(verdicts)]) } else { show(verdicts) }
         if verdicts.allSatisfy({ $0["accepted"] == false }) { throw AnswerIsNo() }
     }
 
     private func explainOffline(_ text: String, _ context: JSONObject) throws -> [JSON] {
-        let emulator = try world.emulator()
-        let moment = try MomentOption.parse(at)
+        let emulator = try place.world.emulator()
+        let moment = try MomentOption.parse(place.at)
         let indices = try vendor.map { [try emulator.index(of: $0)] } ?? Array(emulator.vendors.indices)
         if let problem = indices.map({ emulator.vendors[$0] }).problem(withFacts: context) {
             throw Misuse("--request: \(problem)")

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Emulation
 import HTTPEngine
 import JSON
@@ -89,6 +90,126 @@ extension TokenVerifyCommand {
         case (let path?, nil): return .jwk(try KeyInput.jwk(path))
         case (nil, let path?): return .rsa(try KeyInput.publicKey(path))
         case (_?, _?): throw Misuse("give one key: --jwk FILE or --rsa-key FILE.")
+        }
+    }
+}
+
+/// The options of `token verify` that only vendors' clients take.
+struct ClientOptions: ParsableArguments {
+    @Option(help: "The expected cid claim.")
+    var cid: String?
+
+    @Option(help: "The scopes that must be granted, separated by spaces.")
+    var scp: String?
+
+    @Option(help: "The expected typ in the header, if it has one.")
+    var typ: String?
+
+    @Flag(inversion: .prefixedNo, help: "Whether to judge exp (default: the client's own).")
+    var exp: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Whether to judge iat (default: the client's own).")
+    var iat: Bool?
+
+    @Option(help: "A file with the key as a JWK; without a key the client asks the issuer.", completion: .file())
+    var jwk: String?
+
+    @Option(
+        help: "A file with an RSA key or a certificate, PEM or DER; the token need not name the key.",
+        completion: .file())
+    var rsaKey: String?
+
+    @Option(help: "How the client behaves: documented or observed.", completion: .profileNames)
+    var profile: String?
+
+    @Option(help: "How many seconds before exp the client wants a new token (default: the client's own).")
+    var nearExpiry: Int?
+
+    var given: [CheckerOption] {
+        [
+            (CheckerOption.clientID, cid != nil), (.scopes, scp != nil), (.type, typ != nil), (.expiry, exp != nil),
+            (.issuedAt, iat != nil), (.jwk, jwk != nil), (.rsaKey, rsaKey != nil), (.profile, profile != nil),
+            (.nearExpiry, nearExpiry != nil),
+        ].filter(\.1).map(\.0)
+    }
+}
+
+extension BehaviourProfile {
+    static var names: [String] { allCases.map(\.rawValue) }
+}
+
+extension CheckerOption {
+    var typed: String {
+        let isFlag = self == .expiry || self == .issuedAt
+        return isFlag ? "--\(rawValue)/--no-\(rawValue)" : "--\(rawValue)"
+    }
+}
+
+extension [CheckerOption] {
+    /// The options as they are typed, separated by commas.
+    var typed: String { map(\.typed).joined(separator: ", ") }
+}
+
+/// The key of `token verify`, from a file in any usual form or from a secret.
+struct KeyInput {
+    let keys: [VerificationKey]
+
+    init(file: String?, secret: String?) throws {
+        do {
+            switch (file, secret) {
+            case (nil, let secret?): keys = [try VerificationKey.secret(secret)]
+            case (let file?, nil): keys = try Self.keys(of: file)
+            default: throw Misuse("give one key: --key FILE or --secret TEXT.")
+            }
+        } catch let error as KeyError {
+            throw Misuse("\(file.map { "the key file \($0)" } ?? "the secret") cannot be used: \(error).")
+        }
+    }
+
+    /// A JWK as it is, usable or not.
+    static func jwk(_ path: String) throws -> JSON {
+        let bytes = try content(of: path)
+        // What is wrong with the text hardly matters: the file is another one than was meant.
+        guard let value = try? JSON.parse(bytes), value.object != nil, value["keys"] == nil else {
+            throw Misuse("the key file \(path) is not a JWK: a JSON object with the members of one key.")
+        }
+        return value
+    }
+
+    /// A public key in PEM or DER; of several the first, as in a certificate with its chain.
+    static func publicKey(_ path: String) throws -> VerificationKey {
+        do {
+            guard let key = try encodedKeys(try content(of: path)).first else { throw KeyError.noKeyInPEM }
+            return key
+        } catch let error as KeyError {
+            throw Misuse("the key file \(path) cannot be used: \(error).")
+        }
+    }
+
+    private static func content(of path: String) throws -> [UInt8] {
+        guard let bytes = try? Files.content(of: path) else { throw Misuse("the key file \(path) cannot be read.") }
+        return bytes
+    }
+
+    private static func keys(of path: String) throws -> [VerificationKey] {
+        let bytes = try content(of: path)
+        // Anything but JSON is PEM or DER.
+        if let value = try? JSON.parse(bytes) {
+            return value["keys"] == nil
+                ? [try VerificationKey.jwk(value, acceptsPrivate: true)]
+                : try KeySet(jwks: value, acceptsPrivate: true).keys
+        }
+        return try encodedKeys(bytes)
+    }
+
+    private static func encodedKeys(_ bytes: [UInt8]) throws -> [VerificationKey] {
+        if bytes.starts(with: "-----".utf8) || bytes.firstRange(of: "-----BEGIN".utf8) != nil {
+            return try VerificationKey.pem(bytes)
+        }
+        do {
+            return [try VerificationKey.certificate(der: bytes)]
+        } catch {
+            return [try VerificationKey.publicKey(der: bytes)]
         }
     }
 }

@@ -119,12 +119,6 @@ struct TokenJudgement {
     let leeway: Double
     private(set) var findings: [Finding] = []
 
-    init(token: CompactToken, moment: Moment, leeway: Double) {
-        self.token = token
-        self.moment = moment
-        self.leeway = leeway
-    }
-
     mutating func judgeSignature(by keys: [VerificationKey], allowed: [Algorithm], isSignatureOnly: Bool) {
         // A JWS need not have a JSON payload.
         findings += token.structure.filter { !isSignatureOnly || !$0.check.hasPrefix("payload") }
