@@ -3,11 +3,6 @@ import JSON
 
 /// The content state of one sandbox: inboxes, segments and consents of customers.
 struct BloomreachContentState: Sendable {
-    /// The maximum size of the messages in all inboxes, in bytes of text.
-    ///
-    /// ours: a bound, so that nothing that adds messages can exhaust memory.
-    static let byteLimit = 8 << 20
-
     private(set) var inboxes = ContentParts(none: Inbox())
     var segments = ContentParts(none: CustomerSegments())
     var consents = ContentParts(none: CustomerConsents())
@@ -41,11 +36,8 @@ struct BloomreachContentState: Sendable {
     /// Why a message cannot be added to an inbox; `nil` if it can.
     func obstacle(to message: InboxMessage, in inbox: Inbox) -> String? {
         if inbox.contains(message.id) { return "the inbox has a message \(message.id) already" }
-        if inbox.messages.count >= Inbox.capacity { return "the inbox is full: it has \(Inbox.capacity) messages" }
-        guard byteCount + message.byteCount <= Self.byteLimit else {
-            return "the inboxes of the sandbox are full: their messages have \(byteCount) of \(Self.byteLimit) bytes"
-        }
-        return nil
+        return inbox.messages.count < Inbox.capacity
+            ? nil : "the inbox is full: it has \(Inbox.capacity) messages"
     }
 
     /// Stores an inbox that may have changed.

@@ -6,7 +6,7 @@ import JSON
 /// Each change increments a counter and stamps the message it touches, so a client requests the messages with a higher
 /// stamp than its own. A delta cannot report a removed message, so a removal begins a new epoch.
 struct Inbox: Sendable, Hashable {
-    /// ours: bounds, so that a scenario that adds a message on each call cannot exhaust memory.
+    /// ours: the most messages, each of which every fetch may answer with.
     static let capacity = 200
     /// The maximum number of a change or an epoch. ours.
     static let mostChanges = 1_000_000_000
@@ -21,7 +21,7 @@ struct Inbox: Sendable, Hashable {
     /// No messages yet.
     init() {}
 
-    /// The size of the messages, for the limits of a sandbox.
+    /// The size of the messages.
     var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
 
     func contains(_ id: String) -> Bool { index(of: id) != nil }

@@ -116,13 +116,12 @@ extension Bloomreach {
             throw ActionRefusal(error.description)
         }
         let evidence = BloomreachEventExpectation.Evidence(
-            customers: customers, all: records.customers, clicks: isOfOne ? [] : records.clicks,
-            forgotten: isOfOne ? records.forgotten(of: customers.first) : records.forgottenEvents)
+            customers: customers, all: records.customers, clicks: isOfOne ? [] : records.clicks)
         do {
             return try expectation.verdict(on: evidence)
         } catch {
-            // An unknown id explains more than too few events, unless the customers were forgotten.
-            if isOfOne, evidence.forgotten.isEmpty { _ = try call.namedCustomer(state) }
+            // An unknown id explains more than too few events.
+            if isOfOne { _ = try call.namedCustomer(state) }
             throw error
         }
     }

@@ -8,7 +8,6 @@ struct BloomreachCustomerRecord: CodedRecord {
     var cookies: [String] = []
     var properties = JSONObject()
     var events: [BloomreachEvent] = []
-    var forgottenEvents = 0
     /// The customer's first id in the fixtures; `nil` if a call created the customer.
     var name: BloomreachID?
 
@@ -25,9 +24,6 @@ struct BloomreachCustomerRecord: CodedRecord {
         }
         coder.object("properties", &properties)
         coder.list("events", &events)
-        coder.member("forgotten_events", &forgottenEvents, or: 0, write: { $0 > 0 ? JSON($0) : JSON?.none }) {
-            (node) throws(FixtureProblem) in try node.forgottenCount()
-        }
         coder.member("of", &name, or: .some(nil), write: { $0?.json }) { (node) throws(FixtureProblem) in
             try BloomreachID.list(node).first
         }

@@ -3,21 +3,11 @@ import JSON
 
 /// The customers of one project in one sandbox.
 struct BloomreachCustomerStore: Sendable {
-    /// The maximum customers of a project in a sandbox (ours); beyond it, the oldest created by calls are forgotten.
-    static let capacity = 50_000
-    /// The maximum memory of a project's customers in a sandbox, in bytes, events included (ours); beyond it, the
-    /// oldest created by calls are forgotten. What counts is ``BloomreachCustomer/byteCount``, based on measurements.
-    static let maximumBytes = 512 << 20
-
-    private static let bound = RecordBound(count: capacity, bytes: maximumBytes)
-
     /// By number, indexed by every id.
     private var table: RecordTable<BloomreachCustomer>
     private(set) var eventTypes = BloomreachEventTypes()
     /// The sequence number of the latest event.
     private(set) var lastSequence = 0
-    /// What was forgotten to make room.
-    private(set) var forgotten = BloomreachForgotten()
 
     /// The initial customers, shared by all sandboxes.
     init(fixtures customers: [BloomreachCustomer] = []) { table = RecordTable(fixtures: customers) }
@@ -34,8 +24,8 @@ struct BloomreachCustomerStore: Sendable {
     /// The highest customer number issued.
     var lastNumber: Int { table.lastNumber }
 
-    /// An estimate of the customers' memory.
-    var byteCount: Int { table.byteCount }
+    /// What calls added.
+    var size: StateSize { table.size }
 
     // MARK: - Finding
 
@@ -87,7 +77,7 @@ struct BloomreachCustomerStore: Sendable {
     }
 
     private mutating func recoded(_ events: BloomreachEventLog, _ types: BloomreachEventTypes) -> BloomreachEventLog {
-        var log = BloomreachEventLog(forgotten: events.forgottenCount)
+        var log = BloomreachEventLog()
         for record in events.records {
             lastSequence = max(lastSequence, record.sequence)
             log.append(
@@ -95,12 +85,6 @@ struct BloomreachCustomerStore: Sendable {
                 timestamp: record.timestamp, properties: Array(record.properties))
         }
         return log
-    }
-
-    /// Restores earlier counts; the event count is at least the sum over the customers.
-    mutating func count(_ earlier: BloomreachForgotten) {
-        forgotten.customers = earlier.customers
-        forgotten.events = max(earlier.events, all.reduce(0) { $0 + $1.events.forgottenCount })
     }
 
     /// Continues customer numbers and event sequence from here, unless they are already higher.
@@ -126,7 +110,6 @@ struct BloomreachCustomerStore: Sendable {
             return "another customer has the \(id.name) \(id.value)"
         }
         customer.set(record.properties)
-        customer.events = BloomreachEventLog(forgotten: record.forgottenEvents)
         // An event without a sequence follows all earlier ones.
         var last = lastSequence
         for event in record.events {
@@ -146,8 +129,7 @@ struct BloomreachCustomerStore: Sendable {
     func record(of customer: BloomreachCustomer, name: BloomreachID? = nil) -> JSON {
         BloomreachCustomerRecord(
             number: customer.number, ids: customer.ids.hard, cookies: customer.cookies, properties: customer.properties,
-            events: Array(events(of: customer)), forgottenEvents: customer.events.forgottenCount,
-            name: name
+            events: Array(events(of: customer)), name: name
         ).json(.changes)
     }
 
@@ -172,15 +154,8 @@ struct BloomreachCustomerStore: Sendable {
         return number
     }
 
-    /// Changes a customer whose ids stay the same, and updates the memory count.
-    mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
-        let came = table.change(number) { customer in
-            let before = customer.events.forgottenCount
-            change(&customer)
-            return customer.events.forgottenCount - before
-        }
-        forgotten.events = Ordinal.sum(forgotten.events, came ?? 0)
-    }
+    /// Changes a customer whose ids stay the same.
+    mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) { table.change(number, change) }
 
     /// Changes a customer including its ids.
     private mutating func edit(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
@@ -236,8 +211,6 @@ struct BloomreachCustomerStore: Sendable {
             customer.adopt(gone.properties)
             customer.events.merge(gone.events)
         }
-        // They were counted when they were dropped.
-        forgotten.events = max(0, forgotten.events - gone.events.forgottenCount)
         give(cookies: gone.cookies, to: other)
     }
 
@@ -251,22 +224,9 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Removes all customers, including those of the fixtures, and resets the counts of forgotten data.
+    /// Removes all customers, including those of the fixtures.
     mutating func removeAll() {
         table.removeAll()
-        (lastSequence, forgotten) = (0, BloomreachForgotten())
-    }
-
-    /// Whether the customers are within the limits of a sandbox.
-    var isWithinBounds: Bool { table.fits(Self.bound) }
-
-    /// Enforces the limits: forgets the oldest customers created by calls, except this one.
-    ///
-    /// - Returns: the numbers of the removed customers.
-    mutating func shrink(sparing number: Int) -> [Int] {
-        let gone = table.shrink(to: Self.bound, sparing: number)
-        forgotten.events = Ordinal.sum(forgotten.events, gone.reduce(0) { $0 + $1.events.count })
-        forgotten.customers = Ordinal.sum(forgotten.customers, gone.count)
-        return gone.map(\.number)
+        lastSequence = 0
     }
 }

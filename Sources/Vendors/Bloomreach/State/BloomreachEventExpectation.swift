@@ -53,8 +53,6 @@ struct BloomreachEventExpectation {
         /// All customers of the project; their store has the table of event types.
         let all: BloomreachCustomerStore
         let clicks: [BloomreachEvent]
-        /// What was forgotten to make room, and so is not counted.
-        let forgotten: BloomreachForgotten
     }
 
     /// The result of the expectation.
@@ -63,15 +61,12 @@ struct BloomreachEventExpectation {
     func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
         let tally = try tally(of: evidence)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
-            let lost = evidence.forgotten.isEmpty ? "" : "; not counted, since they had to make room, are "
-            throw ActionRefusal(complaint(about: tally) + lost + evidence.forgotten.summary)
+            throw ActionRefusal(complaint(about: tally))
         }
-        var verdict: JSONObject = [
+        return [
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
             "events": .array(tally.latest.map(\.json)),
         ]
-        if !evidence.forgotten.isEmpty { verdict.append("forgotten", evidence.forgotten.written) }
-        return .object(verdict)
     }
 
     /// ours: enough for a million events with ten members each and texts of some length.

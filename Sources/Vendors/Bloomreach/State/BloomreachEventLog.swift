@@ -5,19 +5,14 @@ import JSON
 /// A test or a load run may track a million events in one sandbox. As a value, each would take about half a kilobyte;
 /// packed, it takes its properties' length as compact JSON, plus about fifteen bytes.
 struct BloomreachEventLog: Sendable, Hashable {
-    /// The maximum number of events per customer (ours); beyond it, the oldest tenth is forgotten.
+    /// The maximum number of events per customer, and their maximum size in bytes (ours). Beyond either, the oldest go,
+    /// until a tenth is free.
     static let maximumCount = 10_000
-    /// The maximum size of a customer's events in bytes (ours); beyond it, the oldest are forgotten.
     static let maximumBytes = 2 << 20
 
     // One record: type code, sequence, length of the properties as varints; timestamp as eight bytes; the properties.
     private var bytes: [UInt8] = []
     private(set) var count = 0
-    /// The number of events forgotten to make room.
-    private(set) var forgottenCount = 0
-
-    /// An empty log, with the number of earlier events that were forgotten.
-    init(forgotten: Int = 0) { forgottenCount = forgotten }
 
     /// An estimate of the events' memory, including spare capacity.
     var byteCount: Int { Self.memory(of: bytes.count) }
@@ -57,7 +52,6 @@ struct BloomreachEventLog: Sendable, Hashable {
         }
         bytes = Array(bytes[records.place...])
         count -= dropped
-        forgottenCount = min(forgottenCount + dropped, BloomreachForgotten.mostCounted)
     }
 
     private mutating func append(varint value: Int) {
@@ -71,13 +65,8 @@ struct BloomreachEventLog: Sendable, Hashable {
 
     /// Merges the events of another log, in order of arrival.
     mutating func merge(_ other: BloomreachEventLog) {
-        let forgotten = min(forgottenCount + other.forgottenCount, BloomreachForgotten.mostCounted)
-        if isEmpty {
-            self = other
-            forgottenCount = forgotten
-            return
-        }
-        var merged = BloomreachEventLog(forgotten: forgotten)
+        if isEmpty { return self = other }
+        var merged = BloomreachEventLog()
         var (mine, theirs) = (Records(bytes: bytes), Records(bytes: other.bytes))
         var (left, right) = (mine.next(), theirs.next())
         while let record = [left, right].compactMap({ $0 }).min(by: { $0.sequence < $1.sequence }) {

@@ -77,6 +77,7 @@ extension BloomreachState {
     /// Applies a placement.
     ///
     /// - Returns: the number of the customer.
+    @discardableResult
     mutating func settle(_ placement: BloomreachPlacement, in project: String) -> Int {
         let number = placement.customer ?? projects[project, default: .init()].customers.make()
         if let merged = placement.merged { merge(merged, into: number, in: project) }

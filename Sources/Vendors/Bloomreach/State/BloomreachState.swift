@@ -11,6 +11,10 @@ struct BloomreachState: Sendable {
         self.content = BloomreachContentState(content)
     }
 
+    var size: StateSize {
+        projects.values.reduce(into: StateSize(bytes: content.byteCount)) { $0 += $1.size }
+    }
+
     func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
         projects[project.token]?.customers ?? BloomreachCustomerStore()
     }
@@ -44,10 +48,4 @@ struct BloomreachState: Sendable {
         content.anonymize(BloomreachCustomerKey(project: project, number: number))
     }
 
-    /// Enforces the limits of a sandbox after something was stored for a customer.
-    mutating func shrink(_ project: String, sparing number: Int) {
-        for gone in change(project, { $0.customers.shrink(sparing: number) }) {
-            content.forget(customer: BloomreachCustomerKey(project: project, number: gone))
-        }
-    }
 }

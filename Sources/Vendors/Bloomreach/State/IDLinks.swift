@@ -22,11 +22,7 @@ extension Bloomreach {
         ids = try call.bind(ids, isWrite: true)
         let project = try call.project().token
         let placement = try state.customers(of: call.project()).placement(of: ids)
-        let forgotten = state.counting(project) { state in
-            let number = state.settle(placement, in: project)
-            state.shrink(project, sparing: number)
-        }
-        call.note(forgotten)
+        state.settle(placement, in: project)
         return .json(["success": true])
     }
 }

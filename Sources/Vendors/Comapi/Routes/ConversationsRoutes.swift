@@ -23,9 +23,6 @@ extension Comapi {
         for participant in draft.participants where participant.id != call.caller.profileID {
             conversation.join(participant)
         }
-        let growth = conversation.byteCount - (old?.byteCount ?? 0)
-        try state.checkRoom(bytes: growth, records: old == nil ? 1 : 0)
-        state.count(bytes: growth, records: old == nil ? 1 : 0)
         state[space].conversations.store(conversation)
         announce(conversation, isRevived: old != nil, &call)
         return .respond(.tagged(conversation.json, conversation.etag, status: .created))
@@ -81,9 +78,6 @@ extension Comapi {
         guard conversation.etag != old.etag else { return .respond(.tagged(old.json, old.etag)) }
         (conversation.updated, conversation.updater) = (call.moment, call.caller.profileID)
         conversation.revision = Ordinal.next(after: conversation.revision)
-        let growth = conversation.byteCount - old.byteCount
-        try state.checkRoom(bytes: growth)
-        state.count(bytes: growth)
         state[call.space.id].conversations.store(conversation)
         call.send(
             .conversation("update", conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))

@@ -57,9 +57,6 @@ extension Comapi {
         guard let changed = profile.changed(to: change(profile.members), at: call.moment) else {
             return .respond(.tagged(profile.json, profile.etag, status: writeStatus(call)))
         }
-        let growth = changed.byteCount - profile.byteCount
-        try state.checkRoom(bytes: growth)
-        state.count(bytes: growth)
         state[call.space.id].profiles.store(changed)
         call.send(.profileUpdate(changed, ComapiOccasion(call)), to: [.profile(profile.id, in: call.space.id)])
         return .respond(.tagged(changed.json, changed.etag, status: writeStatus(call)))

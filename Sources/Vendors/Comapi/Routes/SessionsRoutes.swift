@@ -31,8 +31,6 @@ extension Comapi {
         session.nonce = challenge.nonce
         session.sourceAddress = call.request.connection.remoteAddress
         describeDevice(members, &session, &call)
-        let needsProfile = state[call.space.id].profiles[session.profileID] == nil
-        if needsProfile { try state.checkRoom(bytes: 200 + user.utf8.count, records: 1) }
         let reply = try sessionAnswer(session, call)
         state.challenges.answer(id, by: session.id.text)
         state.sessions.add(session)

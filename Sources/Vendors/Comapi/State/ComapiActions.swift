@@ -125,7 +125,6 @@ extension Comapi {
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
         do throws(ComapiRefusal) {
             let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
-            try state.checkRoom(bytes: 2000 + text.utf8.count)
             if isNew { join(id, occasion, &state, &outbox) }
             return try state.send(draft, to: id, occasion, &outbox).sentReceipt
         } catch {
@@ -138,7 +137,6 @@ extension Comapi {
     ) {
         let participant = ComapiParticipant(id: occasion.actor, role: .participant)
         state[occasion.space.id].conversations.change(id) { $0.join(participant) }
-        state.count(bytes: occasion.actor.text.utf8.count + 64)
         outbox.send(
             ComapiFrame.participant("Added", participant, of: id, occasion).message,
             to: state[occasion.space.id].conversations[id]?.audience(in: occasion.space.id) ?? [])

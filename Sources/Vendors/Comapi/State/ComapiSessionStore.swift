@@ -38,14 +38,9 @@ struct ComapiSession: Sendable {
     static let provider = "jsonWebToken"
 }
 
-/// The sessions of a sandbox, within limits.
 struct ComapiSessionStore: Sendable {
-    /// The maximum number of sessions; beyond it, the oldest are dropped and their tokens become unknown. ours.
-    static let capacity = 20_000
     /// The maximum number of ended sessions to remember. ours.
     static let endedCapacity = 20_000
-
-    private static let bound = RecordBound(count: capacity)
 
     /// In order of start.
     var table = RecordTable<ComapiSession>()
@@ -69,7 +64,6 @@ struct ComapiSessionStore: Sendable {
     mutating func add(_ session: ComapiSession) {
         forgotten.remove(session.id)
         table.store(session)
-        _ = table.shrink(to: Self.bound)
     }
 
     mutating func end(_ id: ComapiSessionID) {
@@ -122,6 +116,11 @@ extension ComapiSession: KeyedRecord, CodedRecord {
 
     var key: ComapiSessionID { id }
     var group: Owner? { Owner(space: space, profile: profileID) }
+    var memory: Int {
+        let registered = registration?.object?.first?.value.object ?? [:]
+        let texts = (device.map(\.value) + registered.map(\.value)).compactMap(\.string) + [id.text, profileID.text]
+        return texts.reduce(1024) { $0 + $1.utf8.count }
+    }
 
     func clash(over name: Never?) -> String { "session \(id.text) occurs twice" }
 

@@ -6,6 +6,8 @@ import Tokens
 extension Comapi: RecordedVendor {
     var initialState: ComapiState { ComapiState() }
 
+    func size(of state: ComapiState) -> StateSize { state.size }
+
     func code(_ state: inout ComapiState, _ coder: inout RecordCoder) {
         if coder.isReading { state = ComapiState(rememberedFrom: state) }
         coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)
@@ -15,7 +17,7 @@ extension Comapi: RecordedVendor {
         var challenges = state.challenges.all
         coder.list("challenges", &challenges, atMost: ComapiChallengeStore.capacity)
         if coder.isReading { for one in challenges { state.challenges.add(one, at: Moment(unixSeconds: 0)) } }
-        coder.table("sessions", &state.sessions.table, isRequired: false, atMost: ComapiSessionStore.capacity)
+        coder.table("sessions", &state.sessions.table, isRequired: false)
         let ended = coder.elements { state.sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] } }
         coder.list("ended_sessions", ended, atMost: ComapiSessionStore.endedCapacity) { (node) throws(FixtureProblem) in
             let entry = try node.mapping("id", "space")
@@ -29,8 +31,8 @@ extension Comapi: RecordedVendor {
             coder.list("spaces", &spaces) { state.add($0) }
         }
         var contents = state.contents.all
-        coder.list("contents", &contents, atMost: ComapiContentStore.capacity)
-        if coder.isReading { for content in contents { state.contents.add(content) } }
+        coder.list("contents", &contents)
+        if coder.isReading { for content in contents { state.contents.store(content) } }
     }
 
     /// A reset also ends sessions of earlier runs, and invalidates tokens minted before it.
@@ -55,18 +57,6 @@ extension ComapiState {
     /// - Returns: why it was not added.
     fileprivate mutating func add(_ space: ComapiSpaceState) -> String? {
         if spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
-        let (profiles, conversations) = (space.profiles.all, space.conversations.all)
-        let bytes =
-            profiles.reduce(0) { $0 + $1.byteCount } + conversations.reduce(0) { $0 + $1.byteCount + $1.log.byteCount }
-        let records = profiles.count + conversations.count
-        count(bytes: bytes, records: records)
-        do throws(ComapiRefusal) {
-            try checkRoom(bytes: 0)
-        } catch {
-            // Not by a copy of the state, which would have the next change copy all spaces.
-            count(bytes: -bytes, records: -records)
-            return error.reason ?? "there is no room for it"
-        }
         self[space.id] = space
         return nil
     }

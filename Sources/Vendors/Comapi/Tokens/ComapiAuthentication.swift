@@ -116,7 +116,12 @@ extension Comapi {
         facts.take(token, of: space)
         facts.findSession(in: state)
         call.findings.judge(facts, by: Self.sessionRules)
-        if call.findings.failure == nil, let session = facts.adopted { state.adopt(session, at: call.moment) }
+        guard call.findings.failure == nil, let session = facts.adopted else { return }
+        guard !state.size.isFull else {
+            let note = "The sandbox is full, so that it cannot take over the session."
+            return call.findings.add(Finding("room", .failed, note: note, source: "ours"), orFail: .bodyTooLarge)
+        }
+        state.adopt(session, at: call.moment)
     }
 
     /// If the body cannot be used, the handler rejects it, since it knows the parameters of the response; until then no

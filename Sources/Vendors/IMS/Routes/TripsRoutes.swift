@@ -17,13 +17,6 @@ extension IMS {
             }
             return .json(known.json)
         }
-        guard state.trips.hasRoom(for: trip) else {
-            throw Refusal(
-                .bodyTooLarge,
-                because:
-                    "there is no room; at most \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all are kept"
-            )
-        }
         state.trips.add(trip)
         return .json(trip.json, status: .created)
     }

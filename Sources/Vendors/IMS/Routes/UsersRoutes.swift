@@ -19,7 +19,7 @@ extension IMS {
     /// - Throws: ``IMSFailure/stateConflict`` or ``IMSFailure/enrollmentExists``.
     static func enroll(_ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout State) throws(Refused) -> IMSUser {
         try check(enrollment, state)
-        return state.enroll(enrollment, call.identifiers, at: call.moment)
+        return state.users.enroll(enrollment, call.identifiers, at: call.moment)
     }
 
     /// Checks an enrollment: it can be active, and its unique values are free in its tenant.

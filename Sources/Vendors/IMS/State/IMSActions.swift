@@ -42,7 +42,7 @@ extension IMS {
                 return IMSEnrollment(&body, tenant: tenant)
             }
             try check(enrollment, state)
-            return state.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
+            return state.users.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
         } catch {
             throw ActionRefusal(error.reason ?? error.failure.rawValue)
         }

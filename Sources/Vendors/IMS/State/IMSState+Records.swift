@@ -5,6 +5,8 @@ import JSON
 ///
 /// Fetched keys are left out: they are fetched again when needed.
 extension IMS: RecordedVendor {
+    func size(of state: IMSState) -> StateSize { state.size }
+
     func code(_ state: inout IMSState, _ coder: inout RecordCoder) {
         let (extent, current) = (coder.extent ?? .changes, state)
         coder.reading { (mapping) throws(FixtureProblem) in
@@ -16,18 +18,12 @@ extension IMS: RecordedVendor {
             (node, _) throws(FixtureProblem) in try IMSIssuer.list(node, accounts.fixtures)
         }
         if extent == .whole { state.issuers.arrange(issuers) }
-        coder.table("users", &state.users, within: IMSUserStore.bound)
+        coder.table("users", &state.users)
         coder.list("trips", coder.elements { state.trips.all.map(\.record) }) { (node) throws(FixtureProblem) in
-            let trip = try IMSTrip.record(node)
-            guard state.trips.hasRoom(for: trip) else {
-                throw node.problem(
-                    "a sandbox keeps at most \(IMSTrips.mostOfUser) trips of a user, and \(IMSTrips.byteCapacity) bytes "
-                        + "of all")
-            }
-            state.trips.add(trip)
+            state.trips.add(try IMSTrip.record(node))
         }
         let invitations = coder.elements { state.invitations.all.map(\.json) }
-        coder.list("invitations", invitations, atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
+        coder.list("invitations", invitations) { (node) throws(FixtureProblem) in
             state.invitations.add(try IMSInvitation.record(node))
         }
         if coder.isWritingRows {

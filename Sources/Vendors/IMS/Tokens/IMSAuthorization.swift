@@ -86,7 +86,7 @@ extension IMS {
             guard let enrollment = adopted(subject, in: tenant, state) else { throw Refusal(.userUnknown) }
             // The handler may still refuse; then the user is not enrolled.
             var next = state
-            let user = next.enroll(enrollment, call.identifiers, at: call.moment)
+            let user = next.users.enroll(enrollment, call.identifiers, at: call.moment)
             let reply = try handler(&call, user, &next)
             state = next
             return reply

@@ -14,6 +14,8 @@ protocol RezolveEntry {
 
     var id: String { get set }
     var json: JSON { get }
+    /// Its texts, as far as clients choose them.
+    var texts: [String] { get }
 
     /// Reads what a client sends, except the id.
     ///
@@ -36,6 +38,9 @@ extension RezolveEntry {
     func check(_: JSONObject, _: RezolveCall, _: RezolveCustomer) throws(RezolveRefusal) -> Reply? { nil }
 
     func checkRemoval(from _: RezolveCustomer) throws(RezolveRefusal) {}
+
+    /// An estimate of the entry's memory.
+    var byteCount: Int { texts.reduce(256) { $0 + $1.utf8.count } }
 
     static func list(_ entries: [JSON]) -> JSON { .array(entries) }
 }

@@ -38,6 +38,8 @@ extension RezolveCard: RezolveEntry {
     static let unknown = RezolveFailure.cardNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolveCard]> { \.cards }
 
+    var texts: [String] { [type, brand, pan6, pan4, shortName, nameOnCard, validFrom ?? "", expiresOn, addressID] }
+
     private static let members = [
         "short_name", "pan", "pan6", "pan4", "brand", "type", "name_on_card", "expires_on", "address_id", "valid_from",
     ]

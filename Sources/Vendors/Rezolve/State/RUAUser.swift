@@ -109,6 +109,10 @@ extension RUAUser: KeyedRecord {
 
     var key: Int { id }
     var secretText: String? { password }
+    var memory: Int {
+        let texts = [username, password, firstName, lastName, email, phone].compactMap(\.self) + loggedOutDevices
+        return texts.reduce(512) { $0 + $1.utf8.count }
+    }
     static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
 
     /// Empty texts are not names.

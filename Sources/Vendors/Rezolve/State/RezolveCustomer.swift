@@ -19,7 +19,7 @@ struct RezolveCustomer: Sendable {
     var addresses: [RezolveAddress] = []
     var cards: [RezolveCard] = []
 
-    /// ours: the limit for each book and the wallet, so that a client in a loop cannot fill the memory.
+    /// ours: the limit for each book and the wallet, each of which is one answer.
     private static let maximumEntries = 1000
 
     /// Refuses another entry when a book is full.
@@ -51,6 +51,11 @@ extension RezolveCustomer: KeyedRecord {
 
     var key: ExactText { ExactText(entityID) }
     var names: [PartnerUser] { [PartnerUser(partnerID: partnerID, partnerEntityID: partnerEntityID)] }
+    var memory: Int {
+        let texts = [partnerEntityID, profile.title, profile.name, profile.firstName, profile.lastName, profile.email]
+        return 2048 + texts.reduce(0) { $0 + $1.utf8.count } + phones.reduce(0) { $0 + $1.byteCount }
+            + addresses.reduce(0) { $0 + $1.byteCount } + cards.reduce(0) { $0 + $1.byteCount }
+    }
 
     func clash(over name: PartnerUser?) -> String {
         "another customer is \(entityID) or \(partnerEntityID) of the partner"

@@ -3,6 +3,8 @@ import JSON
 
 /// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 extension Rezolve: RecordedVendor {
+    func size(of state: RezolveState) -> StateSize { state.customers.size + state.users.size }
+
     func code(_ state: inout RezolveState, _ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         let complaint = accounts.partners.complaint(about:)
@@ -10,7 +12,7 @@ extension Rezolve: RecordedVendor {
         // Read first, since whole states lack it: its absence shows that the input is no set of changes.
         let readsOwners = isPart && coder.isReading
         if readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
-        coder.table("customers", &state.customers, within: RezolveState.bound, complaint: complaint)
+        coder.table("customers", &state.customers, complaint: complaint)
         if isPart, !readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
         if coder.isReading { state.add(owners: owners) }
         coder.table("users", &state.users, prepare: RecordTable.preparation(state.customers))
