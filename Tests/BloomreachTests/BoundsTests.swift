@@ -8,39 +8,31 @@ import Testing
 /// Limits that keep a looping client from filling memory.
 @Suite("Bloomreach's bounds")
 struct BoundsTests {
+    private static func entry(_ number: Int, _ properties: JSONObject = [:]) -> BloomreachEventLog.Entry {
+        BloomreachEventLog.Entry(BloomreachEvent(type: "view", properties: properties), sequence: number)
+    }
+
     @Test("of one customer's events the oldest tenth goes when there are too many")
     func eventCount() {
         var log = BloomreachEventLog()
-        for number in 1...(BloomreachEventLog.maximumCount + 1) {
-            log.append(type: 1, sequence: number, timestamp: Double(number), properties: [0x7B, 0x7D])
-        }
-        #expect(log.count == BloomreachEventLog.maximumCount * 9 / 10)
-        #expect(log.records.map(\.sequence).last == BloomreachEventLog.maximumCount + 1)
-        #expect(Array(log.records).count == log.count)
+        for number in 1...(BloomreachEventLog.maximumCount + 1) { log.append(Self.entry(number)) }
+        #expect(log.entries.count == BloomreachEventLog.maximumCount * 9 / 10)
+        #expect(log.entries.last?.sequence == BloomreachEventLog.maximumCount + 1)
     }
 
     @Test("of one customer's events the oldest go when they are too long")
     func eventBytes() {
         var log = BloomreachEventLog()
-        let properties = [UInt8](repeating: 0x20, count: 100_000)
-        for number in 1...100 { log.append(type: 1, sequence: number, timestamp: 0, properties: properties) }
+        let text = JSON.string(String(repeating: "x", count: 100_000))
+        for number in 1...100 { log.append(Self.entry(number, ["text": text])) }
         #expect(log.byteCount <= BloomreachEventLog.maximumBytes)
         #expect(log.byteCount > BloomreachEventLog.maximumBytes / 2)
-        #expect(log.records.map(\.sequence).last == 100)
-        #expect(Array(log.records).count == log.count)
-    }
-
-    @Test("an event is read as it was written, whatever the numbers are")
-    func record() throws {
-        var log = BloomreachEventLog()
-        let values = [(0, 1, 0.0), (300, 1 << 40, 1.25), (127, 128, -1.0), (128, 16_384, .greatestFiniteMagnitude)]
-        for (type, sequence, timestamp) in values {
-            log.append(type: type, sequence: sequence, timestamp: timestamp, properties: Array(#"{"a":1}"#.utf8))
-        }
-        let read = log.records.map { ($0.type, $0.sequence, $0.timestamp) }
-        #expect(read.count == values.count)
-        for (one, other) in zip(read, values) { #expect(one == other) }
-        #expect(log.records.allSatisfy { Array($0.properties) == Array(#"{"a":1}"#.utf8) })
+        #expect(log.entries.last?.sequence == 100)
+        var other = BloomreachEventLog()
+        other.append(Self.entry(0))
+        other.merge(log)
+        #expect(other.entries.first?.sequence == 0)
+        #expect(other.entries.last?.sequence == 100)
     }
 
     @Test("what calls add counts as long as it is there, and properties for more than their text")
@@ -83,12 +75,8 @@ struct BoundsTests {
         #expect(try await other.customer(Example.ana).text.contains(deep))
     }
 
-    @Test("types beyond the bound share one name, and cookies beyond theirs are forgotten, the oldest first")
-    func typesAndCookies() {
-        var types = BloomreachEventTypes()
-        for number in 0..<(BloomreachEventTypes.capacity + 10) { _ = types.code(of: "type-\(number)") }
-        #expect(types.name(of: types.code(of: "type-5")) == "type-5")
-        #expect(types.name(of: types.code(of: "one more")) == BloomreachEventTypes.overflow)
+    @Test("cookies beyond the bound are forgotten, the oldest first")
+    func cookies() {
         var customers = BloomreachCustomerStore()
         let ana = customers.make()
         for number in 0...BloomreachCustomer.maximumCookies { customers.give(cookie: "c-\(number)", to: ana) }

@@ -52,8 +52,8 @@ struct BoundsTests {
     func ended() {
         var sessions = ComapiSessionStore()
         for number in 0...ComapiSessionStore.endedCapacity { sessions.noteEnd(of: Self.id("e\(number)")) }
-        #expect(!sessions.isEnded(Self.id("e0")))
-        #expect(sessions.isEnded(Self.id("e\(ComapiSessionStore.endedCapacity)")))
+        #expect(!sessions.ended.contains(Self.id("e0")))
+        #expect(sessions.ended.contains(Self.id("e\(ComapiSessionStore.endedCapacity)")))
     }
 
     @Test("the next deadline is that of the first session with a socket")

@@ -11,7 +11,6 @@ struct BloomreachContentState: Sendable {
     /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
 
-    /// An empty state.
     init() {}
 
     init(_ content: BloomreachContent) { self = content.initialState }
@@ -25,9 +24,6 @@ struct BloomreachContentState: Sendable {
 
     func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] }
 
-    func segments(of customer: BloomreachCustomerKey) -> CustomerSegments { segments[customer] }
-
-    /// Whether a customer has agreed to a category.
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
         consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
@@ -44,10 +40,6 @@ struct BloomreachContentState: Sendable {
     mutating func setInbox(_ inbox: Inbox, of customer: BloomreachCustomerKey) {
         byteCount += inbox.byteCount - inboxes[customer].byteCount
         inboxes[customer] = inbox
-    }
-
-    mutating func setSegments(_ segments: CustomerSegments, of customer: BloomreachCustomerKey) {
-        self.segments[customer] = segments
     }
 
     /// Stores whether a customer agrees to a category.
@@ -101,9 +93,7 @@ extension BloomreachContentState {
     /// - Parameters:
     /// - new: the new content of the fixtures, with this sandbox's customer numbers.
     /// - old: the previous content of the fixtures, with this sandbox's customer numbers.
-    func following(
-        _ new: BloomreachContentState, insteadOf old: BloomreachContentState
-    ) -> BloomreachContentState {
+    func following(_ new: BloomreachContentState, insteadOf old: BloomreachContentState) -> BloomreachContentState {
         var state = new
         state.start = start
         let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)

@@ -18,10 +18,8 @@ struct Inbox: Sendable, Hashable {
     /// In order of arrival.
     private(set) var messages: [InboxMessage] = []
 
-    /// No messages yet.
     init() {}
 
-    /// The size of the messages.
     var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
 
     func contains(_ id: String) -> Bool { index(of: id) != nil }
@@ -33,9 +31,7 @@ struct Inbox: Sendable, Hashable {
     /// - Parameters:
     ///   - start: when the sandbox began.
     /// - stamp: only messages with a higher stamp are listed.
-    func listed(
-        for application: String, at moment: Moment, since start: Moment, above stamp: Int
-    ) -> [InboxMessage] {
+    func listed(for application: String, at moment: Moment, since start: Moment, above stamp: Int) -> [InboxMessage] {
         // Among equal times the latest arrival comes first; reversed first, since sorting is stable.
         messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
             .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()

@@ -95,14 +95,11 @@ struct TrackedEntry {
     /// Unix seconds.
     let timestamp: Double
 
-    init(properties: JSONObject, timestamp: Double) {
-        self.properties = properties
-        self.timestamp = timestamp
-    }
+}
 
-    init(_ body: inout FieldReader, at moment: Moment) {
-        properties = body.object("properties") ?? [:]
-        timestamp = body.timestamp(at: moment)
+extension TrackedEntry {
+    fileprivate init(_ body: inout FieldReader, at moment: Moment) {
+        self.init(properties: body.object("properties") ?? [:], timestamp: body.timestamp(at: moment))
     }
 }
 
@@ -158,9 +155,7 @@ extension BloomreachState {
     }
 
     /// Stores properties for the customer that the ids name; null is a value like any other (ours).
-    mutating func store(
-        _ properties: JSONObject, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) {
+    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) {
         var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)

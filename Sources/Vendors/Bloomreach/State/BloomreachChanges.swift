@@ -14,8 +14,6 @@ struct BloomreachChanges: Sendable {
 
     /// Customers created or changed by calls, by number.
     var customers: [Changed] = []
-    /// The table of their events' type numbers.
-    var types = BloomreachEventTypes()
     /// The first ids of removed fixture customers.
     var removed: [BloomreachID] = []
     /// The numbers of unchanged fixture customers.
@@ -29,7 +27,6 @@ struct BloomreachChanges: Sendable {
     ///
     /// - Parameter withCreated: whether customers are listed that calls created.
     init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
-        types = current.eventTypes
         (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
         var claimed: Set<Int> = []
         // Customers with hard ids first: a cookie may have moved to one of them.
@@ -92,7 +89,7 @@ extension BloomreachCustomerStore {
             customers.remove(customer.number)
             renumbered.append(customer.numbered(number))
         }
-        for customer in renumbered { customers.put(customer, eventTypes, isOfFixtures: true) }
+        for customer in renumbered { customers.put(customer, isOfFixtures: true) }
         customers.put(changes, over: self)
         customers.count(from: fresh, lastSequence)
         return customers
@@ -102,7 +99,7 @@ extension BloomreachCustomerStore {
     fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomerStore) {
         for changed in changes.customers {
             let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
-            put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
+            put(changed.customer, isOfFixtures: isOfFixtures)
         }
         count(from: changes.lastNumber, changes.lastSequence)
     }

@@ -30,9 +30,7 @@ struct BloomreachCustomer: Sendable, Hashable {
     /// Rejects properties if there is no room for them.
     ///
     /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
-    static func checkRoom(
-        for properties: JSONObject, besides customer: BloomreachCustomer?
-    ) throws(BloomreachRefusal) {
+    static func checkRoom(for properties: JSONObject, besides customer: BloomreachCustomer?) throws(BloomreachRefusal) {
         // Checked before any merge, which takes time per property.
         guard properties.count <= maximumProperties else {
             throw noRoom(properties.count, JSON.object(properties).bytes.count)

@@ -14,8 +14,7 @@ struct BloomreachCustomerRecord: CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("number", &number, in: 0...Ordinal.largest)
         coder.member("ids", &ids, or: [], write: { BloomreachIDs(hard: $0).json }, read: BloomreachID.list)
-        coder.check(
-            ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
+        coder.check(ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
         coder.member("cookies", &cookies, or: [], write: { .array($0.map(JSON.string)) }) {
             (node) throws(FixtureProblem) in
             var cookies: [String] = []

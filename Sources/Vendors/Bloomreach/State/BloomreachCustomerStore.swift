@@ -1,11 +1,9 @@
 import Emulation
 import JSON
 
-/// The customers of one project in one sandbox.
 struct BloomreachCustomerStore: Sendable {
     /// By number, indexed by every id.
     private var table: RecordTable<BloomreachCustomer>
-    private(set) var eventTypes = BloomreachEventTypes()
     /// The sequence number of the latest event.
     private(set) var lastSequence = 0
 
@@ -42,49 +40,21 @@ struct BloomreachCustomerStore: Sendable {
         customer(hard: ids) ?? ids.cookie.flatMap(owner(ofCookie:)).flatMap { table[$0] }
     }
 
-    /// The customer named by hard ids only.
     func customer(hard ids: BloomreachIDs) -> BloomreachCustomer? {
         ids.hard.lazy.compactMap(owner(of:)).first.flatMap { table[$0] }
-    }
-
-    /// The events of a customer, in order of arrival.
-    func events(of customer: BloomreachCustomer) -> some Sequence<BloomreachEvent> {
-        customer.events.records.lazy.map { event($0) }
-    }
-
-    func event(_ record: BloomreachEventLog.Record) -> BloomreachEvent {
-        // The log's properties were written from an object.
-        let properties = JSON(kept: record.properties)?.object ?? [:]
-        return BloomreachEvent(
-            type: eventTypes.name(of: record.type), timestamp: record.timestamp, properties: properties,
-            sequence: record.sequence)
     }
 
     // MARK: - Whole records
 
     /// Replaces the customer with the same number, and takes over its ids from other customers.
-    ///
-    /// - Parameter types: the table of the type numbers in the customer's events.
-    mutating func put(_ customer: BloomreachCustomer, _ types: BloomreachEventTypes, isOfFixtures: Bool) {
+    mutating func put(_ customer: BloomreachCustomer, isOfFixtures: Bool) {
         remove(customer.number)
         for id in customer.names {
             if let other = owner(of: id) { edit(other) { $0.take(away: id) } }
         }
-        var customer = customer
-        customer.events = recoded(customer.events, types)
+        lastSequence = customer.events.entries.reduce(lastSequence) { max($0, $1.sequence) }
         // Without a fixture customer of this number, the customer counts as created by calls.
         if isOfFixtures { table.put(customer) } else { table.store(customer) }
-    }
-
-    private mutating func recoded(_ events: BloomreachEventLog, _ types: BloomreachEventTypes) -> BloomreachEventLog {
-        var log = BloomreachEventLog()
-        for record in events.records {
-            lastSequence = max(lastSequence, record.sequence)
-            log.append(
-                type: eventTypes.code(of: types.name(of: record.type)), sequence: record.sequence,
-                timestamp: record.timestamp, properties: Array(record.properties))
-        }
-        return log
     }
 
     /// Continues customer numbers and event sequence from here, unless they are already higher.
@@ -115,9 +85,7 @@ struct BloomreachCustomerStore: Sendable {
         for event in record.events {
             last = event.sequence == 0 ? Ordinal.next(after: last) : event.sequence
             lastSequence = max(lastSequence, last)
-            customer.events.append(
-                type: eventTypes.code(of: event.type), sequence: last, timestamp: event.timestamp,
-                properties: JSON.object(event.properties).bytes)
+            customer.events.append(BloomreachEventLog.Entry(event, sequence: last))
         }
         table.store(customer)
         return nil
@@ -129,7 +97,7 @@ struct BloomreachCustomerStore: Sendable {
     func record(of customer: BloomreachCustomer, name: BloomreachID? = nil) -> JSON {
         BloomreachCustomerRecord(
             number: customer.number, ids: customer.ids.hard, cookies: customer.cookies, properties: customer.properties,
-            events: Array(events(of: customer)), name: name
+            events: customer.events.entries.map(\.event), name: name
         ).json(.changes)
     }
 
@@ -197,11 +165,9 @@ struct BloomreachCustomerStore: Sendable {
     /// Adds an event to a customer.
     mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
         lastSequence = Ordinal.next(after: lastSequence)
-        let (code, sequence) = (eventTypes.code(of: type), lastSequence)
-        let bytes = JSON.object(properties).bytes
-        change(number) {
-            $0.events.append(type: code, sequence: sequence, timestamp: timestamp, properties: bytes)
-        }
+        let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
+        let entry = BloomreachEventLog.Entry(event, sequence: lastSequence)
+        change(number) { $0.events.append(entry) }
     }
 
     /// Moves a customer's cookies and events to another customer, whose properties win, and removes the first.

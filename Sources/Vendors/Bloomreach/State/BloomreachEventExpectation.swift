@@ -50,8 +50,6 @@ struct BloomreachEventExpectation {
     /// The data to check an expectation against.
     struct Evidence {
         let customers: [BloomreachCustomer]
-        /// All customers of the project; their store has the table of event types.
-        let all: BloomreachCustomerStore
         let clicks: [BloomreachEvent]
     }
 
@@ -76,12 +74,11 @@ struct BloomreachEventExpectation {
         var tally = Tally()
         var budget = WorkBudget(steps: Self.mostSteps)
         for customer in evidence.customers {
-            for record in customer.events.records where budget.spend(onBytes: record.properties.count) {
-                let name = evidence.all.eventTypes.name(of: record.type)
-                if isMeant(type: name, &budget) {
-                    judge(evidence.all.event(record), of: customer.number, &tally, &budget)
+            for entry in customer.events.entries where budget.spend(onBytes: entry.properties.count) {
+                if isMeant(type: entry.type, &budget) {
+                    judge(entry.event, of: customer.number, &tally, &budget)
                 } else {
-                    tally.other(name)
+                    tally.other(entry.type)
                 }
             }
         }
@@ -104,9 +101,7 @@ struct BloomreachEventExpectation {
         type?.holds(for: [.string(name)], within: &budget) ?? true
     }
 
-    private func judge(
-        _ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally, _ budget: inout WorkBudget
-    ) {
+    private func judge(_ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally, _ budget: inout WorkBudget) {
         var misses: [String] = []
         if let expected = timestamp?.unmet(for: [.seconds(event.timestamp)], within: &budget) {
             misses.append("timestamp is \(event.timestamp), not \(expected)")
@@ -154,11 +149,9 @@ struct BloomreachEventExpectation {
         }
 
         var count = 0
-        /// The latest matching events.
         var latest: [Found] = []
         /// Events of the right type with the fewest misses, the latest first among equals.
         var nearest: [(found: Found, misses: [String])] = []
-        /// The first few other types.
         var otherTypes: [String] = []
 
         mutating func add(_ found: Found, _ misses: [String]) {

@@ -34,7 +34,6 @@ struct BloomreachRecords: Sendable {
             BloomreachEvent(type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0).json)
     }
 
-    /// Keeps the body of a self-check.
     mutating func add(selfCheck: JSON) { newestSelfChecks.append(selfCheck) }
 }
 
@@ -57,7 +56,6 @@ struct BloomreachNewest: Sendable {
 }
 
 extension JSON {
-    /// Parses a record kept as text.
     init?(kept text: some Collection<UInt8>) {
         guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
         self = value

@@ -3,9 +3,9 @@ import JSON
 
 /// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
 extension Bloomreach: RecordedVendor {
-    func size(of state: BloomreachState) -> StateSize { state.size }
+    func size(of state: State) -> StateSize { state.size }
 
-    func code(_ state: inout BloomreachState, _ coder: inout RecordCoder) {
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         if coder.isWritingRows { return writeRows(of: &state, &coder) }
         let (extent, current) = (coder.extent ?? .changes, state)
         let projects = coder.elements { exported(current, extent) }
@@ -31,7 +31,7 @@ extension Bloomreach: RecordedVendor {
     }
 
     /// Writes the rows of each project, where calls changed it.
-    private func writeRows(of state: inout BloomreachState, _ coder: inout RecordCoder) {
+    private func writeRows(of state: inout State, _ coder: inout RecordCoder) {
         coder.nested("projects", keys: accounts.projects.map(\.token)) { token, coder in
             let start = initialState.projects[token]?.customers ?? BloomreachCustomerStore()
             state.change(token) { $0.code(&coder, token, since: start) }
@@ -40,7 +40,7 @@ extension Bloomreach: RecordedVendor {
         coder.nested("content") { current.codeContent(&$0, since: initialState) }
     }
 
-    private func exported(_ state: BloomreachState, _ extent: StateExtent) -> [JSON] {
+    private func exported(_ state: State, _ extent: StateExtent) -> [JSON] {
         accounts.projects.compactMap { project in
             let records = state.projects[project.token] ?? BloomreachRecords()
             guard extent == .changes else {
@@ -53,7 +53,7 @@ extension Bloomreach: RecordedVendor {
         }
     }
 
-    func adopt(_ state: BloomreachState, startedFrom old: Bloomreach) -> BloomreachState {
+    func adopt(_ state: State, startedFrom old: Bloomreach) -> State {
         var adopted = initialState
         for project in accounts.projects {
             guard let records = state.projects[project.token] else { continue }
@@ -68,7 +68,6 @@ extension Bloomreach: RecordedVendor {
 }
 
 extension BloomreachState {
-    /// Imports a project.
     fileprivate mutating func take(
         _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
     ) {
@@ -83,9 +82,7 @@ extension BloomreachState {
 
 extension BloomreachRecords {
     /// Writes the rows of a project.
-    fileprivate mutating func code(
-        _ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore
-    ) {
+    fileprivate mutating func code(_ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore) {
         let changes = customers.codeRows(&coder, since: start)
         coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
         var record = BloomreachProjectRecord(token, self, changes: changes)
@@ -97,7 +94,6 @@ private struct BloomreachProjectRecord: CodedRecord {
     private(set) var token = ""
     /// All records; when read, the customers are only those in the list.
     private(set) var records = BloomreachRecords()
-    /// The listed customers.
     private var changes = BloomreachChanges()
 
     init() {}
@@ -158,7 +154,6 @@ private struct BloomreachProjectRecord: CodedRecord {
         let customers = records.customers
         var changes = changes
         changes.customers.sort { $0.customer.number < $1.customer.number }
-        changes.types = customers.eventTypes
         changes.lastNumber = max(customers.lastNumber, changes.lastNumber, start.lastNumber)
         changes.lastSequence = max(customers.lastSequence, changes.lastSequence)
         return changes

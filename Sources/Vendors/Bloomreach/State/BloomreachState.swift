@@ -3,7 +3,6 @@ import JSON
 
 struct BloomreachState: Sendable {
     var projects: [String: BloomreachRecords] = [:]
-    /// Inboxes and other content.
     var content: BloomreachContentState
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {

@@ -5,9 +5,7 @@ import Wire
 /// Linking hard ids to a cookie. Source: observed, both SDKs.
 extension Bloomreach {
     /// Links hard ids to the customer of the path's cookie, as a write with all of them would.
-    static func linkIDs(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func linkIDs(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let value = try call.body {
             $0.value("external_ids", isRequired: true, expecting: "an object of ids") { $0 } ?? .null
         }

@@ -16,8 +16,7 @@ extension Comapi {
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
         let changes = Self.changes(by: participants, in: conversation)
         guard changes.count <= mostAtOnce else {
-            throw refusal(
-                "body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
+            throw refusal("body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
         }
         let newcomers = Set(changes.map(\.id)).subtracting(conversation.participants.keys)
         try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)

@@ -86,17 +86,12 @@ extension Comapi {
     /// The session of the path, which must be the token's own.
     static func ownSession(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiSession {
         let id = ComapiSessionID(call.parameters["session"], in: call.space.id)
-        guard let session = state.sessions[id] else {
-            throw Refusal(
-                .unknownSession, because: "no session of the space has the id \(id.text); expected that of the token")
-        }
-        guard session.id == call.caller.sessionID else {
-            throw Refusal(
-                .foreignSession,
-                because:
-                    "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names"
-            )
-        }
+        let session = try Refused.require(
+            state.sessions[id], .unknownSession,
+            "no session of the space has the id \(id.text); expected that of the token")
+        try Refused.require(
+            session.id == call.caller.sessionID, .foreignSession,
+            "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names")
         return session
     }
 }

@@ -2,7 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// An uploaded file.
 struct ComapiContent: Sendable {
     var id = ""
     var space = ComapiID("")

@@ -44,7 +44,6 @@ struct ComapiParticipant: CodedRecord {
     }
 }
 
-/// A conversation with its participants and its log.
 struct ComapiConversation: Sendable {
     private(set) var id: ComapiID
     var name: String?

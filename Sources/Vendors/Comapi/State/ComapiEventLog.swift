@@ -7,7 +7,6 @@ enum ComapiMessageStatus: String, Sendable, CaseIterable, RecordValue {
     case read
 }
 
-/// A message as it was sent, with its statuses.
 struct ComapiMessage: Sendable {
     let id: String
     let sentEventID: Int
@@ -23,7 +22,6 @@ struct ComapiMessage: Sendable {
     private(set) var byteCount: Int
 }
 
-/// A numbered event in a conversation.
 struct ComapiEvent: Sendable {
     enum Kind: Sendable {
         case sent
@@ -189,7 +187,6 @@ extension ComapiEvent: CodedRecord {
 }
 
 extension ComapiMessage {
-    /// The status of the message for one participant.
     private struct Status: CodedRecord {
         var profile = ComapiID("")
         var status = ComapiMessageStatus.delivered

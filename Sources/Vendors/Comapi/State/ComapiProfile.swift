@@ -10,7 +10,6 @@ struct ComapiProfile: Sendable {
     private(set) var members: JSONObject
     private(set) var created: Moment
     private(set) var updated: Moment
-    /// The number of changes.
     private(set) var revision = 1
 
     init(id: ComapiID, members: JSONObject, created: Moment, updated: Moment? = nil, revision: Int = 1) {

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// A session of a user on a device.
 struct ComapiSession: Sendable {
     private(set) var id: ComapiSessionID
     private(set) var profileID: ComapiID
@@ -47,14 +46,11 @@ struct ComapiSessionStore: Sendable {
     private(set) var ended = InsertionOrder<ComapiSessionID>()
     /// Sessions that an action made the server forget; a restart clears this too.
     private var forgotten: Set<ComapiSessionID> = []
-    private(set) var sockets = ComapiOpenSockets()
+    var sockets = ComapiOpenSockets()
 
-    /// All sessions, in order of start.
     var all: [ComapiSession] { table.all }
 
     subscript(id: ComapiSessionID) -> ComapiSession? { table[id] }
-
-    func isEnded(_ id: ComapiSessionID) -> Bool { ended.contains(id) }
 
     /// The sessions of a user, in order of start.
     func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
@@ -96,13 +92,6 @@ struct ComapiSessionStore: Sendable {
         table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)
     }
-
-    mutating func socketOpened(for session: ComapiSession) { sockets.add(session.id, expires: session.expires) }
-
-    mutating func socketClosed(for id: ComapiSessionID) { sockets.remove(id) }
-
-    /// Stops counting the sockets of a session: they are being closed.
-    mutating func forgetSockets(of id: ComapiSessionID) { sockets.forget(id) }
 }
 
 // MARK: - As a record

@@ -93,12 +93,10 @@ extension ComapiState {
 // MARK: - As sent
 
 extension ComapiMessage {
-    /// The response to the sender.
     var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(sentEventID)] }
 }
 
 extension ComapiConversation {
-    /// The sender and time of a message.
     private func context(of message: ComapiMessage) -> JSON {
         [
             "from": message.from, "conversationId": id.json, "sentBy": message.sender.json,

@@ -4,11 +4,11 @@ import Tokens
 
 /// State as JSON; the fixtures give none, so all state comes from requests.
 extension Comapi: RecordedVendor {
-    var initialState: ComapiState { ComapiState() }
+    var initialState: State { ComapiState() }
 
-    func size(of state: ComapiState) -> StateSize { state.size }
+    func size(of state: State) -> StateSize { state.size }
 
-    func code(_ state: inout ComapiState, _ coder: inout RecordCoder) {
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         if coder.isReading { state = ComapiState(rememberedFrom: state) }
         coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)
         // Importing state into a sandbox does not change whose tokens it accepts.
@@ -38,7 +38,7 @@ extension Comapi: RecordedVendor {
     /// A reset also ends sessions of earlier runs, and invalidates tokens minted before it.
     ///
     /// The new mark is derived from the old one: with a seed, the same calls yield the same tokens.
-    func state(afterResetting old: ComapiState) -> ComapiState {
+    func state(afterResetting old: State) -> State {
         var state = ComapiState()
         state.adoptsEarlierSessions = false
         state.mintMark = "reset-\((old.mintMark.split(separator: "-").last.flatMap { Int($0) } ?? 0) &+ 1)"
@@ -70,7 +70,6 @@ extension RecordCoder {
         member(name, &value, or: standard, write: { $0.written }, read: Self.instant)
     }
 
-    /// A moment that may be absent.
     mutating func instant(_ name: String, _ value: inout Moment?) {
         member(name, &value, or: .some(nil), write: { $0?.written }, read: Self.instant)
     }

@@ -20,8 +20,8 @@ struct ComapiState: Sendable {
         get { spaces[space] ?? ComapiSpaceState(id: space) }
         _modify {
             let before = spaces[space]?.size ?? StateSize()
+            defer { spacesSize += (spaces[space]?.size ?? StateSize()) - before }
             yield &spaces[space, default: ComapiSpaceState(id: space)]
-            spacesSize += (spaces[space]?.size ?? StateSize()) - before
         }
     }
 

@@ -24,7 +24,7 @@ extension IMS {
         return onboard(record, reading, &call, &state, status: .ok)
     }
 
-    private static func exists(_ field: String, _ other: IMSIssuer) -> IMSRefusal {
+    private static func exists(_ field: String, _ other: IMSIssuer) -> Refused {
         Refusal(
             .issuerExists, ["field": .string(field)],
             because: "issuer \(other.record.name) has the same \(field); expected one that nobody has")
@@ -91,11 +91,9 @@ extension IMS {
 
     private static func issuer(_ call: IMSCall, _ state: State) throws(Refused) -> IMSIssuer {
         let name = call.parameters["name"]
-        guard let issuer = state.issuers.named(name) else {
-            throw Refusal(
-                .issuerNotFound, because: "no issuer is called \(name); expected the name of one that was added")
-        }
-        return issuer
+        return try Refused.require(
+            state.issuers.named(name), .issuerNotFound,
+            "no issuer is called \(name); expected the name of one that was added")
     }
 }
 

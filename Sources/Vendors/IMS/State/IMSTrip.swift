@@ -72,7 +72,6 @@ struct IMSTrip: Sendable {
     /// The trip without its points.
     var json: JSON { .object(members) }
 
-    /// The trip with its points.
     var fullJSON: JSON {
         var members = members
         members["points"] = pointList

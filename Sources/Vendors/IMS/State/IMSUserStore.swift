@@ -79,9 +79,7 @@ extension IMSUserStore {
     /// Enrolls a user without conflicts in its tenant.
     ///
     /// - Returns: the user, with a code unless it is active at once.
-    mutating func enroll(
-        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment
-    ) -> IMSUser {
+    mutating func enroll(_ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment) -> IMSUser {
         var user = IMSUser(
             number: nextNumber(upTo: Self.numbers.upperBound), tenant: enrollment.tenant,
             enterpriseID: enrollment.enterpriseID, activationID: enrollment.effectiveActivationID,

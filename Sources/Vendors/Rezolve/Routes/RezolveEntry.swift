@@ -23,14 +23,11 @@ protocol RezolveEntry {
     init(_ body: inout FieldReader, isNew: Bool, over old: Self?, _ switches: RezolveSwitches)
 
     /// Checks whether the customer may have the entry; returns what to wait for until this is known.
-    func check(
-        _ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply?
+    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply?
 
     /// Checks that no other record of the customer refers to the entry.
     func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal)
 
-    /// The book as answered.
     static func list(_ entries: [JSON]) -> JSON
 }
 

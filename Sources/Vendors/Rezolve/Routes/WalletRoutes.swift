@@ -50,8 +50,7 @@ extension RezolveCard: RezolveEntry {
         let needed = isNew ? Self.members : Self.lasting
         var texts: [String: String] = [:]
         for name in needed + Self.members.filter({ !needed.contains($0) }) {
-            texts[name] = body.optionalText(
-                name, isRequired: needed.contains(name), acceptsNull: name == "valid_from")
+            texts[name] = body.optionalText(name, isRequired: needed.contains(name), acceptsNull: name == "valid_from")
         }
         self.init(
             id: "", type: texts["type"] ?? old?.type ?? "", brand: texts["brand"] ?? old?.brand ?? "",
@@ -61,9 +60,7 @@ extension RezolveCard: RezolveEntry {
             expiresOn: texts["expires_on"] ?? old?.expiresOn ?? "", addressID: texts["address_id"] ?? "")
     }
 
-    func check(
-        _ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply? {
+    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply? {
         if let wait = try check(pan: body["pan"]?.string, call, customer) { return wait }
         try customer.place(of: RezolveAddress.self, addressID, namedBy: "address_id")
         return nil

@@ -56,7 +56,6 @@ struct RUAUser: Sendable {
         loggedOutDevices.removeAll { $0.hasSameBytes(as: device) }
     }
 
-    /// Ends the session on that device.
     mutating func logOut(on device: String) {
         guard !isLoggedOut(on: device) else { return }
         if loggedOutDevices.count == Self.maximumLoggedOutDevices { loggedOutDevices.removeFirst() }

@@ -26,10 +26,9 @@ struct RezolveCustomer: Sendable {
     ///
     /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
     static func checkRoom(for count: Int) throws(RezolveRefusal) {
-        guard count < maximumEntries else {
-            throw Refusal(
-                .bodyTooLarge, because: "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
-        }
+        try RezolveRefusal.require(
+            count < maximumEntries, .bodyTooLarge,
+            "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
     }
 
     init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
@@ -100,8 +99,7 @@ extension RezolveCustomer: CodedRecord {
             addressIDs.contains(ExactText(card.addressID))
                 ? nil : "card \(card.id) has the unknown address \(card.addressID)"
         }
-        coder.check(
-            !entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
+        coder.check(!entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
         coder.check(
             [phones.map(\.id), addresses.map(\.id), cards.map(\.id)].allSatisfy {
                 Set($0.map { ExactText($0) }).count == $0.count
@@ -137,8 +135,7 @@ struct RezolveKeyPair: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("entity", &entityID)
-        coder.member(
-            "private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
+        coder.member("private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
     }
 }
 

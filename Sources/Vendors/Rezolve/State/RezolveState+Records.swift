@@ -3,9 +3,9 @@ import JSON
 
 /// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 extension Rezolve: RecordedVendor {
-    func size(of state: RezolveState) -> StateSize { state.customers.size + state.users.size }
+    func size(of state: State) -> StateSize { state.customers.size + state.users.size }
 
-    func code(_ state: inout RezolveState, _ coder: inout RecordCoder) {
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         let complaint = accounts.partners.complaint(about:)
         var (owners, pairs) = (state.owners, state.madeKeyPairs)
@@ -31,7 +31,7 @@ extension Rezolve: RecordedVendor {
         if coder.isReading { state.settle(pairs) }
     }
 
-    func adopt(_ state: RezolveState, startedFrom old: Rezolve) -> RezolveState {
+    func adopt(_ state: State, startedFrom old: Rezolve) -> State {
         var adopted = initialState
         adopted.customers.take(changesOf: state.customers)
         adopted.add(owners: state.owners)
@@ -59,7 +59,6 @@ extension RezolveState {
         }
     }
 
-    /// Adds the missing customers.
     fileprivate mutating func add(owners: [RezolveCustomer]) {
         for owner in owners where customers[owner.key] == nil { customers.put(owner) }
     }
