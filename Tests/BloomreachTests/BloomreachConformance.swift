@@ -49,12 +49,11 @@ extension VendorConformance {
         vendor.wrongAccounts = BloomreachLife.wrongAccounts
         vendor.wrongStates = BloomreachLife.wrongStates
         vendor.bounds = [
-            BoundCase("clicks", most: 1000, beyond: .evicts(leaving: 900)) { world, number in
+            BoundCase("clicks", most: 1000, beyond: .evicts(leaving: 1000)) { world, number in
                 try await world.call(.post, Example.clicks, .token, #"{"url":"u-\#(number)"}"#)
             } count: { world in
                 let clicks =
                     try await world.control(.get, "state/bloomreach").json["projects"]?[0]?["clicks"]?.array ?? []
-                if clicks.count == 900 { #expect(clicks.last?["properties"]?["url"] == "u-1000") }
                 return clicks.count
             }
         ]

@@ -1,3 +1,4 @@
+import Emulation
 import JSON
 import Support
 import Testing
@@ -7,80 +8,75 @@ import Testing
 /// Limits that keep a looping client from filling memory.
 @Suite("Bloomreach's bounds")
 struct BoundsTests {
+    private static func entry(_ number: Int, _ properties: JSONObject = [:]) -> BloomreachEventLog.Entry {
+        BloomreachEventLog.Entry(BloomreachEvent(type: "view", properties: properties), sequence: number)
+    }
+
     @Test("of one customer's events the oldest tenth goes when there are too many")
     func eventCount() {
         var log = BloomreachEventLog()
-        for number in 1...(BloomreachEventLog.maximumCount + 1) {
-            log.append(type: 1, sequence: number, timestamp: Double(number), properties: [0x7B, 0x7D])
-        }
-        #expect(log.count == BloomreachEventLog.maximumCount * 9 / 10)
-        #expect(log.records.map(\.sequence).last == BloomreachEventLog.maximumCount + 1)
-        #expect(Array(log.records).count == log.count)
+        for number in 1...(BloomreachEventLog.maximumCount + 1) { log.append(Self.entry(number)) }
+        #expect(log.entries.count == BloomreachEventLog.maximumCount * 9 / 10)
+        #expect(log.entries.last?.sequence == BloomreachEventLog.maximumCount + 1)
     }
 
     @Test("of one customer's events the oldest go when they are too long")
     func eventBytes() {
         var log = BloomreachEventLog()
-        let properties = [UInt8](repeating: 0x20, count: 100_000)
-        for number in 1...100 { log.append(type: 1, sequence: number, timestamp: 0, properties: properties) }
+        let text = JSON.string(String(repeating: "x", count: 100_000))
+        for number in 1...100 { log.append(Self.entry(number, ["text": text])) }
         #expect(log.byteCount <= BloomreachEventLog.maximumBytes)
         #expect(log.byteCount > BloomreachEventLog.maximumBytes / 2)
-        #expect(log.records.map(\.sequence).last == 100)
-        #expect(Array(log.records).count == log.count)
+        #expect(log.entries.last?.sequence == 100)
+        var other = BloomreachEventLog()
+        other.append(Self.entry(0))
+        other.merge(log)
+        #expect(other.entries.first?.sequence == 0)
+        #expect(other.entries.last?.sequence == 100)
     }
 
-    @Test("an event is read as it was written, whatever the numbers are")
-    func record() throws {
-        var log = BloomreachEventLog()
-        let values = [(0, 1, 0.0), (300, 1 << 40, 1.25), (127, 128, -1.0), (128, 16_384, .greatestFiniteMagnitude)]
-        for (type, sequence, timestamp) in values {
-            log.append(type: type, sequence: sequence, timestamp: timestamp, properties: Array(#"{"a":1}"#.utf8))
-        }
-        let read = log.records.map { ($0.type, $0.sequence, $0.timestamp) }
-        #expect(read.count == values.count)
-        for (one, other) in zip(read, values) { #expect(one == other) }
-        #expect(log.records.allSatisfy { Array($0.properties) == Array(#"{"a":1}"#.utf8) })
-    }
-
-    @Test("customers whom calls made are forgotten first, those of the fixtures never")
-    func customers() {
-        let ana = 1
-        var customers = BloomreachCustomerStore(fixtures: [BloomreachCustomer(number: ana)])
-        for number in 0...BloomreachCustomerStore.capacity {
-            let made = customers.make()
-            customers.give(cookie: "c-\(number)", to: made)
-            let gone = customers.shrink(sparing: made)
-            #expect(gone.isEmpty == (number < BloomreachCustomerStore.capacity))
-        }
-        #expect(customers.all.count == BloomreachCustomerStore.capacity * 99 / 100 + 1 + 1)
-        #expect(customers[ana] != nil)
-        #expect(customers.owner(ofCookie: "c-0") == nil)
-        #expect(customers.owner(ofCookie: "c-\(BloomreachCustomerStore.capacity)") != nil)
-    }
-
-    @Test("the memory that customers take is counted as it comes and goes")
-    func byteCount() {
-        var customers = BloomreachCustomerStore()
+    @Test("what calls add counts as long as it is there, and properties for more than their text")
+    func size() {
+        var customers = BloomreachCustomerStore(fixtures: [BloomreachCustomer(number: 1)])
         let (ana, guest) = (customers.make(), customers.make())
+        let empty = StateSize(records: 2, bytes: customers.size.bytes)
+        #expect(customers.size == empty)
         customers.give(BloomreachID(name: "registered", value: "ana"), to: ana)
         customers.give(cookie: "c", to: guest)
         for number in 0..<10 { customers.track("view", ["n": JSON(number)], at: 0, by: guest) }
-        customers.change(ana) { $0.set(["text": "long"]) }
+        let before = customers.size
+        customers.change(ana) { $0.set(["text": .string(String(repeating: "x", count: 1000))]) }
+        #expect((4000...5000).contains(customers.size.bytes - before.bytes))
         customers.merge(guest, into: ana)
-        customers.give(cookie: "d", to: ana)
-        #expect(customers.byteCount == customers.all.reduce(0) { $0 + $1.byteCount })
-        customers.anonymize(ana)
-        #expect(customers.byteCount == customers.all.reduce(0) { $0 + $1.byteCount })
+        #expect(customers.size.records == 1)
         customers.remove(ana)
-        #expect(customers.byteCount == 0)
+        #expect(customers.size == StateSize())
     }
 
-    @Test("types beyond the bound share one name, and cookies beyond theirs are forgotten, the oldest first")
-    func typesAndCookies() {
-        var types = BloomreachEventTypes()
-        for number in 0..<(BloomreachEventTypes.capacity + 10) { _ = types.code(of: "type-\(number)") }
-        #expect(types.name(of: types.code(of: "type-5")) == "type-5")
-        #expect(types.name(of: types.code(of: "one more")) == BloomreachEventTypes.overflow)
+    @Test("of clicks without a customer and of self-checks the newest thousand stay")
+    func newest() {
+        var newest = BloomreachNewest()
+        for number in 0...BloomreachNewest.capacity { newest.append(JSON(number)) }
+        #expect(newest.all.count == BloomreachNewest.capacity)
+        #expect(newest.all.first == 1)
+        #expect(newest.byteCount == newest.texts.reduce(0) { $0 + $1.count + 48 })
+    }
+
+    @Test("what requests nested deeply leaves with the state and comes back")
+    func depth() async throws {
+        let world = try await World()
+        let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+        let body = Example.body(Example.ana, #""event_type":"x","properties":{"deep":\#(deep)}"#)
+        try await world.call(.post, Example.events, .token, body).expect(200)
+        try await world.call(.post, Example.clicks, .token, #"{"url":"u","properties":{"deep":\#(deep)}}"#).expect(200)
+        let exported = try await world.control(.get, "state/bloomreach")
+        let other = try await World()
+        #expect(try await other.control(.put, "state/bloomreach", exported.text).text == exported.text)
+        #expect(try await other.customer(Example.ana).text.contains(deep))
+    }
+
+    @Test("cookies beyond the bound are forgotten, the oldest first")
+    func cookies() {
         var customers = BloomreachCustomerStore()
         let ana = customers.make()
         for number in 0...BloomreachCustomer.maximumCookies { customers.give(cookie: "c-\(number)", to: ana) }

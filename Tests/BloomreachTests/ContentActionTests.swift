@@ -160,39 +160,4 @@ struct ContentActionTests {
         try await world.act("delete-inbox-message", #"{\#(Self.ana),"message":"m3"}"#)
         #expect(try await world.act("add-inbox-message", "{\(Self.ana),\(Self.message)}").status == 200)
     }
-
-    @Test("all inboxes of a sandbox take so much and no more, and what is taken out makes room")
-    func byteLimit() throws {
-        var state = BloomreachContentState()
-        let content = JSON.object(["message": .string(String(repeating: "x", count: 60_000))])
-        func message(_ id: String) throws -> InboxMessage {
-            let json: JSON = ["id": .string(id), "type": "html", "content": content]
-            var message = InboxMessage()
-            try message.read(FixtureNode(json, from: "test"), .order(Moment(unixSeconds: 1)))
-            return message
-        }
-        var customer = BloomreachCustomerKey(project: "p", number: 1)
-        var obstacle: String?
-        while obstacle == nil, customer.number < 1000 {
-            var inbox = state.inbox(of: customer)
-            let next = try message("m\(inbox.messages.count)")
-            obstacle = state.obstacle(to: next, in: inbox)
-            if obstacle != nil { break }
-            inbox.add(next)
-            state.setInbox(inbox, of: customer)
-            if inbox.messages.count == 100 {
-                customer = BloomreachCustomerKey(project: "p", number: customer.number + 1)
-            }
-        }
-        #expect(obstacle?.contains("the inboxes of the sandbox are full") == true)
-        #expect(state.byteCount <= BloomreachContentState.byteLimit)
-        #expect(state.byteCount > BloomreachContentState.byteLimit - 61_000)
-        state.anonymize(BloomreachCustomerKey(project: "p", number: 1))
-        #expect(state.obstacle(to: try message("n"), in: Inbox()) == nil)
-        for number in 1...customer.number {
-            state.forget(customer: BloomreachCustomerKey(project: "p", number: number))
-        }
-        #expect(state.byteCount == 0)
-        #expect(state.inboxes.parts.isEmpty)
-    }
 }

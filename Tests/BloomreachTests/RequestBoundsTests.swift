@@ -151,13 +151,6 @@ struct RequestBoundsTests {
         }
     }
 
-    @Test("types of events are told apart byte for byte")
-    func types() {
-        var types = BloomreachEventTypes()
-        let codes = ["\u{e9}", "e\u{301}"].map { types.code(of: $0) }
-        #expect(codes[0] != codes[1])
-    }
-
     @Test("project_id in the query names a project on the self-check only")
     func projectID() async throws {
         let body = Example.body(Example.guest, #""event_type":"view""#)

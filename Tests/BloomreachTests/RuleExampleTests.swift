@@ -24,14 +24,13 @@ struct RuleExampleTests {
 
     /// A call to a project or stream with this field.
     private static func call(
-        _ authorization: String?, access: BloomreachAccess = .app(.customers), route: String = "track",
+        _ authorization: String?, access: BloomreachAccess = .app(.customers),
         to address: BloomreachAddress = .project("demo-project-1"), _ switches: [String: String] = [:],
         _ change: (inout BloomreachFacts) -> Void = { _ in }
     ) throws -> BloomreachFacts {
         let accounts = try vendor.get().accounts
         let fields: FieldLines = authorization.map { ["authorization": $0] } ?? [:]
-        var presented = BloomreachFacts.Presented(
-            route: route, access: access, isPost: true, coding: "identity", fields: fields)
+        var presented = BloomreachFacts.Presented(access: access, isPost: true, coding: "identity", fields: fields)
         presented.address = address
         presented.authorization = BloomreachAuthorization(Request(method: .get, target: "/", fields: fields))
         var facts = try facts(switches)
@@ -52,7 +51,7 @@ struct RuleExampleTests {
         return try call("\(scheme) a", to: address) { facts in
             facts.presented = facts.presented.map { old in
                 var presented = BloomreachFacts.Presented(
-                    route: old.route, access: old.access, isPost: old.isPost, coding: old.coding, fields: fields)
+                    access: old.access, isPost: old.isPost, coding: old.coding, fields: fields)
                 (presented.address, presented.authorization) = (old.address, old.authorization)
                 return presented
             }
@@ -74,13 +73,13 @@ struct RuleExampleTests {
                 try Self.call(nil, access: .staticContent), try Self.call("Token pubkey-demo-1", access: .appInbox),
             ],
             breaking: [
-                "route-offered": try Self.call(nil, route: "mint.customer-token", ["mint-endpoint": "off"]),
-                "method": try Self.call(nil, route: "consents.list", consents),
+                "route-offered": try Self.call(nil, access: .open, ["mint-endpoint": "off"]),
+                "method": try Self.call(nil, access: .keys(.consents), consents),
                 "content-coding": try Self.call(nil) { facts in
                     let old = facts.presented
                     facts.presented = old.map {
                         BloomreachFacts.Presented(
-                            route: $0.route, access: $0.access, isPost: $0.isPost, coding: "gzip", fields: $0.fields)
+                            access: $0.access, isPost: $0.isPost, coding: "gzip", fields: $0.fields)
                     }
                 },
                 "project-id": try Self.call(nil, to: .project("a b")),

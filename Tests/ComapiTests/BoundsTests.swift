@@ -48,22 +48,12 @@ struct BoundsTests {
 
     private static func id(_ text: String) -> ComapiSessionID { ComapiSessionID(text, in: space) }
 
-    private static func session(_ number: Int) -> ComapiSession {
-        ComapiSession(
-            id: id("s\(number)"), profileID: ComapiID("mira"), started: Moment(unixSeconds: 0),
-            expires: Moment(unixSeconds: Double(1000 + number)))
-    }
-
-    @Test("sessions beyond the bound push out the oldest, and ended ones are remembered within theirs")
-    func sessions() {
+    @Test("ended sessions are remembered within a bound")
+    func ended() {
         var sessions = ComapiSessionStore()
-        for number in 0...ComapiSessionStore.capacity { sessions.add(Self.session(number)) }
-        #expect(sessions[Self.id("s0")] == nil)
-        #expect(sessions[Self.id("s\(ComapiSessionStore.capacity)")] != nil)
-        #expect(sessions.sessions(of: ComapiID("mira"), in: Self.space).count == sessions.all.count)
         for number in 0...ComapiSessionStore.endedCapacity { sessions.noteEnd(of: Self.id("e\(number)")) }
-        #expect(!sessions.isEnded(Self.id("e0")))
-        #expect(sessions.isEnded(Self.id("e\(ComapiSessionStore.endedCapacity)")))
+        #expect(!sessions.ended.contains(Self.id("e0")))
+        #expect(sessions.ended.contains(Self.id("e\(ComapiSessionStore.endedCapacity)")))
     }
 
     @Test("the next deadline is that of the first session with a socket")
@@ -94,11 +84,14 @@ struct BoundsTests {
 
     @Test("a log keeps its newest events, and pages of what is left end as if it were all")
     func log() {
-        var (log, freed) = (ComapiEventLog(), 0)
-        for id in 1...(ComapiEventLog.capacity + 1) { freed += log.append(Self.message(id), eventID: "e\(id)") }
+        var (log, least) = (ComapiEventLog(), Int.max)
+        for id in 1...(ComapiEventLog.capacity + 1) {
+            log.append(Self.message(id), eventID: "e\(id)")
+            if id == 1 { least = log.byteCount }
+        }
         #expect(log.firstID == 101)
         #expect(log.events.count == log.messages.count)
-        #expect(freed == 100 * (10 + ComapiEventLog.eventBytes))
+        #expect(log.byteCount == 9901 * least)
         #expect(log[100] == nil)
         #expect(log[101]?.messageID == "m101")
         let page = ComapiMessagePage(log, from: 102, limit: 5)
@@ -114,54 +107,38 @@ struct BoundsTests {
         #expect(page.earliestEventID == 0)
         #expect(page.messages.isEmpty && page.orphans.isEmpty)
         var log = ComapiEventLog()
-        _ = log.append(Self.message(1), eventID: "e")
+        log.append(Self.message(1), eventID: "e")
         let zero = ComapiMessagePage(log, from: 0, limit: 5)
         #expect((zero.latestEventID, zero.earliestEventID) == (0, 0))
     }
 
-    @Test("uploads beyond the bounds push out the oldest")
-    func contents() {
-        func content(_ number: Int, bytes: Int) -> ComapiContent {
-            ComapiContent(
-                id: "\(number)", space: Self.space, name: "", type: "", folder: "",
-                bytes: [UInt8](repeating: 0, count: bytes))
-        }
-        var contents = ComapiContentStore()
-        for number in 0..<7 { contents.add(content(number, bytes: ComapiContentStore.largest)) }
-        #expect(contents["0"] == nil)
-        #expect(contents.all.count == 6)
-        for number in 10..<(10 + ComapiContentStore.capacity) { contents.add(content(number, bytes: 1)) }
-        #expect(contents.all.count == ComapiContentStore.capacity)
-        #expect(contents["6"] == nil)
-    }
-
-    @Test("records that would need more than there is are refused, and nothing has changed")
-    func records() throws {
-        var state = ComapiState()
-        state.count(bytes: ComapiState.recordLimit - 10)
-        #expect(throws: ComapiRefusal.self) { try state.checkRoom(bytes: 11) }
-        try state.checkRoom(bytes: 10)
-        state.count(bytes: -ComapiState.recordLimit, records: ComapiState.recordCapacity)
-        #expect(state.recordBytes == 0)
-        #expect(throws: ComapiRefusal.self) { try state.checkRoom(bytes: 0, records: 1) }
-    }
-
-    @Test("those who leave a conversation give back the room that they took, as often as they come")
-    func room() async throws {
+    @Test("what calls add counts as long as it is there, and those who leave a conversation give their room back")
+    func size() async throws {
         let world = try await World.comapi()
-        let (mira, _) = try await world.trip()
         let state = try #require(
             world.emulator.vendors.indices.lazy.compactMap { world.sandbox.vendor($0) as? VendorStateStore<Comapi> }
                 .first)
-        func bytes() -> Int { state.content.withLock { $0.state.recordBytes } }
-        let before = bytes()
+        func size() -> StateSize { state.content.withLock { $0.state.size } }
+        #expect(size() == StateSize())
+        let (mira, _) = try await world.trip()
+        // Two sessions, two profiles and a conversation.
+        let before = size()
+        #expect(before.records == 5)
         let path = Example.path("/conversations/trip-42/participants")
         for _ in 0..<3 {
             try await world.call(.post, path, mira.fields, #"[{"id":"zoe"},{"id":"ann"}]"#).expect(201)
-            #expect(bytes() == before + 2 * (3 + 64))
+            #expect(size() == before + StateSize(bytes: 2 * (3 + 128)))
             try await world.call(.delete, path + "?id=zoe&id=ann", mira.fields).expect(204)
-            #expect(bytes() == before)
+            #expect(size() == before)
         }
+        let body = String(repeating: "x", count: 5000)
+        try await world.call(.post, Example.path("/content"), mira.fields, body).expect(200)
+        #expect(size().records == 6)
+        #expect(size().bytes > before.bytes + 5000)
+        let exported = try await world.control(.get, "state/comapi").text
+        let counted = size()
+        #expect(try await world.control(.put, "state/comapi", exported).status == 200)
+        #expect(size() == counted)
     }
 
     @Test("pushes of registered sessions are noted for others, the newest thousand")

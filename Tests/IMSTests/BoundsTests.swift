@@ -68,46 +68,23 @@ struct BoundsTests {
         try await world.me(stranger).expectRefusal(401, "token-replayed")
     }
 
-    @Test("users beyond the bound push out those who were enrolled first, and never the fixtures'")
-    func users() throws {
-        let capacity = 300
-        var first = IMSUser(
-            number: 1, tenant: "t", activationID: "first", email: "first@b.test", created: .init(unixSeconds: 1))
-        first.enterpriseID = "first"
-        var users = IMSUserStore(fixtures: [first])
-        let identifiers = IdentifierSource(seed: 1)
-        for number in 0...capacity {
-            let enrollment = IMSEnrollment(tenant: "t", email: "\(number)@b.test")
-            _ = users.enroll(
-                enrollment, identifiers, at: .init(unixSeconds: 1), within: RecordBound(count: capacity))
-        }
-        #expect(users[1] != nil)
-        #expect(users[2] == nil)
-        #expect(users.user(of: "t", activationID: "0@b.test") == nil)
-        #expect(users.user(of: "t", activationID: "\(capacity)@b.test") != nil)
-        #expect(users.added.count <= capacity)
-    }
-
-    @Test("all trips of a sandbox take so many bytes and no more")
-    func tripBytes() throws {
-        let length = IMSTrips.byteCapacity / 8
-        func trip(_ number: Int, bytes: Int) throws -> IMSTrip {
-            // The speed is kept as it was written.
-            let speed = "0." + String(repeating: "1", count: bytes)
-            let point = #"{"at":"2027-01-01T00:00:00Z","lat":1,"lon":1,"speed_mps":\#(speed)}"#
-            let body = try JSON.parse(
-                """
-                {"trip_id":"t\(number)","started_at":"2027-01-01T00:00:00Z","ended_at":"2027-01-01T00:00:00Z",\
-                "distance_meters":1,"points":[\(point)]}
-                """.utf8)
-            return try Fields<IMS>(body.object ?? [:]).read {
-                IMSTrip(&$0, of: number, received: Moment(unixSeconds: 1))
-            }
-        }
-        var trips = IMSTrips()
-        for number in 1...7 { trips.add(try trip(number, bytes: length)) }
-        let rest = IMSTrips.byteCapacity - trips.byteCount - (try trip(8, bytes: 1).byteCount) + 1
-        #expect(trips.hasRoom(for: try trip(8, bytes: rest)))
-        #expect(!trips.hasRoom(for: try trip(8, bytes: rest + 1)))
+    @Test("what calls add counts as long as it is there: issuers, users, trips and invitations")
+    func size() throws {
+        let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
+        var state = vendor.initialState
+        #expect(state.size == StateSize())
+        let enrollment = IMSEnrollment(tenant: "demo", email: "new@b.test")
+        let user = state.users.enroll(enrollment, IdentifierSource(seed: 1), at: Moment(unixSeconds: 1))
+        let trip = try JSON.parse(Example.trip.utf8)
+        try state.trips.add(
+            Fields<IMS>(trip.object ?? [:]).read { IMSTrip(&$0, of: user.number, received: Moment(unixSeconds: 1)) })
+        try state.invitations.add(
+            Fields<IMS>(["kind": "account", "name": "n", "email": "a@b.test"]).read {
+                IMSInvitation(&$0, number: 1, user: user.number, created: Moment(unixSeconds: 1))
+            })
+        #expect(state.size.records == 3)
+        state.users.remove(user.number)
+        state.forgetStrays()
+        #expect(state.size == StateSize())
     }
 }

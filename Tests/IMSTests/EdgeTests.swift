@@ -189,24 +189,6 @@ struct EdgeTests {
 
     private enum UserImportBounds { static let rows = IMS.mostRows }
 
-    @Test("issuers are bounded by their bytes, and one that goes makes room")
-    func issuerBytes() throws {
-        var issuers = IMSIssuerStore()
-        func record(_ name: String) throws -> IMSIssuerRecord {
-            let source = IMSKeySource(
-                kind: .publicKey, given: .string(String(repeating: "x", count: 1 << 20)), url: nil)
-            return try IMSBody(["name": .string(name), "issuer": .string("https://\(name).test"), "tenant": "demo"])
-                .read { IMSIssuerRecord(&$0, source: source, created: Moment(unixSeconds: 1)) }
-        }
-        for number in 0..<31 { issuers.put(IMSIssuer(try record("i\(number)"), keys: [])) }
-        #expect(try !issuers.hasRoom(for: record("more")))
-        #expect(try issuers.hasRoom(for: record("i3")))
-        issuers.remove("i3")
-        #expect(try issuers.hasRoom(for: record("more")))
-        for number in 0..<31 { issuers.remove("i\(number)") }
-        #expect(issuers.byteCount == 0)
-    }
-
     @Test(
         "a page is asked for by digits, and by a cursor as an answer gave it",
         arguments: [

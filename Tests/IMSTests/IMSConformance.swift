@@ -46,7 +46,6 @@ extension VendorConformance {
         vendor.wrongAccounts = IMSLife.wrongAccounts
         vendor.samples = ["EMP-0001", "https://auth.example.test/uat"]
         vendor.wrongStates = IMSLife.wrongStates
-        vendor.bounds = BoundCase.all
         vendor.inspect = { answer in
             if let failure = answer.failure { answer.expectChallenge(failure) }
         }
@@ -73,27 +72,6 @@ extension TokenCase {
         refused: ["wrong-secret", "secret-base64-decoded", "secret-hex-decoded"],
         words: ["no-nbf-no-iat": "nbf or iat"]
     ) { world, order in try await world.me(try await world.mint("ims/user", order)) }
-}
-
-extension BoundCase {
-    fileprivate static let all = [
-        BoundCase("trips of a user", most: 2000, beyond: .refused("body-too-large")) { world, number in
-            try await world.call(.post, "/ims/v1/trips", .ada, Example.trip.replacing("t-1", with: "t-\(number)"))
-        } count: { world in
-            try await world.call(.get, "/ims/v1/driving-summary", .ada).json["trip_count"]?.int
-        },
-        BoundCase("invitations of a user", most: 1000, beyond: .refused("body-too-large")) { world, _ in
-            try await world.call(.post, "/ims/v1/invitations", .ada, Example.invitation)
-        } count: { world in
-            try await world.call(.get, "/ims/v1/invitations", .ada).json["invitations"]?.array?.count
-        },
-        BoundCase("issuers", most: IMSIssuerStore.capacity, beyond: .refused("body-too-large")) { world, number in
-            let body = Example.issuer("i\(number)", iss: "https://i\(number).test", try Example.publicKey())
-            return try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
-        } count: { world in
-            try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count
-        },
-    ]
 }
 
 /// Every kind of event for IMS's users, and states that are invalid.

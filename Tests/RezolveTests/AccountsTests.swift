@@ -102,20 +102,21 @@ struct AccountsTests {
         }
     }
 
-    @Test("of customers beyond the bound the oldest give way, and those of the fixtures stay")
-    func capacity() throws {
-        let accounts = try RezolveAccounts(VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
-        var state = RezolveState(accounts)
-        for number in 0...RezolveState.capacity {
-            state.store(
-                RezolveCustomer(
-                    entityID: "e\(number)", partnerID: "317", partnerEntityID: "u\(number)",
-                    created: Moment(unixSeconds: 0)))
-        }
-        #expect(state.customers["e0"] == nil)
-        #expect(state.customer(partner: "317", partnerEntityID: "u0") == nil)
-        #expect(state.customers["e\(RezolveState.capacity)"] != nil)
-        #expect(state.customers["entity123"] != nil)
-        #expect(state.customers.count <= RezolveState.capacity + accounts.customers.count)
+    @Test("what calls add counts as long as it is there: customers, users, and the entries of books")
+    func size() throws {
+        let vendor = try Rezolve(fixtures: VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
+        var state = vendor.initialState
+        #expect(vendor.size(of: state) == StateSize())
+        var customer = RezolveCustomer(
+            entityID: "e", partnerID: "317", partnerEntityID: "u", created: Moment(unixSeconds: 0))
+        state.store(customer)
+        state.users.store(RUAUser(id: 5000, customer: customer, created: Moment(unixSeconds: 0)))
+        let before = vendor.size(of: state)
+        #expect(before.records == 2)
+        customer.addresses.append(RezolveAddress(id: "a", line1: String(repeating: "x", count: 5000)))
+        state.store(customer)
+        #expect((5000...6000).contains(vendor.size(of: state).bytes - before.bytes))
+        state.remove(entity: "e")
+        #expect(vendor.size(of: state) == StateSize())
     }
 }

@@ -60,7 +60,7 @@ struct ExtremeStateTests {
         let world = try await world()
         let state =
             #"{"projects":[{"token":"demo-project-1","customers":[],"last_number":4503599627370496,"#
-            + #""last_sequence":4503599627370496,"forgotten":{"events":4503599627370496,"clicks":4503599627370496}}]}"#
+            + #""last_sequence":4503599627370496}]}"#
         #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
         for name in ["a", "b"] {
             let answer = try await world.call(

@@ -106,6 +106,11 @@ final class Switchboard: Vendor {
             if state.sessions[session] == nil { throw ActionRefusal("no session \(session)") }
             return .null
         },
+        VendorAction("begin", about: "Begins a session that counts for many records.", members: []) {
+            (call, state) throws(ActionRefusal) in
+            state.sessions["heavy action"] = call.moment
+            return .null
+        },
         VendorAction("forget", about: "Forgets all sessions.", members: []) {
             (call, state) throws(ActionRefusal) in
             state.sessions = [:]
@@ -173,6 +178,10 @@ final class Switchboard: Vendor {
     }
 
     // MARK: - The rest
+
+    func size(of state: State) -> StateSize {
+        StateSize(records: state.sessions.keys.count { $0.hasPrefix("heavy") } * StateSize.most.records / 2)
+    }
 
     func export(_ state: State, _ extent: StateExtent) -> JSON? {
         [

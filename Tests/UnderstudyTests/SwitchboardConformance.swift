@@ -11,7 +11,7 @@ extension VendorConformance {
         vendor.server = ConformanceServer(
             fixtures: (try? switchboardFixtures.get().path) ?? "", loaders: [VendorLoader(Switchboard.self)])
         vendor.givesReasons = false
-        vendor.actions = ["drop session!", "forget"]
+        vendor.actions = ["drop session!", "begin", "forget"]
         vendor.bodyTooLarge = "nothing-here"
         vendor.routes = [
             RouteCase("start", .post, "/switchboard/sessions/a", status: 204, answer: ""),

@@ -164,13 +164,20 @@ package struct RecordCoder {
         _ name: String, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         read: (FixtureNode) throws(FixtureProblem) -> Void
     ) {
+        list(name, elements, isRequired) { (node) throws(FixtureProblem) in try node.forEachRecord(atMost: limit, read)
+        }
+    }
+
+    private mutating func list(
+        _ name: String, _ elements: [JSON], _ isRequired: Bool, read: (FixtureNode) throws(FixtureProblem) -> Void
+    ) {
         if !elements.isEmpty { hasChanges = true }
         var nothing: Void = ()
         let rows = rowWriter
         if let rows, rows.pass != .marking { rows.list(part(name), elements) }
-        member(name, &nothing, or: isRequired ? nil : .some(()), write: { .array(rows == nil ? elements : []) }) {
-            (node) throws(FixtureProblem) in try node.forEachRecord(atMost: limit, read)
-        }
+        member(
+            name, &nothing, or: isRequired ? nil : .some(()), write: { .array(rows == nil ? elements : []) }, read: read
+        )
     }
 
     /// A list of records that are taken one by one.
@@ -180,13 +187,9 @@ package struct RecordCoder {
         _ name: String, of type: Record.Type, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         take: (Record) -> String?
     ) {
-        if !elements.isEmpty { hasChanges = true }
         let form = form
-        var nothing: Void = ()
-        let rows = rowWriter
-        if let rows, rows.pass != .marking { rows.list(part(name), elements) }
-        member(name, &nothing, or: isRequired ? nil : .some(()), write: { .array(rows == nil ? elements : []) }) {
-            (node) throws(FixtureProblem) in try Record.read(node, form, atMost: limit, take: take)
+        list(name, elements, isRequired) { (node) throws(FixtureProblem) in
+            try Record.read(node, form, atMost: limit, take: take)
         }
     }
 

@@ -194,8 +194,13 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     static func work(_ call: inout Call<V>, _ state: inout V.State) -> Outcome {
         call.vendor.authorize(&call, &state)
         if let refusal = call.findings.refusal { return .refused(refusal) }
+        let full = call.vendor.fullCopy(of: state)
         do throws(Refusal<V.Failure>) {
-            return .replied(try call.route.handler(&call, &state))
+            let reply = try call.route.handler(&call, &state)
+            if let full, let reason = call.vendor.undo(&state, since: full) {
+                return .refused(Refusal(V.unrouted.bodyTooLarge, because: reason))
+            }
+            return .replied(reply)
         } catch {
             return .refused(error)
         }
@@ -235,7 +240,10 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             return try content.withLock { (content) throws(ActionRefusal) in
                 content.prepare(for: moment, at: runtime, identifiers, switches)
                 var outbox = Outbox()
-                let told = try body(order(content.runtime.vendor), &content.state, &outbox)
+                let vendor = content.runtime.vendor
+                let full = vendor.fullCopy(of: content.state)
+                let told = try body(order(vendor), &content.state, &outbox)
+                if let full, let reason = vendor.undo(&content.state, since: full) { throw ActionRefusal(reason) }
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
                 noteChange(&content)

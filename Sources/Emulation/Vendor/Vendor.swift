@@ -47,6 +47,9 @@ public protocol Vendor: Sendable {
 
     var initialState: State { get }
 
+    /// What requests added to a state, compared with ``StateSize/most`` at each of them.
+    func size(of state: State) -> StateSize
+
     /// The state after a reset: the initial state, unless the vendor must remember something.
     func state(afterResetting old: State) -> State
 

@@ -43,6 +43,11 @@ public struct VendorAction<V: Vendor>: Sendable {
     }
 }
 
+extension Vendor {
+    /// How an action of the vendor was called.
+    package typealias Action = ActionCall<Self>
+}
+
 package struct ActionMember: Sendable {
     package let name: String
     /// What it means.

@@ -60,7 +60,7 @@ final class Comapi: Vendor {
     ]
 
     private static let profileRoutes: [Route<Comapi>] = [
-        common.route("profile.query", .get(space + "/profiles"), handler: queryProfiles),
+        common.route("profile.query", .get(space + "/profiles"), access: .query, handler: queryProfiles),
         common.route("profile.read", .get(space + "/profiles/{profile}"), handler: readProfile),
         common.route("profile.replace", .put(space + "/profiles/{profile}"), handler: replaceProfile),
         common.route("profile.patch", .patch(space + "/profiles/{profile}"), handler: patchProfile),
@@ -88,7 +88,8 @@ final class Comapi: Vendor {
 
     private static let otherRoutes: [Route<Comapi>] = [
         common.route(
-            "content.upload", .post(space + "/content"), bodyLimit: ComapiContentStore.largest, handler: uploadContent),
+            "content.upload", .post(space + "/content"), access: .upload, bodyLimit: ComapiContentStore.largest,
+            handler: uploadContent),
         Route(
             "content.read", .get(space + "/content/{content}"), access: .space, evidence: .ours,
             source: "ours: the url of an upload must lead somewhere", handler: readContent),
@@ -107,13 +108,16 @@ final class Comapi: Vendor {
 
 /// What a route of Comapi requires of its caller.
 enum ComapiAccess: Sendable {
-    /// No requirements.
     case anybody
     /// A path with a configured space.
     case space
     /// The answer to a challenge, in the body.
     case challenge
     case session
+    /// The same, for profiles by a query that may be part of the path.
+    case query
+    /// The same, with a body that is read before the state is locked.
+    case upload
     /// A session's token, which may also be in the query.
     case socket
 }

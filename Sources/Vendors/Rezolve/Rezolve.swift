@@ -68,10 +68,12 @@ final class Rezolve: Vendor {
 
     private static let registrationRoutes: [Route<Rezolve>] = [
         Route(
-            "register", .post("/api/v1/authentication/register"), access: .registration, evidence: .documented,
+            "register", .post("/api/v1/authentication/register"), access: .registration(alsoRenews: true),
+            evidence: .documented,
             source: "JWT page; status inferred", secrets: ["access_token"], handler: register),
         Route(
-            "register-v2", .post("/api/v2/authentication/register"), access: .registration, evidence: .documented,
+            "register-v2", .post("/api/v2/authentication/register"), access: .registration(alsoRenews: false),
+            evidence: .documented,
             source: "wiki", handler: register),
         Route(
             "guest.register", .post("/api/v2/authentication/register/guest"), access: .guestRegistration,
@@ -149,8 +151,8 @@ final class Rezolve: Vendor {
 
 /// What a Rezolve route demands of its caller.
 enum RezolveAccess: Sendable {
-    /// A registration JWT, signed by the partner that the api key names.
-    case registration
+    /// A registration JWT, signed by the partner that the api key names; or the renewal of the JWT page's iOS sample.
+    case registration(alsoRenews: Bool)
     /// A JWT of the customer in the path.
     case customer
     /// An api key, optional while there is exactly one partner.

@@ -47,7 +47,7 @@ extension BloomreachContent {
         }
         try reader.read("segments") { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try directory.entries(node, of: project, "segments") {
-                initialState.setSegments(try CustomerSegments(try entry.required("segments")), of: customer)
+                initialState.segments[customer] = try CustomerSegments(try entry.required("segments"))
             }
         }
         try reader.read("app-inbox") { (project, node) throws(FixtureProblem) in
@@ -93,9 +93,7 @@ private struct ContentFiles {
     let fixtures: VendorFixtures
     let directory: ContentDirectory
 
-    func read(
-        _ name: String, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void
-    ) throws(FixtureProblem) {
+    func read(_ name: String, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
         let document = try fixtures.document("content/\(name).yaml").mapping("projects")
         for (project, node) in try document.required("projects").members() {
             guard directory.projects.contains(project) else {
@@ -133,9 +131,7 @@ struct ContentDirectory {
         return entries
     }
 
-    private func customer(
-        _ node: FixtureNode, of project: String
-    ) throws(FixtureProblem) -> BloomreachCustomerKey {
+    private func customer(_ node: FixtureNode, of project: String) throws(FixtureProblem) -> BloomreachCustomerKey {
         let id = try BloomreachID(naming: node)
         guard let number = customers[project]?.owner(of: id) else {
             throw node.problem("accounts.yaml has no customer of project \(project) whose \(id.name) is “\(id.value)”")

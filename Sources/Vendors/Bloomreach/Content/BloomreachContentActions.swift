@@ -18,13 +18,18 @@ extension Bloomreach {
         VendorAction(
             "delete-inbox-message",
             about: "Takes a message out of a customer's app inbox; sync tokens given out before become stale.",
-            members: owner + [message], body: deleteInboxMessage),
+            members: owner + [message],
+            body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
         VendorAction(
             "expire-inbox-message", about: "Has a message in a customer's app inbox expire at this moment.",
-            members: owner + [message], body: expireInboxMessage),
+            members: owner + [message],
+            body: { (call, state) throws(ActionRefusal) in
+                try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
+            }),
         VendorAction(
             "read-inbox-message", about: "Marks a message as read, as another device of the customer would.",
-            members: owner + [message], body: readInboxMessage),
+            members: owner + [message],
+            body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
         VendorAction(
             "clear-inbox", about: "Takes all messages out of a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
@@ -54,9 +59,7 @@ extension Bloomreach {
 // MARK: - Inboxes
 
 extension Bloomreach {
-    @Sendable private static func addInboxMessage(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         var object = call.members["message"]?.object ?? [:]
         if object["id"] == nil { object.append("id", .string("msg-" + call.identifiers.uuid())) }
@@ -72,27 +75,7 @@ extension Bloomreach {
         return inbox.summary(message.id, owner)
     }
 
-    @Sendable private static func deleteInboxMessage(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
-        try changeMessage(call, &state) { $0.remove($1) }
-    }
-
-    @Sendable private static func expireInboxMessage(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
-        try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
-    }
-
-    @Sendable private static func readInboxMessage(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
-        try changeMessage(call, &state) { $0.markRead([$1]) }
-    }
-
-    @Sendable private static func clearInbox(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func clearInbox(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         var inbox = state.content.inbox(of: owner)
         inbox.clear()
@@ -101,7 +84,7 @@ extension Bloomreach {
     }
 
     private static func changeMessage(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState, _ change: (inout Inbox, String) -> Void
+        _ call: Action, _ state: inout State, _ change: (inout Inbox, String) -> Void
     ) throws(ActionRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         let id = try call.required("message")
@@ -131,20 +114,16 @@ extension Inbox {
 // MARK: - Segments and consents
 
 extension Bloomreach {
-    @Sendable private static func setSegments(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func setSegments(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let customer = try call.customerKey(state)
         let segments = try call.reading("segments", call.members["segments"] ?? .null) {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
         }
-        state.content.setSegments(segments, of: customer)
+        state.content.segments[customer] = segments
         return segments.allCategories
     }
 
-    @Sendable private static func setConsent(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func setConsent(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let key = try call.customerKey(state)
         let category = try call.required("category")
         let categories = call.vendor.content[key.project].consentCategories.map(\.id)

@@ -8,8 +8,8 @@ extension Bloomreach {
     /// - Throws: ``BloomreachFailure/attributeUnknownID``
     static func contentResult(
         for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall,
-        _ state: BloomreachState
-    ) throws(BloomreachRefusal) -> JSON {
+        _ state: State
+    ) throws(Refused) -> JSON {
         let project = try call.project().token
         let content = call.vendor.content[project]
         let key = BloomreachCustomerKey(project: project, number: customer.number)

@@ -18,22 +18,10 @@ struct BloomreachContentRecord: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         list("inboxes", \.inboxes, &coder) { content, customer, inbox in
-            let byteCount = content.byteCount + inbox.byteCount - content.inbox(of: customer).byteCount
-            guard byteCount <= BloomreachContentState.byteLimit else {
-                return "the messages up to here have \(byteCount) bytes; expected at most "
-                    + "\(BloomreachContentState.byteLimit)"
-            }
             content.setInbox(inbox, of: customer)
-            return nil
         }
-        list("segments", \.segments, &coder) { content, customer, segments in
-            content.segments[customer] = segments
-            return nil
-        }
-        list("consents", \.consents, &coder) { content, customer, consents in
-            content.consents[customer] = consents
-            return nil
-        }
+        list("segments", \.segments, &coder) { content, customer, segments in content.segments[customer] = segments }
+        list("consents", \.consents, &coder) { content, customer, consents in content.consents[customer] = consents }
         // After content was first served, its times must be the same after a restart.
         coder.note(isChanged: content.start != nil)
         coder.member("started_at", &content.start, or: .some(content.start), write: { $0?.written }) {
@@ -41,10 +29,9 @@ struct BloomreachContentRecord: CodedRecord {
         }
     }
 
-    /// - Parameter put: stores a part, or returns why it cannot be stored.
     private mutating func list<Part: CodedRecord>(
         _ name: String, _ parts: KeyPath<BloomreachContentState, ContentParts<Part>>, _ coder: inout RecordCoder,
-        put: (inout BloomreachContentState, BloomreachCustomerKey, Part) -> String?
+        put: (inout BloomreachContentState, BloomreachCustomerKey, Part) -> Void
     ) {
         let written = coder.elements {
             content[keyPath: parts].changed(since: start?[keyPath: parts]).compactMap { key, part in
@@ -59,7 +46,8 @@ struct BloomreachContentRecord: CodedRecord {
             guard let number = projects[project]?.customers.owner(of: id) else {
                 return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
             }
-            return put(&content, BloomreachCustomerKey(project: project, number: number), entry.part)
+            put(&content, BloomreachCustomerKey(project: project, number: number), entry.part)
+            return nil
         }
     }
 }

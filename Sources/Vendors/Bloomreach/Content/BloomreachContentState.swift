@@ -3,11 +3,6 @@ import JSON
 
 /// The content state of one sandbox: inboxes, segments and consents of customers.
 struct BloomreachContentState: Sendable {
-    /// The maximum size of the messages in all inboxes, in bytes of text.
-    ///
-    /// ours: a bound, so that nothing that adds messages can exhaust memory.
-    static let byteLimit = 8 << 20
-
     private(set) var inboxes = ContentParts(none: Inbox())
     var segments = ContentParts(none: CustomerSegments())
     var consents = ContentParts(none: CustomerConsents())
@@ -16,7 +11,6 @@ struct BloomreachContentState: Sendable {
     /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
 
-    /// An empty state.
     init() {}
 
     init(_ content: BloomreachContent) { self = content.initialState }
@@ -30,9 +24,6 @@ struct BloomreachContentState: Sendable {
 
     func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] }
 
-    func segments(of customer: BloomreachCustomerKey) -> CustomerSegments { segments[customer] }
-
-    /// Whether a customer has agreed to a category.
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
         consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
@@ -41,21 +32,14 @@ struct BloomreachContentState: Sendable {
     /// Why a message cannot be added to an inbox; `nil` if it can.
     func obstacle(to message: InboxMessage, in inbox: Inbox) -> String? {
         if inbox.contains(message.id) { return "the inbox has a message \(message.id) already" }
-        if inbox.messages.count >= Inbox.capacity { return "the inbox is full: it has \(Inbox.capacity) messages" }
-        guard byteCount + message.byteCount <= Self.byteLimit else {
-            return "the inboxes of the sandbox are full: their messages have \(byteCount) of \(Self.byteLimit) bytes"
-        }
-        return nil
+        return inbox.messages.count < Inbox.capacity
+            ? nil : "the inbox is full: it has \(Inbox.capacity) messages"
     }
 
     /// Stores an inbox that may have changed.
     mutating func setInbox(_ inbox: Inbox, of customer: BloomreachCustomerKey) {
         byteCount += inbox.byteCount - inboxes[customer].byteCount
         inboxes[customer] = inbox
-    }
-
-    mutating func setSegments(_ segments: CustomerSegments, of customer: BloomreachCustomerKey) {
-        self.segments[customer] = segments
     }
 
     /// Stores whether a customer agrees to a category.
@@ -109,9 +93,7 @@ extension BloomreachContentState {
     /// - Parameters:
     /// - new: the new content of the fixtures, with this sandbox's customer numbers.
     /// - old: the previous content of the fixtures, with this sandbox's customer numbers.
-    func following(
-        _ new: BloomreachContentState, insteadOf old: BloomreachContentState
-    ) -> BloomreachContentState {
+    func following(_ new: BloomreachContentState, insteadOf old: BloomreachContentState) -> BloomreachContentState {
         var state = new
         state.start = start
         let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)

@@ -11,14 +11,12 @@ indirect enum ContentShape: Sendable {
     case bool
     /// A size such as `22px`.
     case pixels
-    /// A whole number.
     case int
     case number
     case time
     /// The same, but Unix seconds must be whole.
     case wholeTime
     case word([String])
-    /// This shape, or null.
     case optional(ContentShape)
     /// A list with a minimum length.
     case list(of: ContentShape, atLeast: Int = 0)

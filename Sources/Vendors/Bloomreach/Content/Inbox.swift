@@ -6,7 +6,7 @@ import JSON
 /// Each change increments a counter and stamps the message it touches, so a client requests the messages with a higher
 /// stamp than its own. A delta cannot report a removed message, so a removal begins a new epoch.
 struct Inbox: Sendable, Hashable {
-    /// ours: bounds, so that a scenario that adds a message on each call cannot exhaust memory.
+    /// ours: the most messages, each of which every fetch may answer with.
     static let capacity = 200
     /// The maximum number of a change or an epoch. ours.
     static let mostChanges = 1_000_000_000
@@ -18,10 +18,8 @@ struct Inbox: Sendable, Hashable {
     /// In order of arrival.
     private(set) var messages: [InboxMessage] = []
 
-    /// No messages yet.
     init() {}
 
-    /// The size of the messages, for the limits of a sandbox.
     var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
 
     func contains(_ id: String) -> Bool { index(of: id) != nil }
@@ -33,9 +31,7 @@ struct Inbox: Sendable, Hashable {
     /// - Parameters:
     ///   - start: when the sandbox began.
     /// - stamp: only messages with a higher stamp are listed.
-    func listed(
-        for application: String, at moment: Moment, since start: Moment, above stamp: Int
-    ) -> [InboxMessage] {
+    func listed(for application: String, at moment: Moment, since start: Moment, above stamp: Int) -> [InboxMessage] {
         // Among equal times the latest arrival comes first; reversed first, since sorting is stable.
         messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
             .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()

@@ -14,7 +14,7 @@ struct InboxMessage: Sendable, Hashable {
     var isRead = false
     /// The number of the change that last touched the message.
     var stamp = 0
-    /// The size of the message for the limits of a sandbox, in bytes of text.
+    /// The size of the message, in bytes of text.
     private(set) var byteCount = 0
 
     /// The message as sent in a sandbox that began at `start`. Source: observed, both SDKs.

@@ -39,7 +39,6 @@ struct RecommendationCatalog: Sendable {
     private(set) var order: [String] = []
     private(set) var engines: [RecommendationEngine] = []
 
-    /// An empty catalog.
     init() {}
 
     /// Reads a project's entry of `content/recommendations.yaml`.

@@ -11,10 +11,8 @@ struct AnswerBound {
     /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours) if there is no room for another entry.
     mutating func add(_ entry: JSON) throws(BloomreachRefusal) {
         bytes += entry.bytes.count
-        guard bytes <= Self.maximumBytes else {
-            throw Refusal(
-                .bodyTooLarge,
-                because: "the answer would be longer than \(Self.maximumBytes) bytes; expected an order of less")
-        }
+        try BloomreachRefusal.require(
+            bytes <= Self.maximumBytes, .bodyTooLarge,
+            "the answer would be longer than \(Self.maximumBytes) bytes; expected an order of less")
     }
 }

@@ -23,8 +23,7 @@ extension Bloomreach {
             throw Refusal(.batchNoCommands, because: whyNoCommands(body))
         }
         guard commands.count <= maximumCommands else {
-            throw .invalidField(
-                "commands", because: "\(commands.count) commands; expected at most \(maximumCommands)")
+            throw .invalidField("commands", because: "\(commands.count) commands; expected at most \(maximumCommands)")
         }
         if commands.count > documentedCommands {
             call.findings.note(
@@ -110,9 +109,8 @@ extension Bloomreach {
     private static func data(of command: JSON) throws(Refused) -> Fields<Bloomreach> {
         let data = try Fields<Bloomreach>(command.object ?? [:]).read { $0.object("data") ?? [:] }
         let length = JSON.object(data).bytes.count
-        guard length <= bodyLimit else {
-            throw Refusal(.bodyTooLarge, because: "a command has \(length) bytes; expected at most \(bodyLimit)")
-        }
+        try Refused.require(
+            length <= bodyLimit, .bodyTooLarge, "a command has \(length) bytes; expected at most \(bodyLimit)")
         return Fields(data)
     }
 

@@ -7,7 +7,6 @@ extension HTTPField.Name {
     private static let allowedHeaders = Self("Access-Control-Allow-Headers") ?? .allow
     private static let allowedAge = Self("Access-Control-Max-Age") ?? .age
 
-    /// The fields of a preflight response.
     fileprivate static let preflight: [(name: Self, value: String)] = [
         (allowedMethods, "GET, POST, OPTIONS"),
         // Listed, since * does not cover authorization (Fetch standard).

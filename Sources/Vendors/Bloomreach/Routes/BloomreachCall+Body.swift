@@ -21,9 +21,7 @@ extension Call<Bloomreach> {
     /// - Parameter isRequired: whether the body must name a customer, unless a token does.
     /// - Throws: ``BloomreachFailure/invalidField``, ``BloomreachFailure/unknownIDName`` with switch `unknown-ids`, and
     ///   ``BloomreachFailure/noCustomerIDs``.
-    func customerIDs(
-        of body: Fields<Bloomreach>, isRequired: Bool = true
-    ) throws(BloomreachRefusal) -> BloomreachIDs {
+    func customerIDs(of body: Fields<Bloomreach>, isRequired: Bool = true) throws(BloomreachRefusal) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = body.object.present("customer_ids") { ids = try self.ids(value, of: "customer_ids") }
         if ids.isEmpty, isRequired, credentials.token == nil {
@@ -35,7 +33,6 @@ extension Call<Bloomreach> {
         return ids
     }
 
-    /// Reads a map of ids.
     func ids(_ value: JSON, of field: String) throws(BloomreachRefusal) -> BloomreachIDs {
         let ids: BloomreachIDs
         do {

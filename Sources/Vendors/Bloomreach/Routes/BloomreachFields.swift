@@ -6,7 +6,7 @@ extension Bloomreach: FieldDialect {
     static let fieldPolicy = FieldPolicy(nullIsAbsent: true)
 
     /// Reports only the first problem; if a member has its own rule, that rule gives the whole reason.
-    static func refusal(of problems: [FieldProblem]) -> BloomreachRefusal {
+    static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]
         let name = problem.path
         if let reason = problem.reason() { return Refusal(.badRequestBody, because: reason) }
@@ -50,9 +50,8 @@ extension FieldReader {
     mutating func eventType() -> String? {
         let name = "event_type"
         guard let type = optionalText(name), !type.isEmpty else { return nil }
-        // ours: bounds the table of event types.
-        if type.utf8.count > BloomreachEventTypes.longest {
-            refuse(name, "\(name) has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
+        if type.utf8.count > BloomreachEvent.longestType {
+            refuse(name, "\(name) has \(type.utf8.count) bytes; expected at most \(BloomreachEvent.longestType)")
         }
         return type
     }

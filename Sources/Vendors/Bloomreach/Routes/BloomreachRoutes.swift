@@ -3,7 +3,6 @@ import Emulation
 /// Calls that track, read and link. Each route serves both projects and streams: body and response are the same, only
 /// the credentials differ.
 extension Bloomreach {
-    /// The base paths of tracking for projects and streams.
     private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
     private static let data = "/data/v2/projects/{project}/customers"
 

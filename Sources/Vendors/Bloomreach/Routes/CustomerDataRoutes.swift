@@ -74,10 +74,9 @@ extension Bloomreach {
     /// Returns everything about one customer.
     static func exportCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let customer = try namedCustomer(call, state)
-        let customers = try state.customers(of: call.project())
         return .json([
             "success": true, "ids": customer.idsJSON, "properties": .object(customer.properties),
-            "events": .array(customers.events(of: customer).map(\.json)),
+            "events": .array(customer.events.entries.map(\.event.json)),
         ])
     }
 
@@ -85,10 +84,9 @@ extension Bloomreach {
     static func readEvents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let types = try body.read { Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init)) }
-        let customers = try state.customers(of: call.project())
-        guard let customer = customers.customer(ids) else { throw unknownCustomer(ids) }
-        let events = customers.events(of: customer).filter { types.contains(ExactText($0.type)) }
-        return .json(["success": true, "data": .array(events.map(\.json))])
+        guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
+        let events = customer.events.entries.filter { types.contains(ExactText($0.type)) }
+        return .json(["success": true, "data": .array(events.map(\.event.json))])
     }
 
     /// Returns all customers as a table: ids first, then every property that any customer has.
@@ -104,12 +102,10 @@ extension Bloomreach {
         for customer in customers { for member in customer.properties { names.insert(ExactText(member.name)) } }
         let (cells, _) = customers.count.multipliedReportingOverflow(by: ids.count + names.count)
         let bytes = customers.reduce(0) { $0 + $1.recordByteCount }
-        guard cells <= maximumCells, bytes <= maximumTableBytes else {
-            throw Refusal(
-                .bodyTooLarge,
-                because: "the table would have \(cells) cells of \(bytes) bytes; expected at most \(maximumCells) of "
-                    + "\(maximumTableBytes)")
-        }
+        try Refused.require(
+            cells <= maximumCells && bytes <= maximumTableBytes, .bodyTooLarge,
+            "the table would have \(cells) cells of \(bytes) bytes; expected at most \(maximumCells) of "
+                + "\(maximumTableBytes)")
         let properties = names.sorted().map(\.text)
         var columns: [ExactText: Int] = [:]
         for (column, name) in properties.enumerated() { columns[ExactText(name)] = column }
@@ -151,7 +147,7 @@ extension Bloomreach {
         return customer
     }
 
-    private static func unknownCustomer(_ ids: BloomreachIDs) -> BloomreachRefusal {
+    private static func unknownCustomer(_ ids: BloomreachIDs) -> Refused {
         Refusal(
             .customerNotFound, because: "nobody has one of the ids \(ids.json.text); expected an id that was tracked")
     }

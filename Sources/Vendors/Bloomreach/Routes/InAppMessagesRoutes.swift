@@ -34,7 +34,6 @@ extension BloomreachState {
         guard let customer = customer(ids, of: project) else { return .anonymous }
         var values = customer.properties
         for id in customer.ids.hard where values[id.name] == nil { values.append(id.name, .string(id.value)) }
-        return ContentReader(
-            number: customer.number, registered: customer.ids[BloomreachID.registered], values: values)
+        return ContentReader(number: customer.number, registered: customer.ids[BloomreachID.registered], values: values)
     }
 }

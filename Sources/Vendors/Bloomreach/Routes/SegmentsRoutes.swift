@@ -15,7 +15,7 @@ extension Bloomreach {
         try call.bind(cookie: ids, of: customer)
         guard let customer else { return .json([:]) }
         let key = BloomreachCustomerKey(project: project.token, number: customer.number)
-        return .json(state.content.segments(of: key).json)
+        return .json(state.content.segments[key].json)
     }
 
     /// The cookie of the query. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.

@@ -20,7 +20,7 @@ extension Bloomreach {
             "application_id": JSON(application), "timestamp": .seconds(call.moment.unixSeconds),
         ]
         let project = try call.project().token
-        call.note(state.counting(project) { $0.change(project) { $0.add(selfCheck: check) } })
+        state.change(project) { $0.add(selfCheck: check) }
         return .json(["success": true])
     }
 }

@@ -2,17 +2,14 @@
 ///
 /// ours: opaque to clients. It needs no table, and survives a restart with the same fixtures.
 struct SyncToken: Sendable, Hashable {
-    /// The number of the customer in the project.
     let customer: Int
     let epoch: Int
     let counter: Int
 
-    init(customer: Int, epoch: Int, counter: Int) {
-        self.customer = customer
-        self.epoch = epoch
-        self.counter = counter
-    }
+    var text: String { "v1.\(customer).\(epoch).\(counter)" }
+}
 
+extension SyncToken {
     /// Reads a token in exactly the form it is written in; `nil` for any other string.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -23,8 +20,6 @@ struct SyncToken: Sendable, Hashable {
         // Signs and leading zeros would parse to the same numbers.
         guard customer > 0, epoch > 0, self.text.utf8.elementsEqual(text.utf8) else { return nil }
     }
-
-    var text: String { "v1.\(customer).\(epoch).\(counter)" }
 }
 
 extension Inbox {
@@ -52,7 +47,6 @@ extension Inbox {
         }
     }
 
-    /// The position of a client that presents this text.
     func position(of text: String, _ customer: Int) -> Position {
         guard let token = SyncToken(text) else { return .unreadable }
         guard token.customer == customer else { return .elsewhere }

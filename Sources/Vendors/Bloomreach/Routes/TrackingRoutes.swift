@@ -33,9 +33,9 @@ extension Bloomreach {
         let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
         let project = try call.project().token
         if owner.isEmpty {
-            call.note(state.counting(project) { $0.change(project) { $0.add(click: type, event) } })
+            state.change(project) { $0.add(click: type, event) }
         } else {
-            call.note(try state.store(event, type, of: owner, in: project))
+            try state.store(event, type, of: owner, in: project)
         }
         return accepted
     }
@@ -53,7 +53,7 @@ extension Bloomreach {
         }
         try call.checkPermission(toWrite: entry.properties)
         let owner = try call.bind(ids, isWrite: true)
-        call.note(try state.store(entry.properties, of: owner, in: try call.project().token))
+        try state.store(entry.properties, of: owner, in: try call.project().token)
     }
 
     /// Adds an event to the customer that the ids create, find or merge.
@@ -69,7 +69,7 @@ extension Bloomreach {
         }
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, isWrite: true)
-        call.note(try state.store(entry, type, of: owner, in: try call.project().token))
+        try state.store(entry, type, of: owner, in: try call.project().token)
         if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
     }
 
@@ -95,14 +95,11 @@ struct TrackedEntry {
     /// Unix seconds.
     let timestamp: Double
 
-    init(properties: JSONObject, timestamp: Double) {
-        self.properties = properties
-        self.timestamp = timestamp
-    }
+}
 
-    init(_ body: inout FieldReader, at moment: Moment) {
-        properties = body.object("properties") ?? [:]
-        timestamp = body.timestamp(at: moment)
+extension TrackedEntry {
+    fileprivate init(_ body: inout FieldReader, at moment: Moment) {
+        self.init(properties: body.object("properties") ?? [:], timestamp: body.timestamp(at: moment))
     }
 }
 
@@ -149,27 +146,16 @@ extension Call<Bloomreach> {
 extension BloomreachState {
     /// Stores an event for the customer that the ids name.
     ///
-    /// - Returns: what was forgotten to make room.
     /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
-    @discardableResult
     mutating func store(
         _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) -> BloomreachForgotten {
-        let placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
-        return counting(project) { state in
-            let number = state.settle(placement, in: project)
-            state.change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
-            state.shrink(project, sparing: number)
-        }
+    ) throws(BloomreachRefusal) {
+        let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
+        change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
     }
 
     /// Stores properties for the customer that the ids name; null is a value like any other (ours).
-    ///
-    /// - Returns: what was forgotten to make room.
-    @discardableResult
-    mutating func store(
-        _ properties: JSONObject, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) -> BloomreachForgotten {
+    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) {
         var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)
@@ -177,16 +163,6 @@ extension BloomreachState {
         // Before merging a guest, whose properties only fill the remaining room.
         if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
         placement.customer = number
-        return counting(project) { state in
-            _ = state.settle(placement, in: project)
-            state.shrink(project, sparing: number)
-        }
-    }
-
-    /// Changes the state of a project, and returns what was forgotten to make room.
-    mutating func counting(_ project: String, _ change: (inout BloomreachState) -> Void) -> BloomreachForgotten {
-        let before = projects[project]?.forgotten ?? BloomreachForgotten()
-        change(&self)
-        return (projects[project]?.forgotten ?? BloomreachForgotten()).since(before)
+        settle(placement, in: project)
     }
 }

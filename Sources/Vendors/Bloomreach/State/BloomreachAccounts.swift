@@ -25,9 +25,7 @@ final class BloomreachSigningKey: Sendable {
     }
 }
 
-/// A project of Engagement.
 final class BloomreachProject: Sendable {
-    /// The project token of its paths.
     let token: String
     /// The hard ids that it defines in addition to `registered`.
     let idNames: [String]
@@ -37,15 +35,18 @@ final class BloomreachProject: Sendable {
     /// Overrides the switch of the same name.
     let appInboxAuth: BloomreachSwitches.AppInboxAuth?
 
-    init(
-        token: String, idNames: [String], publicKeys: [BloomreachPublicKey], privateKeys: [BloomreachSigningKey],
-        appInboxAuth: BloomreachSwitches.AppInboxAuth?
-    ) {
-        self.token = token
-        self.idNames = idNames
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("token", "id_names", "public_keys", "private_keys", "app_inbox_auth", "customers")
+        token = try entry.required("token").string()
+        guard BloomreachAddress.isWellFormed(token) else {
+            throw node.problem("the project token “\(token)” is not made of letters, digits and -")
+        }
+        var publicKeys: [BloomreachPublicKey] = []
+        for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
         self.publicKeys = publicKeys
-        self.privateKeys = privateKeys
-        self.appInboxAuth = appInboxAuth
+        idNames = try entry["id_names"]?.strings() ?? []
+        privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
+        appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
     }
 
     func publicKey(_ key: String) -> BloomreachPublicKey? { publicKeys.first { $0.key.hasSameBytes(as: key) } }
@@ -60,9 +61,7 @@ final class BloomreachProject: Sendable {
 
 /// A stream of the Data hub, which uses the data of a project.
 final class BloomreachStream: Sendable {
-    /// The stream id of its paths.
     let id: String
-    /// The project whose data it uses.
     let project: BloomreachProject
     let signingKeys: [BloomreachSigningKey]
     /// Names of ids that a write without a token may not use.
@@ -70,15 +69,21 @@ final class BloomreachStream: Sendable {
     /// Overrides the switch of the same name.
     let requireJWT: BloomreachSwitches.RequireJWT?
 
-    init(
-        id: String, project: BloomreachProject, signingKeys: [BloomreachSigningKey], signedOnlyIDs: [String],
-        requireJWT: BloomreachSwitches.RequireJWT?
-    ) {
-        self.id = id
+    fileprivate init(_ node: FixtureNode, of projects: [BloomreachProject]) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "project", "signing_keys", "signed_only_ids", "require_jwt")
+        let token = try entry.required("project").string()
+        id = try entry.required("id").string()
+        guard BloomreachAddress.isWellFormed(id) else {
+            throw node.problem("the stream id “\(id)” is not made of letters, digits and -")
+        }
+        guard let project = projects.first(where: { $0.token == token }) else {
+            throw node.problem(
+                "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
+        }
         self.project = project
-        self.signingKeys = signingKeys
-        self.signedOnlyIDs = signedOnlyIDs
-        self.requireJWT = requireJWT
+        signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
+        signedOnlyIDs = try entry["signed_only_ids"]?.strings() ?? []
+        requireJWT = try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self)
     }
 
     func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
@@ -137,39 +142,6 @@ extension BloomreachAccounts {
     }
 }
 
-extension BloomreachProject {
-    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
-        let entry = try node.mapping(
-            "token", "id_names", "public_keys", "private_keys", "app_inbox_auth", "customers")
-        let token = try entry.required("token").string()
-        guard BloomreachAddress.isWellFormed(token) else {
-            throw node.problem("the project token “\(token)” is not made of letters, digits and -")
-        }
-        var publicKeys: [BloomreachPublicKey] = []
-        for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
-        self.init(
-            token: token, idNames: try entry["id_names"]?.strings() ?? [], publicKeys: publicKeys,
-            privateKeys: try BloomreachSigningKey.list(
-                entry["private_keys"], kind: "private key of project \(token)"),
-            appInboxAuth: try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self))
-    }
-}
-
-extension BloomreachPublicKey {
-    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
-        let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
-        var permissions = Set(BloomreachPermission.allCases)
-        if let list = entry["permissions"] {
-            permissions = []
-            for name in try list.elements() { permissions.insert(try name.choice(of: BloomreachPermission.self)) }
-        }
-        self.init(
-            key: try entry.required("key").string(), permissions: permissions,
-            deniedProperties: try entry["denied_properties"]?.strings() ?? [],
-            deniedEvents: try entry["denied_events"]?.strings() ?? [])
-    }
-}
-
 extension BloomreachSigningKey {
     fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
         var keys: [BloomreachSigningKey] = []
@@ -186,26 +158,6 @@ extension BloomreachSigningKey {
             }
         }
         return keys
-    }
-}
-
-extension BloomreachStream {
-    fileprivate convenience init(_ node: FixtureNode, of projects: [BloomreachProject]) throws(FixtureProblem) {
-        let entry = try node.mapping("id", "project", "signing_keys", "signed_only_ids", "require_jwt")
-        let (id, token) = (try entry.required("id").string(), try entry.required("project").string())
-        guard BloomreachAddress.isWellFormed(id) else {
-            throw node.problem("the stream id “\(id)” is not made of letters, digits and -")
-        }
-        guard let project = projects.first(where: { $0.token == token }) else {
-            throw node.problem(
-                "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
-        }
-        self.init(
-            id: id, project: project,
-            signingKeys: try BloomreachSigningKey.list(
-                entry["signing_keys"], kind: "signing key of stream \(id)"),
-            signedOnlyIDs: try entry["signed_only_ids"]?.strings() ?? [],
-            requireJWT: try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self))
     }
 }
 

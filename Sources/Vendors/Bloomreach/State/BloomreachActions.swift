@@ -48,25 +48,21 @@ extension Bloomreach {
         "customer", "the customer's registered id, or an object of ids", isRequired: true)
     private static let project = ActionMember("project", "token of the project; the first one")
 
-    @Sendable private static func identifyCustomer(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
         let properties = try call.read { $0.object("properties") ?? [:] }
-        try call.storing { () throws(BloomreachRefusal) in try state.store(properties, of: ids, in: project) }
+        try call.storing { () throws(Refused) in try state.store(properties, of: ids, in: project) }
         return state.summary(of: ids, in: project)
     }
 
-    @Sendable private static func trackEventOfBackend(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func trackEventOfBackend(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
         let type = try call.required("event_type")
-        guard !type.isEmpty, type.utf8.count <= BloomreachEventTypes.longest else {
-            throw ActionRefusal("event_type must have 1 to \(BloomreachEventTypes.longest) bytes")
+        guard !type.isEmpty, type.utf8.count <= BloomreachEvent.longestType else {
+            throw ActionRefusal("event_type must have 1 to \(BloomreachEvent.longestType) bytes")
         }
         let properties = try call.read { $0.object("properties") ?? [:] }
-        try call.storing { () throws(BloomreachRefusal) in
+        try call.storing { () throws(Refused) in
             let timestamp = try Fields<Bloomreach>(call.members).read { $0.timestamp(at: call.moment) }
             let entry = TrackedEntry(properties: properties, timestamp: timestamp)
             try state.store(entry, type, of: ids, in: project)
@@ -74,32 +70,24 @@ extension Bloomreach {
         return state.summary(of: ids, in: project)
     }
 
-    @Sendable private static func deleteCustomer(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func deleteCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
         state.remove(customer.number, in: project)
         return ["project": .string(project), "customer": JSON(customer.number)]
     }
 
-    @Sendable private static func anonymizeNamedCustomer(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func anonymizeNamedCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
         state.anonymize(customer.number, in: project)
         return ["project": .string(project), "customer": JSON(customer.number)]
     }
 
-    @Sendable private static func readCustomer(
-        _ call: ActionCall<Bloomreach>, _ state: BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func readCustomer(_ call: Action, _ state: State) throws(ActionRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
         return state.projects[project]?.customers.record(of: customer) ?? .null
     }
 
-    @Sendable private static func expectEvent(
-        _ call: ActionCall<Bloomreach>, _ state: BloomreachState
-    ) throws(ActionRefusal) -> JSON {
+    private static func expectEvent(_ call: Action, _ state: State) throws(ActionRefusal) -> JSON {
         let named = try call.namedProject()
         let project = named.token
         let records = state.projects[project] ?? BloomreachRecords()
@@ -115,14 +103,12 @@ extension Bloomreach {
         } catch {
             throw ActionRefusal(error.description)
         }
-        let evidence = BloomreachEventExpectation.Evidence(
-            customers: customers, all: records.customers, clicks: isOfOne ? [] : records.clicks,
-            forgotten: isOfOne ? records.forgotten(of: customers.first) : records.forgottenEvents)
+        let evidence = BloomreachEventExpectation.Evidence(customers: customers, clicks: isOfOne ? [] : records.clicks)
         do {
             return try expectation.verdict(on: evidence)
         } catch {
-            // An unknown id explains more than too few events, unless the customers were forgotten.
-            if isOfOne, evidence.forgotten.isEmpty { _ = try call.namedCustomer(state) }
+            // An unknown id explains more than too few events.
+            if isOfOne { _ = try call.namedCustomer(state) }
             throw error
         }
     }
@@ -141,7 +127,6 @@ extension ActionCall<Bloomreach> {
         return project
     }
 
-    /// The ids of the customer.
     fileprivate func namedIDs() throws(ActionRefusal) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = members["customer"], value.object != nil {
@@ -188,7 +173,7 @@ extension BloomreachState {
         guard let customer = projects[project]?.customers.customer(ids) else { return .null }
         return [
             "project": .string(project), "customer": JSON(customer.number), "ids": customer.idsJSON,
-            "events": JSON(customer.events.count),
+            "events": JSON(customer.events.entries.count),
         ]
     }
 }

@@ -14,16 +14,12 @@ struct BloomreachChanges: Sendable {
 
     /// Customers created or changed by calls, by number.
     var customers: [Changed] = []
-    /// The table of their events' type numbers.
-    var types = BloomreachEventTypes()
     /// The first ids of removed fixture customers.
     var removed: [BloomreachID] = []
     /// The numbers of unchanged fixture customers.
     var numbers: [BloomreachID: Int] = [:]
     var lastNumber = 0
     var lastSequence = 0
-    /// What was forgotten to make room.
-    var forgotten = BloomreachForgotten()
 
     init() {}
 
@@ -31,8 +27,7 @@ struct BloomreachChanges: Sendable {
     ///
     /// - Parameter withCreated: whether customers are listed that calls created.
     init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
-        types = current.eventTypes
-        (lastNumber, lastSequence, forgotten) = (current.lastNumber, current.lastSequence, current.forgotten)
+        (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
         var claimed: Set<Int> = []
         // Customers with hard ids first: a cookie may have moved to one of them.
         for old in start.all.filter({ !$0.isAnonymous }) + start.all.filter(\.isAnonymous) {
@@ -94,20 +89,19 @@ extension BloomreachCustomerStore {
             customers.remove(customer.number)
             renumbered.append(customer.numbered(number))
         }
-        for customer in renumbered { customers.put(customer, eventTypes, isOfFixtures: true) }
+        for customer in renumbered { customers.put(customer, isOfFixtures: true) }
         customers.put(changes, over: self)
         customers.count(from: fresh, lastSequence)
         return customers
     }
 
-    /// Stores the changed customers; those that are also in `others`, the fixtures, are never forgotten.
+    /// Stores the changed customers; those that are also in `others`, the fixtures, do not count as created by calls.
     fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomerStore) {
         for changed in changes.customers {
             let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
-            put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
+            put(changed.customer, isOfFixtures: isOfFixtures)
         }
         count(from: changes.lastNumber, changes.lastSequence)
-        count(changes.forgotten)
     }
 }
 

@@ -12,13 +12,9 @@ struct BloomreachCustomer: Sendable, Hashable {
     /// 1, 2, … in fixture order, then in order of creation by calls.
     private(set) var number: Int
     /// Soft ids, oldest first.
-    var cookies: [String] = [] {
-        didSet { cookieByteCount = cookies.reduce(0) { $0 + $1.utf8.count } }
-    }
+    var cookies: [String] = []
     /// Hard ids only; the cookie is never set.
-    var ids = BloomreachIDs() {
-        didSet { idByteCount = ids.hard.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
-    }
+    var ids = BloomreachIDs()
     var properties = JSONObject()
     var events = BloomreachEventLog()
 
@@ -34,9 +30,7 @@ struct BloomreachCustomer: Sendable, Hashable {
     /// Rejects properties if there is no room for them.
     ///
     /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
-    static func checkRoom(
-        for properties: JSONObject, besides customer: BloomreachCustomer?
-    ) throws(BloomreachRefusal) {
+    static func checkRoom(for properties: JSONObject, besides customer: BloomreachCustomer?) throws(BloomreachRefusal) {
         // Checked before any merge, which takes time per property.
         guard properties.count <= maximumProperties else {
             throw noRoom(properties.count, JSON.object(properties).bytes.count)
@@ -79,30 +73,14 @@ struct BloomreachCustomer: Sendable, Hashable {
         return .object(object)
     }
 
-    /// An estimate of the customer's memory, fitted to measurements: the record and its table entries, ids with theirs,
-    /// properties as values, packed events.
-    var byteCount: Int {
-        Self.placeByteCount + idMemory + propertyMemory + events.byteCount
-    }
-
-    /// The record itself, and its entry in the table of customers, which is half empty right after it grows.
-    private static let placeByteCount = 320
-    /// An id in its list and in the table of owners.
-    private static let idPlaceByteCount = 192
-
-    private var idMemory: Int {
-        cookieByteCount + idByteCount + (cookies.count + ids.hard.count) * Self.idPlaceByteCount
-    }
-
     /// The length of ids and properties as text.
-    var recordByteCount: Int { cookieByteCount + idByteCount + propertyByteCount }
-
-    private var cookieByteCount = 0
-    private var idByteCount = 0
+    var recordByteCount: Int {
+        let idBytes = ids.hard.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        return cookies.reduce(idBytes + propertyByteCount) { $0 + $1.utf8.count }
+    }
 
     /// The length of the properties, cached.
     private(set) var propertyByteCount = 0
-    private var propertyMemory = 0
 
     /// Sets properties by key; null is a value like any other (ours).
     mutating func set(_ changes: JSONObject) {
@@ -121,7 +99,6 @@ struct BloomreachCustomer: Sendable, Hashable {
         }
         properties = JSONObject(members)
         propertyByteCount = JSON.object(properties).bytes.count
-        propertyMemory = properties.heapByteCount
     }
 
     /// Adopts the properties of a customer merged into this one: existing values win, and others are added while there
@@ -158,14 +135,17 @@ struct BloomreachCustomer: Sendable, Hashable {
 
     mutating func removeProperties() {
         properties = JSONObject()
-        (propertyByteCount, propertyMemory) = (0, 0)
+        propertyByteCount = 0
     }
 }
 
 extension BloomreachCustomer: KeyedRecord {
     var key: Int { number }
     var names: [BloomreachID] { ids.hard + cookies.map(BloomreachID.init(cookie:)) }
-    var memory: Int { byteCount }
+    /// As measured: a property takes about four times its text, an id has its place in two tables.
+    var memory: Int {
+        320 + recordByteCount + 3 * propertyByteCount + 192 * (cookies.count + ids.hard.count) + events.byteCount
+    }
     static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
 
     func isSame(as other: BloomreachCustomer) -> Bool { self == other }

@@ -8,15 +8,13 @@ struct BloomreachCustomerRecord: CodedRecord {
     var cookies: [String] = []
     var properties = JSONObject()
     var events: [BloomreachEvent] = []
-    var forgottenEvents = 0
     /// The customer's first id in the fixtures; `nil` if a call created the customer.
     var name: BloomreachID?
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("number", &number, in: 0...Ordinal.largest)
         coder.member("ids", &ids, or: [], write: { BloomreachIDs(hard: $0).json }, read: BloomreachID.list)
-        coder.check(
-            ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
+        coder.check(ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
         coder.member("cookies", &cookies, or: [], write: { .array($0.map(JSON.string)) }) {
             (node) throws(FixtureProblem) in
             var cookies: [String] = []
@@ -25,9 +23,6 @@ struct BloomreachCustomerRecord: CodedRecord {
         }
         coder.object("properties", &properties)
         coder.list("events", &events)
-        coder.member("forgotten_events", &forgottenEvents, or: 0, write: { $0 > 0 ? JSON($0) : JSON?.none }) {
-            (node) throws(FixtureProblem) in try node.forgottenCount()
-        }
         coder.member("of", &name, or: .some(nil), write: { $0?.json }) { (node) throws(FixtureProblem) in
             try BloomreachID.list(node).first
         }

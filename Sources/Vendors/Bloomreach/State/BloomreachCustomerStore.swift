@@ -1,23 +1,11 @@
 import Emulation
 import JSON
 
-/// The customers of one project in one sandbox.
 struct BloomreachCustomerStore: Sendable {
-    /// The maximum customers of a project in a sandbox (ours); beyond it, the oldest created by calls are forgotten.
-    static let capacity = 50_000
-    /// The maximum memory of a project's customers in a sandbox, in bytes, events included (ours); beyond it, the
-    /// oldest created by calls are forgotten. What counts is ``BloomreachCustomer/byteCount``, based on measurements.
-    static let maximumBytes = 512 << 20
-
-    private static let bound = RecordBound(count: capacity, bytes: maximumBytes)
-
     /// By number, indexed by every id.
     private var table: RecordTable<BloomreachCustomer>
-    private(set) var eventTypes = BloomreachEventTypes()
     /// The sequence number of the latest event.
     private(set) var lastSequence = 0
-    /// What was forgotten to make room.
-    private(set) var forgotten = BloomreachForgotten()
 
     /// The initial customers, shared by all sandboxes.
     init(fixtures customers: [BloomreachCustomer] = []) { table = RecordTable(fixtures: customers) }
@@ -34,8 +22,8 @@ struct BloomreachCustomerStore: Sendable {
     /// The highest customer number issued.
     var lastNumber: Int { table.lastNumber }
 
-    /// An estimate of the customers' memory.
-    var byteCount: Int { table.byteCount }
+    /// What calls added.
+    var size: StateSize { table.size }
 
     // MARK: - Finding
 
@@ -52,55 +40,21 @@ struct BloomreachCustomerStore: Sendable {
         customer(hard: ids) ?? ids.cookie.flatMap(owner(ofCookie:)).flatMap { table[$0] }
     }
 
-    /// The customer named by hard ids only.
     func customer(hard ids: BloomreachIDs) -> BloomreachCustomer? {
         ids.hard.lazy.compactMap(owner(of:)).first.flatMap { table[$0] }
-    }
-
-    /// The events of a customer, in order of arrival.
-    func events(of customer: BloomreachCustomer) -> some Sequence<BloomreachEvent> {
-        customer.events.records.lazy.map { event($0) }
-    }
-
-    func event(_ record: BloomreachEventLog.Record) -> BloomreachEvent {
-        // The log's properties were written from an object.
-        let properties = JSON(kept: record.properties)?.object ?? [:]
-        return BloomreachEvent(
-            type: eventTypes.name(of: record.type), timestamp: record.timestamp, properties: properties,
-            sequence: record.sequence)
     }
 
     // MARK: - Whole records
 
     /// Replaces the customer with the same number, and takes over its ids from other customers.
-    ///
-    /// - Parameter types: the table of the type numbers in the customer's events.
-    mutating func put(_ customer: BloomreachCustomer, _ types: BloomreachEventTypes, isOfFixtures: Bool) {
+    mutating func put(_ customer: BloomreachCustomer, isOfFixtures: Bool) {
         remove(customer.number)
         for id in customer.names {
             if let other = owner(of: id) { edit(other) { $0.take(away: id) } }
         }
-        var customer = customer
-        customer.events = recoded(customer.events, types)
+        lastSequence = customer.events.entries.reduce(lastSequence) { max($0, $1.sequence) }
         // Without a fixture customer of this number, the customer counts as created by calls.
         if isOfFixtures { table.put(customer) } else { table.store(customer) }
-    }
-
-    private mutating func recoded(_ events: BloomreachEventLog, _ types: BloomreachEventTypes) -> BloomreachEventLog {
-        var log = BloomreachEventLog(forgotten: events.forgottenCount)
-        for record in events.records {
-            lastSequence = max(lastSequence, record.sequence)
-            log.append(
-                type: eventTypes.code(of: types.name(of: record.type)), sequence: record.sequence,
-                timestamp: record.timestamp, properties: Array(record.properties))
-        }
-        return log
-    }
-
-    /// Restores earlier counts; the event count is at least the sum over the customers.
-    mutating func count(_ earlier: BloomreachForgotten) {
-        forgotten.customers = earlier.customers
-        forgotten.events = max(earlier.events, all.reduce(0) { $0 + $1.events.forgottenCount })
     }
 
     /// Continues customer numbers and event sequence from here, unless they are already higher.
@@ -126,15 +80,12 @@ struct BloomreachCustomerStore: Sendable {
             return "another customer has the \(id.name) \(id.value)"
         }
         customer.set(record.properties)
-        customer.events = BloomreachEventLog(forgotten: record.forgottenEvents)
         // An event without a sequence follows all earlier ones.
         var last = lastSequence
         for event in record.events {
             last = event.sequence == 0 ? Ordinal.next(after: last) : event.sequence
             lastSequence = max(lastSequence, last)
-            customer.events.append(
-                type: eventTypes.code(of: event.type), sequence: last, timestamp: event.timestamp,
-                properties: JSON.object(event.properties).bytes)
+            customer.events.append(BloomreachEventLog.Entry(event, sequence: last))
         }
         table.store(customer)
         return nil
@@ -146,8 +97,7 @@ struct BloomreachCustomerStore: Sendable {
     func record(of customer: BloomreachCustomer, name: BloomreachID? = nil) -> JSON {
         BloomreachCustomerRecord(
             number: customer.number, ids: customer.ids.hard, cookies: customer.cookies, properties: customer.properties,
-            events: Array(events(of: customer)), forgottenEvents: customer.events.forgottenCount,
-            name: name
+            events: customer.events.entries.map(\.event), name: name
         ).json(.changes)
     }
 
@@ -172,15 +122,8 @@ struct BloomreachCustomerStore: Sendable {
         return number
     }
 
-    /// Changes a customer whose ids stay the same, and updates the memory count.
-    mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
-        let came = table.change(number) { customer in
-            let before = customer.events.forgottenCount
-            change(&customer)
-            return customer.events.forgottenCount - before
-        }
-        forgotten.events = Ordinal.sum(forgotten.events, came ?? 0)
-    }
+    /// Changes a customer whose ids stay the same.
+    mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) { table.change(number, change) }
 
     /// Changes a customer including its ids.
     private mutating func edit(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
@@ -222,11 +165,9 @@ struct BloomreachCustomerStore: Sendable {
     /// Adds an event to a customer.
     mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
         lastSequence = Ordinal.next(after: lastSequence)
-        let (code, sequence) = (eventTypes.code(of: type), lastSequence)
-        let bytes = JSON.object(properties).bytes
-        change(number) {
-            $0.events.append(type: code, sequence: sequence, timestamp: timestamp, properties: bytes)
-        }
+        let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
+        let entry = BloomreachEventLog.Entry(event, sequence: lastSequence)
+        change(number) { $0.events.append(entry) }
     }
 
     /// Moves a customer's cookies and events to another customer, whose properties win, and removes the first.
@@ -236,8 +177,6 @@ struct BloomreachCustomerStore: Sendable {
             customer.adopt(gone.properties)
             customer.events.merge(gone.events)
         }
-        // They were counted when they were dropped.
-        forgotten.events = max(0, forgotten.events - gone.events.forgottenCount)
         give(cookies: gone.cookies, to: other)
     }
 
@@ -251,22 +190,9 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Removes all customers, including those of the fixtures, and resets the counts of forgotten data.
+    /// Removes all customers, including those of the fixtures.
     mutating func removeAll() {
         table.removeAll()
-        (lastSequence, forgotten) = (0, BloomreachForgotten())
-    }
-
-    /// Whether the customers are within the limits of a sandbox.
-    var isWithinBounds: Bool { table.fits(Self.bound) }
-
-    /// Enforces the limits: forgets the oldest customers created by calls, except this one.
-    ///
-    /// - Returns: the numbers of the removed customers.
-    mutating func shrink(sparing number: Int) -> [Int] {
-        let gone = table.shrink(to: Self.bound, sparing: number)
-        forgotten.events = Ordinal.sum(forgotten.events, gone.reduce(0) { $0 + $1.events.count })
-        forgotten.customers = Ordinal.sum(forgotten.customers, gone.count)
-        return gone.map(\.number)
+        lastSequence = 0
     }
 }

@@ -10,6 +10,9 @@ struct BloomreachEvent: CodedRecord {
     /// Its position among all events of the project, in order of arrival; 0 places it after all others.
     var sequence = 0
 
+    /// The maximum length of a type in bytes (ours).
+    static let longestType = 256
+
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("type", &type)
         coder.member("timestamp", &timestamp, or: nil, write: { .seconds($0) }, read: Double.read)

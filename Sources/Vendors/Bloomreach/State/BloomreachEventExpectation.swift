@@ -50,11 +50,7 @@ struct BloomreachEventExpectation {
     /// The data to check an expectation against.
     struct Evidence {
         let customers: [BloomreachCustomer]
-        /// All customers of the project; their store has the table of event types.
-        let all: BloomreachCustomerStore
         let clicks: [BloomreachEvent]
-        /// What was forgotten to make room, and so is not counted.
-        let forgotten: BloomreachForgotten
     }
 
     /// The result of the expectation.
@@ -63,15 +59,12 @@ struct BloomreachEventExpectation {
     func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
         let tally = try tally(of: evidence)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
-            let lost = evidence.forgotten.isEmpty ? "" : "; not counted, since they had to make room, are "
-            throw ActionRefusal(complaint(about: tally) + lost + evidence.forgotten.summary)
+            throw ActionRefusal(complaint(about: tally))
         }
-        var verdict: JSONObject = [
+        return [
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
             "events": .array(tally.latest.map(\.json)),
         ]
-        if !evidence.forgotten.isEmpty { verdict.append("forgotten", evidence.forgotten.written) }
-        return .object(verdict)
     }
 
     /// ours: enough for a million events with ten members each and texts of some length.
@@ -81,12 +74,11 @@ struct BloomreachEventExpectation {
         var tally = Tally()
         var budget = WorkBudget(steps: Self.mostSteps)
         for customer in evidence.customers {
-            for record in customer.events.records where budget.spend(onBytes: record.properties.count) {
-                let name = evidence.all.eventTypes.name(of: record.type)
-                if isMeant(type: name, &budget) {
-                    judge(evidence.all.event(record), of: customer.number, &tally, &budget)
+            for entry in customer.events.entries where budget.spend(onBytes: entry.properties.count) {
+                if isMeant(type: entry.type, &budget) {
+                    judge(entry.event, of: customer.number, &tally, &budget)
                 } else {
-                    tally.other(name)
+                    tally.other(entry.type)
                 }
             }
         }
@@ -109,9 +101,7 @@ struct BloomreachEventExpectation {
         type?.holds(for: [.string(name)], within: &budget) ?? true
     }
 
-    private func judge(
-        _ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally, _ budget: inout WorkBudget
-    ) {
+    private func judge(_ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally, _ budget: inout WorkBudget) {
         var misses: [String] = []
         if let expected = timestamp?.unmet(for: [.seconds(event.timestamp)], within: &budget) {
             misses.append("timestamp is \(event.timestamp), not \(expected)")
@@ -159,11 +149,9 @@ struct BloomreachEventExpectation {
         }
 
         var count = 0
-        /// The latest matching events.
         var latest: [Found] = []
         /// Events of the right type with the fewest misses, the latest first among equals.
         var nearest: [(found: Found, misses: [String])] = []
-        /// The first few other types.
         var otherTypes: [String] = []
 
         mutating func add(_ found: Found, _ misses: [String]) {

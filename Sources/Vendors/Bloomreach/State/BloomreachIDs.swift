@@ -11,7 +11,6 @@ struct BloomreachID: Sendable, Hashable {
     let name: String
     let value: String
 
-    /// The id as an object with one member.
     var json: JSON { .object([name: .string(value)]) }
 
     static func == (left: BloomreachID, right: BloomreachID) -> Bool {
@@ -87,7 +86,6 @@ struct BloomreachIDs: Sendable, Hashable {
 
     var names: [String] { (cookie == nil ? [] : [BloomreachID.cookie]) + hard.map(\.name) }
 
-    /// Sets an id, in its sorted position.
     mutating func set(_ id: BloomreachID) {
         hard.removeAll { $0.name.hasSameBytes(as: id.name) }
         let place = hard.firstIndex { Self.comes(id.name, before: $0.name) } ?? hard.endIndex
@@ -102,7 +100,6 @@ struct BloomreachIDs: Sendable, Hashable {
         return name.utf8.lexicographicallyPrecedes(other.utf8)
     }
 
-    /// The ids as a map.
     var json: JSON {
         var object = JSONObject(hard.map { ($0.name, .string($0.value)) })
         if let cookie { object.append(BloomreachID.cookie, .string(cookie)) }

@@ -15,14 +15,10 @@ extension BloomreachCustomerStore {
     /// without history elsewhere keeps the record); the other cases, and conflicts, are ours.
     func placement(of ids: BloomreachIDs) throws(BloomreachRefusal) -> BloomreachPlacement {
         let owners = Set(ids.hard.compactMap(owner(of:)))
-        guard owners.count < 2 else {
-            throw Refusal(.customerIDsConflict, because: conflict(of: ids))
-        }
+        try BloomreachRefusal.require(owners.count < 2, .customerIDsConflict, conflict(of: ids))
         let cookieOwner = ids.cookie.flatMap(owner(ofCookie:)).flatMap { self[$0] }
         if let owner = owners.first {
-            guard !hasOther(ids, owner) else {
-                throw Refusal(.customerIDsConflict, because: conflict(of: ids, with: owner))
-            }
+            try BloomreachRefusal.require(!hasOther(ids, owner), .customerIDsConflict, conflict(of: ids, with: owner))
             try checkRoom(for: ids, owner)
             let isGuest = cookieOwner.map { $0.number != owner && $0.isAnonymous } ?? false
             return BloomreachPlacement(customer: owner, merged: isGuest ? cookieOwner?.number : nil, ids: ids)
@@ -77,6 +73,7 @@ extension BloomreachState {
     /// Applies a placement.
     ///
     /// - Returns: the number of the customer.
+    @discardableResult
     mutating func settle(_ placement: BloomreachPlacement, in project: String) -> Int {
         let number = placement.customer ?? projects[project, default: .init()].customers.make()
         if let merged = placement.merged { merge(merged, into: number, in: project) }

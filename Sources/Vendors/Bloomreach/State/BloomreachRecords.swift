@@ -1,62 +1,63 @@
+import Emulation
 import JSON
 
 /// The data of one project in one sandbox.
 struct BloomreachRecords: Sendable {
-    var customers: BloomreachCustomerStore
-    /// Clicks without a customer.
-    private var keptClicks = BloomreachLatest()
-    private var keptSelfChecks = BloomreachLatest()
+    var customers = BloomreachCustomerStore()
+    private var newestClicks = BloomreachNewest()
+    private var newestSelfChecks = BloomreachNewest()
 
     init(customers: BloomreachCustomerStore = BloomreachCustomerStore()) { self.customers = customers }
 
     /// Clicks without a customer, as events, oldest first.
     var clicks: [BloomreachEvent] {
-        keptClicks.all.enumerated().map { index, click in
+        newestClicks.all.enumerated().map { index, click in
             BloomreachEvent(
                 type: click["type"]?.string ?? "", timestamp: click["timestamp"]?.number?.double ?? 0,
-                properties: click["properties"]?.object ?? [:], sequence: keptClicks.forgottenCount + index)
+                properties: click["properties"]?.object ?? [:], sequence: index)
         }
     }
 
     /// Bodies of self-checks, oldest first.
-    var selfChecks: [JSON] { keptSelfChecks.all }
+    var selfChecks: [JSON] { newestSelfChecks.all }
 
-    var isQuiet: Bool { keptClicks.isEmpty && keptSelfChecks.isEmpty }
+    var isQuiet: Bool { newestClicks.texts.isEmpty && newestSelfChecks.texts.isEmpty }
 
-    /// Everything forgotten to make room.
-    var forgotten: BloomreachForgotten {
-        var forgotten = customers.forgotten
-        (forgotten.clicks, forgotten.selfChecks) = (keptClicks.forgottenCount, keptSelfChecks.forgottenCount)
-        return forgotten
-    }
-
-    /// Everything forgotten that concerns events: events, customers and clicks.
-    var forgottenEvents: BloomreachForgotten {
-        var forgotten = forgotten
-        forgotten.selfChecks = 0
-        return forgotten
-    }
-
-    func forgotten(of customer: BloomreachCustomer?) -> BloomreachForgotten {
-        var forgotten = BloomreachForgotten()
-        forgotten.customers = customers.forgotten.customers
-        forgotten.events = customer?.events.forgottenCount ?? 0
-        return forgotten
+    /// What calls added; the newest clicks and self-checks count by their bytes only.
+    var size: StateSize {
+        customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount)
     }
 
     /// Keeps a click without a customer.
     mutating func add(click type: String, _ event: TrackedEntry) {
-        let click = BloomreachEvent(
-            type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0)
-        keptClicks.append(click.json)
+        newestClicks.append(
+            BloomreachEvent(type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0).json)
     }
 
-    /// Keeps the body of a self-check.
-    mutating func add(selfCheck: JSON) { keptSelfChecks.append(selfCheck) }
+    mutating func add(selfCheck: JSON) { newestSelfChecks.append(selfCheck) }
+}
 
-    /// Adds what was forgotten before an export to the counts.
-    mutating func count(_ forgotten: BloomreachForgotten) {
-        keptClicks.count(forgotten: forgotten.clicks)
-        keptSelfChecks.count(forgotten: forgotten.selfChecks)
+/// The newest records from requests, kept as text: as values they would take several times the memory.
+struct BloomreachNewest: Sendable {
+    /// The number of records to keep (ours).
+    static let capacity = 1000
+
+    private(set) var texts: [[UInt8]] = []
+    private(set) var byteCount = 0
+
+    /// The records, oldest first.
+    var all: [JSON] { texts.compactMap(JSON.init(kept:)) }
+
+    mutating func append(_ value: JSON) {
+        texts.append(value.bytes)
+        byteCount += texts[texts.count - 1].count + 48
+        if texts.count > Self.capacity { byteCount -= texts.removeFirst().count + 48 }
+    }
+}
+
+extension JSON {
+    init?(kept text: some Collection<UInt8>) {
+        guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
+        self = value
     }
 }

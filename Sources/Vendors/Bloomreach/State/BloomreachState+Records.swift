@@ -3,7 +3,9 @@ import JSON
 
 /// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
 extension Bloomreach: RecordedVendor {
-    func code(_ state: inout BloomreachState, _ coder: inout RecordCoder) {
+    func size(of state: State) -> StateSize { state.size }
+
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         if coder.isWritingRows { return writeRows(of: &state, &coder) }
         let (extent, current) = (coder.extent ?? .changes, state)
         let projects = coder.elements { exported(current, extent) }
@@ -15,7 +17,8 @@ extension Bloomreach: RecordedVendor {
                 return "no project has the token \(project.token)\(hint)"
             }
             if !seen.insert(project.token).inserted { return "project \(project.token) occurs twice" }
-            return state.take(project, extent, over: initialState)
+            state.take(project, extent, over: initialState)
+            return nil
         }
         let start = extent == .changes ? initialState : nil
         let content = coder.isReading ? nil : state.exportContent(since: start)
@@ -28,7 +31,7 @@ extension Bloomreach: RecordedVendor {
     }
 
     /// Writes the rows of each project, where calls changed it.
-    private func writeRows(of state: inout BloomreachState, _ coder: inout RecordCoder) {
+    private func writeRows(of state: inout State, _ coder: inout RecordCoder) {
         coder.nested("projects", keys: accounts.projects.map(\.token)) { token, coder in
             let start = initialState.projects[token]?.customers ?? BloomreachCustomerStore()
             state.change(token) { $0.code(&coder, token, since: start) }
@@ -37,7 +40,7 @@ extension Bloomreach: RecordedVendor {
         coder.nested("content") { current.codeContent(&$0, since: initialState) }
     }
 
-    private func exported(_ state: BloomreachState, _ extent: StateExtent) -> [JSON] {
+    private func exported(_ state: State, _ extent: StateExtent) -> [JSON] {
         accounts.projects.compactMap { project in
             let records = state.projects[project.token] ?? BloomreachRecords()
             guard extent == .changes else {
@@ -50,7 +53,7 @@ extension Bloomreach: RecordedVendor {
         }
     }
 
-    func adopt(_ state: BloomreachState, startedFrom old: Bloomreach) -> BloomreachState {
+    func adopt(_ state: State, startedFrom old: Bloomreach) -> State {
         var adopted = initialState
         for project in accounts.projects {
             guard let records = state.projects[project.token] else { continue }
@@ -65,32 +68,21 @@ extension Bloomreach: RecordedVendor {
 }
 
 extension BloomreachState {
-    /// Imports a project.
-    ///
-    /// - Returns: why it cannot be imported.
     fileprivate mutating func take(
         _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
-    ) -> String? {
+    ) {
         let start = initial.projects[project.token]?.customers ?? BloomreachCustomerStore()
         let changes = project.changes(since: start)
         var records = project.records
         records.customers =
             extent == .whole ? changes.whole(start) : projects[project.token, default: .init()].customers.with(changes)
-        guard records.customers.isWithinBounds else {
-            return
-                "the customers of \(project.token) are more than \(BloomreachCustomerStore.capacity), or take more than "
-                + "\(BloomreachCustomerStore.maximumBytes) bytes"
-        }
         projects[project.token] = records
-        return nil
     }
 }
 
 extension BloomreachRecords {
     /// Writes the rows of a project.
-    fileprivate mutating func code(
-        _ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore
-    ) {
+    fileprivate mutating func code(_ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore) {
         let changes = customers.codeRows(&coder, since: start)
         coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
         var record = BloomreachProjectRecord(token, self, changes: changes)
@@ -102,15 +94,13 @@ private struct BloomreachProjectRecord: CodedRecord {
     private(set) var token = ""
     /// All records; when read, the customers are only those in the list.
     private(set) var records = BloomreachRecords()
-    /// The listed customers.
     private var changes = BloomreachChanges()
-    private var forgotten = BloomreachForgotten()
 
     init() {}
 
     /// - Parameter changes: the differences from the fixtures; `nil` for everything.
     init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
-        (self.token, self.records, forgotten) = (token, records, records.forgotten)
+        (self.token, self.records) = (token, records)
         self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomerStore())
     }
 
@@ -147,18 +137,16 @@ private struct BloomreachProjectRecord: CodedRecord {
             return removed
         }
         let clicks = coder.elements { records.clicks.map(\.json) }
-        coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachLatest.maximumCount) {
+        coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachNewest.capacity) {
             records.add(click: $0.type, TrackedEntry(properties: $0.properties, timestamp: $0.timestamp))
             return nil
         }
         let checks = coder.elements { records.selfChecks }
-        coder.list("self_checks", checks, atMost: BloomreachLatest.maximumCount) { (node) throws(FixtureProblem) in
+        coder.list("self_checks", checks, atMost: BloomreachNewest.capacity) { (node) throws(FixtureProblem) in
             records.add(selfCheck: .object(try node.jsonObject()))
         }
         coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
         coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
-        coder.member("forgotten", &forgotten, omitting: BloomreachForgotten())
-        if coder.isReading { records.count(forgotten) }
     }
 
     /// The records read, as changes to the fixtures.
@@ -166,7 +154,6 @@ private struct BloomreachProjectRecord: CodedRecord {
         let customers = records.customers
         var changes = changes
         changes.customers.sort { $0.customer.number < $1.customer.number }
-        (changes.types, changes.forgotten) = (customers.eventTypes, forgotten)
         changes.lastNumber = max(customers.lastNumber, changes.lastNumber, start.lastNumber)
         changes.lastSequence = max(customers.lastSequence, changes.lastSequence)
         return changes

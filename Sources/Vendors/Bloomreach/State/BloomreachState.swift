@@ -3,12 +3,15 @@ import JSON
 
 struct BloomreachState: Sendable {
     var projects: [String: BloomreachRecords] = [:]
-    /// Inboxes and other content.
     var content: BloomreachContentState
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
         for (token, customers) in accounts.customers { projects[token] = BloomreachRecords(customers: customers) }
         self.content = BloomreachContentState(content)
+    }
+
+    var size: StateSize {
+        projects.values.reduce(into: StateSize(bytes: content.byteCount)) { $0 += $1.size }
     }
 
     func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
@@ -44,10 +47,4 @@ struct BloomreachState: Sendable {
         content.anonymize(BloomreachCustomerKey(project: project, number: number))
     }
 
-    /// Enforces the limits of a sandbox after something was stored for a customer.
-    mutating func shrink(_ project: String, sparing number: Int) {
-        for gone in change(project, { $0.customers.shrink(sparing: number) }) {
-            content.forget(customer: BloomreachCustomerKey(project: project, number: gone))
-        }
-    }
 }

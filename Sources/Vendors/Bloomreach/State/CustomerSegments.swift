@@ -39,6 +39,5 @@ struct CustomerSegments: CodedRecord, Hashable {
     }
 
     /// Source: Android decodes string values only.
-    private static let shape = ContentShape.record(
-        ContentField.optional(categories, .list(of: .map(.text))))
+    private static let shape = ContentShape.record(ContentField.optional(categories, .list(of: .map(.text))))
 }

@@ -5,9 +5,7 @@ import Wire
 /// Linking hard ids to a cookie. Source: observed, both SDKs.
 extension Bloomreach {
     /// Links hard ids to the customer of the path's cookie, as a write with all of them would.
-    static func linkIDs(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func linkIDs(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let value = try call.body {
             $0.value("external_ids", isRequired: true, expecting: "an object of ids") { $0 } ?? .null
         }
@@ -22,11 +20,7 @@ extension Bloomreach {
         ids = try call.bind(ids, isWrite: true)
         let project = try call.project().token
         let placement = try state.customers(of: call.project()).placement(of: ids)
-        let forgotten = state.counting(project) { state in
-            let number = state.settle(placement, in: project)
-            state.shrink(project, sparing: number)
-        }
-        call.note(forgotten)
+        state.settle(placement, in: project)
         return .json(["success": true])
     }
 }

@@ -19,14 +19,13 @@ struct BloomreachAccess: Sendable {
     /// The permission that a public key needs.
     let permission: BloomreachPermission?
     /// Whether a call may omit its credential, or its project too.
-    let openness: Openness
+    var openness = Openness.closed
     /// Whether a stream requires a token here even if it requires few.
-    let alwaysNeedsStreamToken: Bool
+    var alwaysNeedsStreamToken = false
     /// Whether this is one of the two routes that a project may restrict to customer tokens.
-    let isAppInbox: Bool
+    var isAppInbox = false
 
     enum Openness: Sendable {
-        /// A credential is required.
         case closed
         /// A credential may be absent; if present, it is fully verified.
         case credentialOptional
@@ -34,44 +33,31 @@ struct BloomreachAccess: Sendable {
         case open
     }
 
-    private init(
-        _ accepted: Set<BloomreachCredentialKind>, _ permission: BloomreachPermission?,
-        openness: Openness = .closed, alwaysNeedsStreamToken: Bool = false, isAppInbox: Bool = false
-    ) {
-        self.accepted = accepted
-        self.permission = permission
-        self.openness = openness
-        self.alwaysNeedsStreamToken = alwaysNeedsStreamToken
-        self.isAppInbox = isAppInbox
-    }
-
     /// A public key with that permission, or a private key.
     static func keys(_ permission: BloomreachPermission?) -> BloomreachAccess {
-        BloomreachAccess([.publicKey, .privateKey], permission)
+        BloomreachAccess(accepted: [.publicKey, .privateKey], permission: permission)
     }
 
     static func publicKey(_ permission: BloomreachPermission) -> BloomreachAccess {
-        BloomreachAccess([.publicKey], permission)
+        BloomreachAccess(accepted: [.publicKey], permission: permission)
     }
 
     /// A public key with that permission, or a customer token.
     static func app(_ permission: BloomreachPermission) -> BloomreachAccess {
-        BloomreachAccess([.publicKey, .customerToken], permission)
+        BloomreachAccess(accepted: [.publicKey, .customerToken], permission: permission)
     }
 
     /// The app inbox: a public key with its permission, or a customer token; a stream always wants a token.
     static let appInbox = BloomreachAccess(
-        [.publicKey, .customerToken], .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
+        accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
 
     /// Static content: open, but a credential must be valid if sent.
     static let staticContent = BloomreachAccess(
-        [.publicKey, .customerToken], .blocks, openness: .credentialOptional)
+        accepted: [.publicKey, .customerToken], permission: .blocks, openness: .credentialOptional)
 
-    static let privateKey = BloomreachAccess([.privateKey], nil)
+    static let privateKey = BloomreachAccess(accepted: [.privateKey], permission: nil)
 
-    /// The recommendations of a stream, which require one of its tokens.
-    static let recommendations = BloomreachAccess([], nil, alwaysNeedsStreamToken: true)
+    static let recommendations = BloomreachAccess(accepted: [], permission: nil, alwaysNeedsStreamToken: true)
 
-    /// No requirements.
-    static let open = BloomreachAccess([], nil, openness: .open)
+    static let open = BloomreachAccess(accepted: [], permission: nil, openness: .open)
 }

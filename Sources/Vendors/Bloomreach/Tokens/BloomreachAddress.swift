@@ -3,9 +3,7 @@ import Wire
 
 /// The target of a request: a project or a stream.
 enum BloomreachAddress: Sendable {
-    /// The token of a project, as sent.
     case project(String)
-    /// The id of a stream, as sent.
     case stream(String)
 
     /// Reads path and query. An absent project token or stream id counts as empty.
@@ -20,7 +18,7 @@ enum BloomreachAddress: Sendable {
             self = .stream(parameters["stream"])
         } else {
             let request = arrival.request
-            let isSelfCheck = arrival.route.id == "selfcheck.send"
+            let isSelfCheck = arrival.route.access.permission == .selfcheck
             if isSelfCheck, let project = request.queryValue("project_id") {
                 self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
             } else if let stream = request.queryValue("stream_id") {

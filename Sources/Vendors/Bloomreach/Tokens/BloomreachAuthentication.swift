@@ -8,12 +8,10 @@ import Wire
 extension Bloomreach {
     func token(of credentials: BloomreachFacts) -> CompactToken? { credentials.compact }
 
-    func authenticate(
-        _ arrival: BloomreachArrival, _ findings: inout Findings<BloomreachFailure>
-    ) -> BloomreachFacts {
+    func authenticate(_ arrival: BloomreachArrival, _ findings: inout Findings<BloomreachFailure>) -> BloomreachFacts {
         let fields = arrival.request.fields
         var presented = BloomreachFacts.Presented(
-            route: arrival.route.id, access: arrival.route.access, isPost: arrival.request.method == .post,
+            access: arrival.route.access, isPost: arrival.request.method == .post,
             coding: fields[.contentEncoding], fields: fields)
         var facts = BloomreachFacts(self, arrival.switches, at: arrival.moment)
         if presented.access.openness != .open {
@@ -32,9 +30,7 @@ extension Bloomreach {
     }
 
     /// Takes the presented public key or token.
-    private func take(
-        _ authorization: BloomreachAuthorization, _ fields: FieldLines, _ facts: inout BloomreachFacts
-    ) {
+    private func take(_ authorization: BloomreachAuthorization, _ fields: FieldLines, _ facts: inout BloomreachFacts) {
         switch authorization {
         case .publicKey(let key): if !facts.isStream { facts.publicKey = facts.project?.publicKey(key) }
         case .token(let bytes):

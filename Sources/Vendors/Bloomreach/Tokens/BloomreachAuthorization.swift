@@ -38,7 +38,6 @@ enum BloomreachAuthorization: Sendable {
         }
     }
 
-    /// The kind of credential on the paths of a project or a stream.
     func kind(isStream: Bool) -> BloomreachCredentialKind? {
         switch self {
         case .publicKey: .publicKey

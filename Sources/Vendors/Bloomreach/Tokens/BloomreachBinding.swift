@@ -44,9 +44,7 @@ extension Call<Bloomreach> {
     ///
     /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
     /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
-    mutating func bind(
-        _ ids: BloomreachIDs, isWrite: Bool = false
-    ) throws(BloomreachRefusal) -> BloomreachIDs {
+    mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(BloomreachRefusal) -> BloomreachIDs {
         guard let token = credentials.token else {
             if isWrite { try requireSignature(for: ids) }
             return ids

@@ -8,7 +8,6 @@ struct BloomreachFacts: RuleFacts {
     typealias Failure = BloomreachFailure
 
     struct Presented {
-        let route: String
         let access: BloomreachAccess
         let isPost: Bool
         /// The field `Content-Encoding`.

@@ -60,8 +60,7 @@ extension Bloomreach {
             let hint = Nearest.hint(to: token ?? "", among: accounts.projects.map(\.token))
             throw MintRefusal("no project has the token \(token ?? "")\(hint)")
         }
-        let key = try Self.key(
-            try reader.string("key"), among: project.privateKeys, of: "project \(project.token)")
+        let key = try Self.key(try reader.string("key"), among: project.privateKeys, of: "project \(project.token)")
         return Signer(project: project, stream: nil, key: key)
     }
 
@@ -85,13 +84,10 @@ extension Bloomreach {
         return key
     }
 
-    private func firstCustomer(
-        of project: BloomreachProject, in state: BloomreachState
-    ) throws(MintRefusal) -> String {
+    private func firstCustomer(of project: BloomreachProject, in state: State) throws(MintRefusal) -> String {
         let registered = state.customers(of: project).all.lazy.compactMap { $0.ids[BloomreachID.registered] }.first
         guard let registered else {
-            throw MintRefusal(
-                "no customer of \(project.token) has a registered id; name one with the member customer")
+            throw MintRefusal("no customer of \(project.token) has a registered id; name one with the member customer")
         }
         return registered
     }

@@ -1,4 +1,4 @@
-import JSON
+import Emulation
 
 /// A permission of a public key. Source: that keys have such permissions is documented (page on API access of the
 /// mobile SDKs); the names are ours.
@@ -16,13 +16,17 @@ final class BloomreachPublicKey: Sendable {
     /// Types of events that the key may not track.
     let deniedEvents: [String]
 
-    init(
-        key: String, permissions: Set<BloomreachPermission>, deniedProperties: [String], deniedEvents: [String]
-    ) {
-        self.key = key
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
+        var permissions = Set(BloomreachPermission.allCases)
+        if let list = entry["permissions"] {
+            permissions = []
+            for name in try list.elements() { permissions.insert(try name.choice(of: BloomreachPermission.self)) }
+        }
         self.permissions = permissions
-        self.deniedProperties = deniedProperties
-        self.deniedEvents = deniedEvents
+        key = try entry.required("key").string()
+        deniedProperties = try entry["denied_properties"]?.strings() ?? []
+        deniedEvents = try entry["denied_events"]?.strings() ?? []
     }
 
     func mayUse(property name: String) -> Bool { !deniedProperties.contains { $0.hasSameBytes(as: name) } }

@@ -29,7 +29,7 @@ extension Bloomreach {
         "route-offered", expects: .text("mint-endpoint: on"), source: "example apps; switch mint-endpoint", .observed,
         orFail: .unknownRoute
     ) { facts, finding in
-        guard facts.presented?.route == "mint.customer-token", !facts.switches.mintEndpoint else { return nil }
+        guard facts.presented?.access.openness == .open, !facts.switches.mintEndpoint else { return nil }
         finding?.found = .text("mint-endpoint: off")
         return .failed
     }
@@ -38,7 +38,7 @@ extension Bloomreach {
         "method", expects: .text("GET"), source: "both SDKs; switch consents-method", .observed,
         orFail: .methodNotAllowed
     ) { facts, finding in
-        guard let presented = facts.presented, presented.isPost, presented.route == "consents.list",
+        guard let presented = facts.presented, presented.isPost, presented.access.permission == .consents,
             facts.switches.consentsMethod == .getOnly
         else { return nil }
         finding?.found = .text("POST")
@@ -141,7 +141,7 @@ extension Bloomreach {
             return nil
         }
         var accepted = address.isStream ? [.streamToken] : presented.access.accepted
-        if presented.route == "data.attributes", facts.switches.attributesAccess == .private {
+        if presented.access.permission == .attributes, facts.switches.attributesAccess == .private {
             accepted.remove(.publicKey)
         }
         finding?.expected = .anyOf(accepted.map(\.rawValue).sorted())

@@ -10,9 +10,7 @@ extension Bloomreach {
     static let tokenLifetime = Duration.seconds(3600)
 
     /// Signs a token with the named private key; an expiry in the past is signed as given.
-    static func mintForExampleApp(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func mintForExampleApp(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body = try call.body()
         let project = try orderedProject(body, call.vendor)
         let (keyID, subject) = try body.read {
@@ -25,11 +23,9 @@ extension Bloomreach {
             let known = Nearest.known(project.privateKeys.lazy.map(\.id))
             throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)\(known)")
         }
-        guard BloomreachIDs(claim: subject) != nil else {
-            throw Refusal(
-                .mintBadSubject,
-                because: "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
-        }
+        try Refused.require(
+            BloomreachIDs(claim: subject) != nil, .mintBadSubject,
+            "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
         let named = try body.read { body in
             body.value("exp", expecting: "a number") { $0.number.flatMap { $0.double.isFinite ? $0 : nil } }
         }
@@ -44,26 +40,21 @@ extension Bloomreach {
         } catch {
             throw Refusal(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
         }
-        guard BloomreachToken(token).compact.firstFault == nil else {
-            throw Refusal(
-                .mintBadSubject, because: "the token would be longer than any that is read; expected a shorter sub")
-        }
+        try Refused.require(
+            BloomreachToken(token).compact.firstFault == nil, .mintBadSubject,
+            "the token would be longer than any that is read; expected a shorter sub")
         return .json(["customer_token": .string(token), "expire_time": draft.claims["exp"] ?? expiry])
     }
 
     private static func orderedProject(
         _ body: Fields<Bloomreach>, _ vendor: Bloomreach
-    ) throws(BloomreachRefusal) -> BloomreachProject {
+    ) throws(Refused) -> BloomreachProject {
         let token = try body.read { $0.optionalText("project_id") } ?? ""
         guard BloomreachAddress.isWellFormed(token) else {
             throw Refusal(.invalidProjectID, because: "project_id is \(token.shown); expected a project token")
         }
-        guard let project = vendor.accounts.project(token) else {
-            throw Refusal(
-                .unknownProject,
-                because: "no project has the token \(token)\(Nearest.known(vendor.accounts.projects.lazy.map(\.token)))"
-            )
-        }
-        return project
+        return try Refused.require(
+            vendor.accounts.project(token), .unknownProject,
+            "no project has the token \(token)\(Nearest.known(vendor.accounts.projects.lazy.map(\.token)))")
     }
 }

@@ -53,11 +53,9 @@ struct ComapiConversationDraft {
 
     /// Rejects more participants than a conversation may have.
     static func checkCount(_ count: Int) throws(ComapiRefusal) {
-        guard count < ComapiConversation.participantCapacity else {
-            throw Refusal(
-                .bodyTooLarge,
-                because: "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
-        }
+        try ComapiRefusal.require(
+            count < ComapiConversation.participantCapacity, .bodyTooLarge,
+            "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
     }
 
     /// Applies what the client sent; if present, roles replace all the old ones.

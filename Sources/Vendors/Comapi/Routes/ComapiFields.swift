@@ -7,7 +7,7 @@ extension Comapi: FieldDialect {
     static let fieldPolicy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true)
 
     /// `missing-field` if anything is missing, else `invalid-parameter` (ours).
-    static func refusal(of problems: [FieldProblem]) -> ComapiRefusal {
+    static func refusal(of problems: [FieldProblem]) -> Refused {
         if let reason = problems[0].reason(expected: "JSON", whenEmpty: "is empty; expected JSON") {
             return Refusal(.malformedBody, because: reason)
         }

@@ -10,16 +10,10 @@ struct ComapiOccasion: Sendable {
     let moment: Moment
     let identifiers: IdentifierSource
     /// The base of URLs in the frames; empty if no request gave one.
-    let base: String
+    var base = ""
+}
 
-    init(space: ComapiSpace, actor: ComapiID, moment: Moment, identifiers: IdentifierSource, base: String = "") {
-        self.base = base
-        self.space = space
-        self.actor = actor
-        self.moment = moment
-        self.identifiers = identifiers
-    }
-
+extension ComapiOccasion {
     init(_ call: ComapiCall) {
         self.init(
             space: call.space, actor: call.caller.profileID, moment: call.moment, identifiers: call.identifiers,
@@ -36,28 +30,8 @@ struct ComapiFrame: Sendable {
     let actor: ComapiID
     let moment: Moment
     let space: ComapiSpace
-    /// Additional members, in order.
     var members: JSONObject = [:]
     let payload: JSON
-
-    init(_ name: String, _ occasion: ComapiOccasion, _ members: JSONObject = [:], payload: JSON) {
-        self.init(
-            name, id: occasion.identifiers.uuid(), actor: occasion.actor, at: occasion.moment, in: occasion.space,
-            members, payload: payload)
-    }
-
-    init(
-        _ name: String, id: String, actor: ComapiID, at moment: Moment, in space: ComapiSpace, _ members: JSONObject,
-        payload: JSON
-    ) {
-        self.name = name
-        eventID = id
-        self.actor = actor
-        self.moment = moment
-        self.space = space
-        self.members = members
-        self.payload = payload
-    }
 
     var json: JSON {
         var object: JSONObject = [
@@ -116,6 +90,12 @@ extension Call<Comapi> {
 // MARK: - Frames
 
 extension ComapiFrame {
+    init(_ name: String, _ occasion: ComapiOccasion, _ members: JSONObject = [:], payload: JSON) {
+        self.init(
+            name: name, eventID: occasion.identifiers.uuid(), actor: occasion.actor, moment: occasion.moment,
+            space: occasion.space, members: members, payload: payload)
+    }
+
     /// Source of `etag`: fixtures of the iOS SDK; the JS SDK looks for `eTag` and misses it, as in production.
     static func profileUpdate(_ profile: ComapiProfile, _ occasion: ComapiOccasion) -> ComapiFrame {
         ComapiFrame(
@@ -178,8 +158,9 @@ extension ComapiFrame {
         // Source: recordings of the Android SDK; pages of messages do not have this member.
         if !event.isSent { payload.append("revision", JSON(event.id)) }
         return ComapiFrame(
-            "conversationMessage.\(event.name)", id: event.eventID, actor: event.actor, at: event.moment, in: space,
-            ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)],
+            name: "conversationMessage.\(event.name)", eventID: event.eventID, actor: event.actor,
+            moment: event.moment, space: space,
+            members: ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)],
             payload: .object(payload))
     }
 }

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// A message as a client sends it.
 struct ComapiMessageDraft {
     let metadata: JSON
     let parts: JSON
@@ -19,7 +18,6 @@ struct ComapiMessageDraft {
     }
 }
 
-/// A status change of one message.
 struct ComapiStatusUpdate {
     let messageID: String
     let status: ComapiMessageStatus

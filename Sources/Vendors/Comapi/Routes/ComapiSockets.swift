@@ -39,16 +39,14 @@ extension Comapi {
             call.close(WebSocketClosure(.normal, reason: "The session was ended."))
             return
         }
-        state.sessions.socketOpened(for: session)
+        state.sessions.sockets.add(session.id, expires: session.expires)
         call.reply(
             ComapiFrame.greeting(
                 socket: call.identifiers.uuid(), event: call.identifiers.uuid(), of: call.label.profileID,
                 in: call.label.space, at: call.moment))
     }
 
-    func socketReceived(
-        _ message: WebSocketMessage, _ call: inout SocketCall<Comapi>, _ state: inout State
-    ) {
+    func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Comapi>, _ state: inout State) {
         switch message {
         case .binary: call.close(WebSocketClosure(.unsupportedData, reason: "Frames are JSON text."))
         case .text(let text):
@@ -65,13 +63,11 @@ extension Comapi {
         }
     }
 
-    func socketClosed(
-        _ closure: WebSocketClosure, _ call: inout SocketCall<Comapi>, _ state: inout State
-    ) {
-        state.sessions.socketClosed(for: call.label.sessionID)
+    func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Comapi>, _ state: inout State) {
+        state.sessions.sockets.remove(call.label.sessionID)
     }
 
-    func nextDeadline(in state: ComapiState) -> Moment? { state.sessions.sockets.earliest }
+    func nextDeadline(in state: State) -> Moment? { state.sessions.sockets.earliest }
 
     /// Closes the sockets of expired sessions.
     func deadlinePassed(_ call: inout DeadlineCall<Comapi>, _ state: inout State) {
@@ -82,9 +78,9 @@ extension Comapi {
 }
 
 extension ComapiSessionStore {
-    /// Closes the sockets of an expired session.
     mutating func closeSockets(of id: ComapiSessionID, because reason: String, _ outbox: inout Outbox) {
-        forgetSockets(of: id)
+        // They are being closed.
+        sockets.forget(id)
         outbox.close(WebSocketClosure(.policyViolation, reason: reason), at: .session(id))
     }
 }

@@ -59,8 +59,7 @@ struct ComapiUpload: Sendable {
                 "type", "is “\(type.prefix(40))”; expected a content type of at most 255 printable ASCII characters")
         }
         guard (name?.utf8.count ?? 0) <= 1024 else {
-            throw Comapi.refusal(
-                "name", "has \(name?.utf8.count ?? 0) bytes; at most 1024 are allowed")
+            throw Comapi.refusal("name", "has \(name?.utf8.count ?? 0) bytes; at most 1024 are allowed")
         }
         self.bytes = bytes
         self.name = name
@@ -73,8 +72,7 @@ struct ComapiUpload: Sendable {
             let data = object["data"]?.string, let own = object["type"]?.string
         else { return nil }
         guard let bytes = Base64URL.decodeLeniently(data.utf8) else {
-            throw Comapi.refusal(
-                "data", "is a text of \(data.utf8.count) bytes that is not base64; expected base64")
+            throw Comapi.refusal("data", "is a text of \(data.utf8.count) bytes that is not base64; expected base64")
         }
         try self.init(bytes: bytes, name: object["name"]?.string ?? fieldName, type: own)
     }

@@ -13,7 +13,7 @@ extension Comapi {
         let content = ComapiContent(
             id: id, space: call.space.id, name: upload.name ?? id, type: upload.type, folder: folder,
             bytes: upload.bytes)
-        state.contents.add(content)
+        state.contents.store(content)
         return .json([
             "id": .string(id), "name": .string(content.name), "size": JSON(content.bytes.count),
             "type": .string(content.type), "folder": .string(folder), "private": false,
@@ -31,7 +31,7 @@ extension Comapi {
         guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
             throw Refusal(
                 .unknownContent,
-                because: "no content of the space has the id \(id), or it had to make room; expected that of an upload")
+                because: "no content of the space has the id \(id); expected that of an upload")
         }
         return .respond(.clientContent(content.bytes, type: content.type))
     }

@@ -23,9 +23,6 @@ extension Comapi {
         for participant in draft.participants where participant.id != call.caller.profileID {
             conversation.join(participant)
         }
-        let growth = conversation.byteCount - (old?.byteCount ?? 0)
-        try state.checkRoom(bytes: growth, records: old == nil ? 1 : 0)
-        state.count(bytes: growth, records: old == nil ? 1 : 0)
         state[space].conversations.store(conversation)
         announce(conversation, isRevived: old != nil, &call)
         return .respond(.tagged(conversation.json, conversation.etag, status: .created))
@@ -54,13 +51,10 @@ extension Comapi {
         let living = state[call.space.id].conversations.all.filter { $0.deleted == nil }
         if scope == .public { return .json(.array(living.filter(\.isPublic).map(\.json))) }
         let profile = profileID.map { ComapiID($0) } ?? call.caller.profileID
-        guard profile == call.caller.profileID else {
-            throw Refusal(
-                .foreignProfile,
-                because:
-                    "the token is that of \(call.caller.profileID.text), not of \(profile.text), whose conversations are asked for"
-            )
-        }
+        try Refused.require(
+            profile == call.caller.profileID, .foreignProfile,
+            "the token is that of \(call.caller.profileID.text), not of \(profile.text), whose conversations are asked for"
+        )
         return .json(.array(living.filter { $0.participants[profile] != nil }.map(\.json)))
     }
 
@@ -81,9 +75,6 @@ extension Comapi {
         guard conversation.etag != old.etag else { return .respond(.tagged(old.json, old.etag)) }
         (conversation.updated, conversation.updater) = (call.moment, call.caller.profileID)
         conversation.revision = Ordinal.next(after: conversation.revision)
-        let growth = conversation.byteCount - old.byteCount
-        try state.checkRoom(bytes: growth)
-        state.count(bytes: growth)
         state[call.space.id].conversations.store(conversation)
         call.send(
             .conversation("update", conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
@@ -104,11 +95,9 @@ extension Comapi {
     /// The conversation of the path, which must exist and not be deleted.
     static func conversation(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiConversation {
         let id = ComapiID(call.parameters["conversation"])
-        guard let conversation = state[call.space.id].conversations[id] else {
-            throw Refusal(
-                .unknownConversation,
-                because: "no conversation of the space has the id \(id.text); expected that of one that is there")
-        }
+        let conversation = try Refused.require(
+            state[call.space.id].conversations[id], .unknownConversation,
+            "no conversation of the space has the id \(id.text); expected that of one that is there")
         guard conversation.deleted == nil else {
             throw Refusal(.unknownConversation, because: "conversation \(id.text) was deleted; expected one that lives")
         }
@@ -131,12 +120,9 @@ extension ComapiConversation {
 
     /// The role of a participant; throws for anyone else.
     func role(of profile: ComapiID) throws(ComapiRefusal) -> ComapiRole {
-        guard let role = participants[profile] else {
-            throw Refusal(
-                .notAParticipant,
-                because: "\(profile.text) is not in the conversation \(id.text); expected one of \(people)")
-        }
-        return role
+        return try ComapiRefusal.require(
+            participants[profile], .notAParticipant,
+            "\(profile.text) is not in the conversation \(id.text); expected one of \(people)")
     }
 
     /// The participants, shortened to the first few.
@@ -146,19 +132,16 @@ extension ComapiConversation {
     }
 
     func checkOwner(_ profile: ComapiID) throws(ComapiRefusal) {
-        guard try role(of: profile) == .owner else {
-            throw Refusal(
-                .ownerOnly, because: "\(profile.text) is a participant of the conversation \(id.text), not an owner")
-        }
+        try ComapiRefusal.require(
+            role(of: profile) == .owner, .ownerOnly,
+            "\(profile.text) is a participant of the conversation \(id.text), not an owner")
     }
 
     /// Checks that a flag is set for a participant's role.
     func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(ComapiRefusal) {
         let role = try role(of: profile)
-        guard rights(of: role).allows(flag) else {
-            throw Refusal(
-                .roleForbids,
-                because: "\(flag.rawValue) is false for the role \(role.rawValue) of \(profile.text); expected true")
-        }
+        try ComapiRefusal.require(
+            rights(of: role).allows(flag), .roleForbids,
+            "\(flag.rawValue) is false for the role \(role.rawValue) of \(profile.text); expected true")
     }
 }

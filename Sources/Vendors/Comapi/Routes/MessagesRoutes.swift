@@ -57,7 +57,6 @@ extension Comapi {
     static func updateStatus(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
         let id = try joined(call, state)
-        try state.checkRoom(bytes: updates.count * ComapiEventLog.eventBytes)
         var skipped = 0
         for update in updates where !apply(update, to: id, isTold: skipped < mostTold, &call, &state) { skipped += 1 }
         return .respond(.text("OK"))

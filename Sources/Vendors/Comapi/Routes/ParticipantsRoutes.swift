@@ -16,14 +16,10 @@ extension Comapi {
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
         let changes = Self.changes(by: participants, in: conversation)
         guard changes.count <= mostAtOnce else {
-            throw refusal(
-                "body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
+            throw refusal("body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
         }
         let newcomers = Set(changes.map(\.id)).subtracting(conversation.participants.keys)
         try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
-        let growth = newcomers.reduce(0) { $0 + $1.text.utf8.count + 64 }
-        try state.checkRoom(bytes: growth)
-        state.count(bytes: growth)
         for participant in changes { add(participant, to: conversation.id, &call, &state) }
         return .empty(.created)
     }
@@ -70,7 +66,6 @@ extension Comapi {
         }
         let audience = conversation.audience(in: call.space.id)
         state[call.space.id].conversations.change(conversation.id) { $0.leave(Set(present.map(\.id))) }
-        state.count(bytes: -present.reduce(0) { $0 + $1.id.text.utf8.count + 64 })
         for participant in present {
             call.send(.participant("Removed", participant, of: conversation.id, ComapiOccasion(call)), to: audience)
         }

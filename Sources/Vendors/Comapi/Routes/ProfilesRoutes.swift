@@ -18,8 +18,7 @@ extension Comapi {
             throw refusal("query", "has more than \(ComapiProfileQuery.capacity) terms")
         }
         guard query.longestValue <= ComapiProfileQuery.longestValue else {
-            throw refusal(
-                "query", "has a value of more than \(ComapiProfileQuery.longestValue) bytes")
+            throw refusal("query", "has a value of more than \(ComapiProfileQuery.longestValue) bytes")
         }
         let found = state[call.space.id].profiles.all.filter { query.matches($0.object) }
         return .json(.array(found.prefix(ComapiProfileQuery.rowLimit).map(\.json)))
@@ -46,20 +45,14 @@ extension Comapi {
         _ call: inout ComapiCall, _ state: inout State, _ change: (JSONObject) -> JSONObject
     ) throws(Refused) -> Reply {
         let profile = try profile(call, state)
-        guard profile.id == call.caller.profileID else {
-            throw Refusal(
-                .foreignProfile,
-                because:
-                    "the token is that of \(call.caller.profileID.text), not of \(profile.id.text), whose profile the path names"
-            )
-        }
+        try Refused.require(
+            profile.id == call.caller.profileID, .foreignProfile,
+            "the token is that of \(call.caller.profileID.text), not of \(profile.id.text), whose profile the path names"
+        )
         try call.checkPrecondition(profile.etag)
         guard let changed = profile.changed(to: change(profile.members), at: call.moment) else {
             return .respond(.tagged(profile.json, profile.etag, status: writeStatus(call)))
         }
-        let growth = changed.byteCount - profile.byteCount
-        try state.checkRoom(bytes: growth)
-        state.count(bytes: growth)
         state[call.space.id].profiles.store(changed)
         call.send(.profileUpdate(changed, ComapiOccasion(call)), to: [.profile(profile.id, in: call.space.id)])
         return .respond(.tagged(changed.json, changed.etag, status: writeStatus(call)))
@@ -91,11 +84,8 @@ extension Comapi {
 
     private static func profile(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiProfile {
         let id = ComapiID(call.parameters["profile"])
-        guard let profile = state[call.space.id].profiles[id] else {
-            throw Refusal(
-                .unknownProfile,
-                because: "no profile of the space has the id \(id.text); expected that of one that is there")
-        }
-        return profile
+        return try Refused.require(
+            state[call.space.id].profiles[id], .unknownProfile,
+            "no profile of the space has the id \(id.text); expected that of one that is there")
     }
 }

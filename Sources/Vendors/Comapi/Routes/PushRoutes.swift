@@ -76,13 +76,10 @@ extension Comapi {
     /// Records that a push was opened. The URL is the secret, so no token is required.
     static func clickPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["push"]
-        guard state[call.space.id].noteClick(ofPush: id, at: call.moment) else {
-            throw Refusal(
-                .unknownPush,
-                because:
-                    "no push of the space has the id \(id); expected one of the state's list pushes, which has the newest "
-                    + "\(ComapiSpaceState.pushCapacity)")
-        }
+        try Refused.require(
+            state[call.space.id].noteClick(ofPush: id, at: call.moment), .unknownPush,
+            "no push of the space has the id \(id); expected one of the state's list pushes, which has the newest "
+                + "\(ComapiSpaceState.pushCapacity)")
         return .empty(.ok)
     }
 }

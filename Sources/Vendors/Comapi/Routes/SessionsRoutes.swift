@@ -31,8 +31,6 @@ extension Comapi {
         session.nonce = challenge.nonce
         session.sourceAddress = call.request.connection.remoteAddress
         describeDevice(members, &session, &call)
-        let needsProfile = state[call.space.id].profiles[session.profileID] == nil
-        if needsProfile { try state.checkRoom(bytes: 200 + user.utf8.count, records: 1) }
         let reply = try sessionAnswer(session, call)
         state.challenges.answer(id, by: session.id.text)
         state.sessions.add(session)
@@ -88,17 +86,12 @@ extension Comapi {
     /// The session of the path, which must be the token's own.
     static func ownSession(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiSession {
         let id = ComapiSessionID(call.parameters["session"], in: call.space.id)
-        guard let session = state.sessions[id] else {
-            throw Refusal(
-                .unknownSession, because: "no session of the space has the id \(id.text); expected that of the token")
-        }
-        guard session.id == call.caller.sessionID else {
-            throw Refusal(
-                .foreignSession,
-                because:
-                    "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names"
-            )
-        }
+        let session = try Refused.require(
+            state.sessions[id], .unknownSession,
+            "no session of the space has the id \(id.text); expected that of the token")
+        try Refused.require(
+            session.id == call.caller.sessionID, .foreignSession,
+            "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names")
         return session
     }
 }

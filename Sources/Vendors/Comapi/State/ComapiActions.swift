@@ -44,16 +44,16 @@ extension Comapi {
 
     // MARK: Sessions
 
-    @Sendable private static func endSession(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    private static func endSession(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
     ) throws(ActionRefusal) -> JSON {
         let session = try existingSession(call, state)
         state.endSession(session.id, &outbox)
         return told(session)
     }
 
-    @Sendable private static func expireSession(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    private static func expireSession(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
     ) throws(ActionRefusal) -> JSON {
         let session = try existingSession(call, state)
         state.sessions.expire(session.id, at: call.moment)
@@ -61,8 +61,8 @@ extension Comapi {
         return told(session)
     }
 
-    @Sendable private static func forgetSession(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    private static func forgetSession(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
     ) throws(ActionRefusal) -> JSON {
         let session = try existingSession(call, state)
         state.sessions.closeSockets(of: session.id, because: "The session was forgotten.", &outbox)
@@ -70,18 +70,16 @@ extension Comapi {
         return told(session)
     }
 
-    @Sendable private static func dropSockets(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    private static func dropSockets(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
     ) throws(ActionRefusal) -> JSON {
         let session = try existingSession(call, state)
-        state.sessions.forgetSockets(of: session.id)
+        state.sessions.sockets.forget(session.id)
         outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(session.id))
         return told(session)
     }
 
-    @Sendable private static func answerChallenge(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState
-    ) throws(ActionRefusal) -> JSON {
+    private static func answerChallenge(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let id = try call.required("challenge")
         guard let challenge = state.challenges[id] else {
             let known = state.challenges.all.suffix(20).map(\.id)
@@ -91,9 +89,7 @@ extension Comapi {
         return ["challenge": .string(id), "space": challenge.space.json]
     }
 
-    private static func existingSession(
-        _ call: ActionCall<Comapi>, _ state: ComapiState
-    ) throws(ActionRefusal) -> ComapiSession {
+    private static func existingSession(_ call: Action, _ state: State) throws(ActionRefusal) -> ComapiSession {
         let (id, space) = (ComapiID(try call.required("session")), try call.text("space").map { ComapiID($0) })
         let found = state.sessions.all.filter { $0.id.local == id && (space == nil || $0.space == space) }
         guard let session = found.first else {
@@ -114,8 +110,8 @@ extension Comapi {
 
     // MARK: Messages
 
-    @Sendable private static func sendMessage(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    private static func sendMessage(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
     ) throws(ActionRefusal) -> JSON {
         let (id, occasion) = try conversation(call, state)
         let text = try call.text("text") ?? "Hi"
@@ -123,9 +119,8 @@ extension Comapi {
             "name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count),
         ]
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
-        do throws(ComapiRefusal) {
+        do throws(Refused) {
             let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
-            try state.checkRoom(bytes: 2000 + text.utf8.count)
             if isNew { join(id, occasion, &state, &outbox) }
             return try state.send(draft, to: id, occasion, &outbox).sentReceipt
         } catch {
@@ -133,19 +128,16 @@ extension Comapi {
         }
     }
 
-    private static func join(
-        _ id: ComapiID, _ occasion: ComapiOccasion, _ state: inout ComapiState, _ outbox: inout Outbox
-    ) {
+    private static func join(_ id: ComapiID, _ occasion: ComapiOccasion, _ state: inout State, _ outbox: inout Outbox) {
         let participant = ComapiParticipant(id: occasion.actor, role: .participant)
         state[occasion.space.id].conversations.change(id) { $0.join(participant) }
-        state.count(bytes: occasion.actor.text.utf8.count + 64)
         outbox.send(
             ComapiFrame.participant("Added", participant, of: id, occasion).message,
             to: state[occasion.space.id].conversations[id]?.audience(in: occasion.space.id) ?? [])
     }
 
-    @Sendable private static func markMessage(
-        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    private static func markMessage(
+        _ call: Action, _ state: inout State, _ outbox: inout Outbox
     ) throws(ActionRefusal) -> JSON {
         let (id, occasion) = try conversation(call, state)
         let name = try call.text("status") ?? "read"
@@ -160,7 +152,7 @@ extension Comapi {
     }
 
     private static func conversation(
-        _ call: ActionCall<Comapi>, _ state: ComapiState
+        _ call: Action, _ state: State
     ) throws(ActionRefusal) -> (ComapiID, ComapiOccasion) {
         let accounts = call.vendor.accounts
         let spaceID = try call.text("space") ?? accounts.spaces[0].id.text

@@ -2,7 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// An uploaded file.
 struct ComapiContent: Sendable {
     var id = ""
     var space = ComapiID("")
@@ -18,22 +17,13 @@ typealias ComapiContentStore = RecordTable<ComapiContent>
 extension ComapiContentStore {
     /// The maximum size of an upload, in bytes. ours.
     static var largest: Int { 10 << 20 }
-    /// The maximum number of uploads per sandbox; beyond it, the oldest are removed. ours.
-    static var capacity: Int { 2000 }
-    /// The maximum total size of a sandbox's uploads, in bytes. ours.
-    private static var totalLimit: Int { 64 << 20 }
-
-    mutating func add(_ content: ComapiContent) {
-        store(content)
-        _ = shrink(to: RecordBound(count: Self.capacity, bytes: Self.totalLimit, share: nil), sparing: content.id)
-    }
 }
 
 // MARK: - As a record
 
 extension ComapiContent: KeyedRecord, CodedRecord {
     var key: String { id }
-    var memory: Int { bytes.count }
+    var memory: Int { 256 + bytes.count + name.utf8.count + folder.utf8.count }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id)

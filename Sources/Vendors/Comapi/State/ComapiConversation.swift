@@ -44,7 +44,6 @@ struct ComapiParticipant: CodedRecord {
     }
 }
 
-/// A conversation with its participants and its log.
 struct ComapiConversation: Sendable {
     private(set) var id: ComapiID
     var name: String?
@@ -54,6 +53,7 @@ struct ComapiConversation: Sendable {
     private(set) var participants: [ComapiID: ComapiRole] = [:]
     /// The participants' ids, in order of joining.
     private var order: [ComapiID] = []
+    private var idBytes = 0
     var created: Moment
     var creator: ComapiID
     var updated: Moment
@@ -82,11 +82,13 @@ struct ComapiConversation: Sendable {
 
     /// Adds a participant, or changes its role.
     mutating func join(_ participant: ComapiParticipant) {
-        if participants.updateValue(participant.role, forKey: participant.id) == nil { order.append(participant.id) }
+        guard participants.updateValue(participant.role, forKey: participant.id) == nil else { return }
+        order.append(participant.id)
+        idBytes += participant.id.text.utf8.count
     }
 
     mutating func leave(_ ids: Set<ComapiID>) {
-        for id in ids { participants[id] = nil }
+        for id in ids where participants.removeValue(forKey: id) != nil { idBytes -= id.text.utf8.count }
         order.removeAll { ids.contains($0) }
     }
 
@@ -118,10 +120,6 @@ struct ComapiConversation: Sendable {
         return .object(object)
     }
 
-    /// An estimate of its memory without the log.
-    var byteCount: Int { JSON.object(core).bytes.count + 200 + participantBytes }
-
-    private var participantBytes: Int { order.reduce(0) { $0 + $1.text.utf8.count + 64 } }
 }
 
 // MARK: - As a record
@@ -129,6 +127,11 @@ struct ComapiConversation: Sendable {
 extension ComapiConversation: KeyedRecord, CodedRecord {
     var key: ComapiID { id }
     static var keyOrder: ((ComapiID, ComapiID) -> Bool)? { { $0 < $1 } }
+
+    var memory: Int {
+        let texts = (name?.utf8.count ?? 0) + (about?.utf8.count ?? 0)
+        return 500 + texts + idBytes + 128 * order.count + log.byteCount
+    }
 
     func clash(over name: Never?) -> String { "another conversation has the id \(id.text)" }
 

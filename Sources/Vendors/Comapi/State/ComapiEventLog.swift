@@ -7,7 +7,6 @@ enum ComapiMessageStatus: String, Sendable, CaseIterable, RecordValue {
     case read
 }
 
-/// A message as it was sent, with its statuses.
 struct ComapiMessage: Sendable {
     let id: String
     let sentEventID: Int
@@ -23,7 +22,6 @@ struct ComapiMessage: Sendable {
     private(set) var byteCount: Int
 }
 
-/// A numbered event in a conversation.
 struct ComapiEvent: Sendable {
     enum Kind: Sendable {
         case sent
@@ -58,6 +56,8 @@ struct ComapiEventLog: Sendable {
     /// The number of the newest event; 0 if there is none.
     private(set) var lastID = 0
     private(set) var latestSentID: Int?
+    /// The estimated size of the log.
+    private(set) var byteCount = 0
 
     /// The maximum event number; a log that an import has brought there accepts no more events. ours.
     static let largestID = 1 << 40
@@ -76,55 +76,44 @@ struct ComapiEventLog: Sendable {
     }
 
     /// Adds a message with its `sent` event.
-    ///
-    /// - Returns: the bytes freed by dropping older events.
-    mutating func append(_ message: ComapiMessage, eventID: String) -> Int {
+    mutating func append(_ message: ComapiMessage, eventID: String) {
         messages[message.id] = message
+        byteCount += message.byteCount
         latestSentID = message.sentEventID
-        return append(
+        append(
             ComapiEvent(
                 id: message.sentEventID, eventID: eventID, actor: message.sender, moment: message.sent,
                 messageID: message.id, kind: .sent))
     }
 
     /// Records a message's status for a participant.
-    ///
-    /// - Returns: the bytes freed by dropping older events.
     mutating func append(
         _ status: ComapiMessageStatus, on moment: Moment, of messageID: String, by profile: ComapiID,
         eventID: String, at now: Moment
-    ) -> Int {
+    ) {
         messages[messageID]?.statuses[profile] = (status, moment)
-        return append(
+        append(
             ComapiEvent(
                 id: nextID, eventID: eventID, actor: profile, moment: now, messageID: messageID,
                 kind: .status(status, on: moment)))
     }
 
-    private mutating func append(_ event: ComapiEvent) -> Int {
+    private mutating func append(_ event: ComapiEvent) {
         events.append(event)
+        byteCount += Self.eventBytes
         lastID = event.id
-        return events.count > Self.capacity ? trim() : 0
-    }
-
-    /// Drops a hundredth at once: removing single elements from the front would move all others each time.
-    private mutating func trim() -> Int {
+        guard events.count > Self.capacity else { return }
+        // A hundredth at once: removing single elements from the front would move all others each time.
         let oldest = events.prefix(Self.capacity / 100)
-        var bytes = 0
         for event in oldest {
-            bytes += Self.eventBytes
-            guard event.isSent, let message = messages.removeValue(forKey: event.messageID) else { continue }
-            bytes += message.byteCount
+            let message = event.isSent ? messages.removeValue(forKey: event.messageID) : nil
+            byteCount -= Self.eventBytes + (message?.byteCount ?? 0)
         }
         events.removeFirst(oldest.count)
-        return bytes
     }
 
-    /// The estimated size of an event, in bytes.
-    static let eventBytes = 250
-
-    /// The estimated size of the log, in bytes.
-    var byteCount: Int { events.count * Self.eventBytes + messages.values.reduce(0) { $0 + $1.byteCount } }
+    /// The estimated size of an event with the status that it may set, in bytes.
+    private static let eventBytes = 250
 }
 
 // MARK: - As records
@@ -154,6 +143,7 @@ extension ComapiEventLog {
             or: "last_event is \(last ?? newest), and the last event listed is \(newest)")
         events = entries.map(\.event)
         for message in entries.compactMap(\.message) { messages[message.id] = message }
+        byteCount = events.count * Self.eventBytes + messages.values.reduce(0) { $0 + $1.byteCount }
         lastID = last ?? newest
         latestSentID = events.last(where: \.isSent)?.id
     }
@@ -197,7 +187,6 @@ extension ComapiEvent: CodedRecord {
 }
 
 extension ComapiMessage {
-    /// The status of the message for one participant.
     private struct Status: CodedRecord {
         var profile = ComapiID("")
         var status = ComapiMessageStatus.delivered

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// A session of a user on a device.
 struct ComapiSession: Sendable {
     private(set) var id: ComapiSessionID
     private(set) var profileID: ComapiID
@@ -38,28 +37,20 @@ struct ComapiSession: Sendable {
     static let provider = "jsonWebToken"
 }
 
-/// The sessions of a sandbox, within limits.
 struct ComapiSessionStore: Sendable {
-    /// The maximum number of sessions; beyond it, the oldest are dropped and their tokens become unknown. ours.
-    static let capacity = 20_000
     /// The maximum number of ended sessions to remember. ours.
     static let endedCapacity = 20_000
-
-    private static let bound = RecordBound(count: capacity)
 
     /// In order of start.
     var table = RecordTable<ComapiSession>()
     private(set) var ended = InsertionOrder<ComapiSessionID>()
     /// Sessions that an action made the server forget; a restart clears this too.
     private var forgotten: Set<ComapiSessionID> = []
-    private(set) var sockets = ComapiOpenSockets()
+    var sockets = ComapiOpenSockets()
 
-    /// All sessions, in order of start.
     var all: [ComapiSession] { table.all }
 
     subscript(id: ComapiSessionID) -> ComapiSession? { table[id] }
-
-    func isEnded(_ id: ComapiSessionID) -> Bool { ended.contains(id) }
 
     /// The sessions of a user, in order of start.
     func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
@@ -69,7 +60,6 @@ struct ComapiSessionStore: Sendable {
     mutating func add(_ session: ComapiSession) {
         forgotten.remove(session.id)
         table.store(session)
-        _ = table.shrink(to: Self.bound)
     }
 
     mutating func end(_ id: ComapiSessionID) {
@@ -102,13 +92,6 @@ struct ComapiSessionStore: Sendable {
         table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)
     }
-
-    mutating func socketOpened(for session: ComapiSession) { sockets.add(session.id, expires: session.expires) }
-
-    mutating func socketClosed(for id: ComapiSessionID) { sockets.remove(id) }
-
-    /// Stops counting the sockets of a session: they are being closed.
-    mutating func forgetSockets(of id: ComapiSessionID) { sockets.forget(id) }
 }
 
 // MARK: - As a record
@@ -122,6 +105,11 @@ extension ComapiSession: KeyedRecord, CodedRecord {
 
     var key: ComapiSessionID { id }
     var group: Owner? { Owner(space: space, profile: profileID) }
+    var memory: Int {
+        let registered = registration?.object?.first?.value.object ?? [:]
+        let texts = (device.map(\.value) + registered.map(\.value)).compactMap(\.string) + [id.text, profileID.text]
+        return texts.reduce(1024) { $0 + $1.utf8.count }
+    }
 
     func clash(over name: Never?) -> String { "session \(id.text) occurs twice" }
 

@@ -13,7 +13,6 @@ extension ComapiState {
     ) throws(ComapiRefusal) -> ComapiMessage {
         let space = occasion.space.id
         let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
-        try checkRoom(bytes: bytes + ComapiEventLog.eventBytes)
         guard self[space].conversations[id]?.log.hasRoom != false else {
             throw Refusal(.bodyTooLarge, because: "the events of the conversation have come to the largest number")
         }
@@ -22,8 +21,7 @@ extension ComapiState {
             sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
             parts: draft.parts, alert: draft.alert, byteCount: bytes)
         let event = occasion.identifiers.uuid()
-        let freed = self[space].conversations.change(id) { $0.log.append(message, eventID: event) } ?? 0
-        count(bytes: bytes + ComapiEventLog.eventBytes - freed)
+        self[space].conversations.change(id) { $0.log.append(message, eventID: event) }
         tell(message.sentEventID, of: id, occasion.space, &outbox)
         if let alert = message.alert { notePushes(alert, message, of: id, occasion) }
         return message
@@ -56,13 +54,11 @@ extension ComapiState {
             return "The message is \(known.rawValue) already."
         }
         let event = occasion.identifiers.uuid()
-        let freed =
-            self[space].conversations.change(id) {
-                $0.log.append(
-                    update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
-                    at: occasion.moment)
-            } ?? 0
-        count(bytes: ComapiEventLog.eventBytes - freed)
+        self[space].conversations.change(id) {
+            $0.log.append(
+                update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
+                at: occasion.moment)
+        }
         tell(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
         return nil
     }
@@ -97,12 +93,10 @@ extension ComapiState {
 // MARK: - As sent
 
 extension ComapiMessage {
-    /// The response to the sender.
     var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(sentEventID)] }
 }
 
 extension ComapiConversation {
-    /// The sender and time of a message.
     private func context(of message: ComapiMessage) -> JSON {
         [
             "from": message.from, "conversationId": id.json, "sentBy": message.sender.json,

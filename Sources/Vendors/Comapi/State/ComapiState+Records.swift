@@ -4,9 +4,11 @@ import Tokens
 
 /// State as JSON; the fixtures give none, so all state comes from requests.
 extension Comapi: RecordedVendor {
-    var initialState: ComapiState { ComapiState() }
+    var initialState: State { ComapiState() }
 
-    func code(_ state: inout ComapiState, _ coder: inout RecordCoder) {
+    func size(of state: State) -> StateSize { state.size }
+
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         if coder.isReading { state = ComapiState(rememberedFrom: state) }
         coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)
         // Importing state into a sandbox does not change whose tokens it accepts.
@@ -15,7 +17,7 @@ extension Comapi: RecordedVendor {
         var challenges = state.challenges.all
         coder.list("challenges", &challenges, atMost: ComapiChallengeStore.capacity)
         if coder.isReading { for one in challenges { state.challenges.add(one, at: Moment(unixSeconds: 0)) } }
-        coder.table("sessions", &state.sessions.table, isRequired: false, atMost: ComapiSessionStore.capacity)
+        coder.table("sessions", &state.sessions.table, isRequired: false)
         let ended = coder.elements { state.sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] } }
         coder.list("ended_sessions", ended, atMost: ComapiSessionStore.endedCapacity) { (node) throws(FixtureProblem) in
             let entry = try node.mapping("id", "space")
@@ -29,14 +31,14 @@ extension Comapi: RecordedVendor {
             coder.list("spaces", &spaces) { state.add($0) }
         }
         var contents = state.contents.all
-        coder.list("contents", &contents, atMost: ComapiContentStore.capacity)
-        if coder.isReading { for content in contents { state.contents.add(content) } }
+        coder.list("contents", &contents)
+        if coder.isReading { for content in contents { state.contents.store(content) } }
     }
 
     /// A reset also ends sessions of earlier runs, and invalidates tokens minted before it.
     ///
     /// The new mark is derived from the old one: with a seed, the same calls yield the same tokens.
-    func state(afterResetting old: ComapiState) -> ComapiState {
+    func state(afterResetting old: State) -> State {
         var state = ComapiState()
         state.adoptsEarlierSessions = false
         state.mintMark = "reset-\((old.mintMark.split(separator: "-").last.flatMap { Int($0) } ?? 0) &+ 1)"
@@ -55,18 +57,6 @@ extension ComapiState {
     /// - Returns: why it was not added.
     fileprivate mutating func add(_ space: ComapiSpaceState) -> String? {
         if spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
-        let (profiles, conversations) = (space.profiles.all, space.conversations.all)
-        let bytes =
-            profiles.reduce(0) { $0 + $1.byteCount } + conversations.reduce(0) { $0 + $1.byteCount + $1.log.byteCount }
-        let records = profiles.count + conversations.count
-        count(bytes: bytes, records: records)
-        do throws(ComapiRefusal) {
-            try checkRoom(bytes: 0)
-        } catch {
-            // Not by a copy of the state, which would have the next change copy all spaces.
-            count(bytes: -bytes, records: -records)
-            return error.reason ?? "there is no room for it"
-        }
         self[space.id] = space
         return nil
     }
@@ -80,7 +70,6 @@ extension RecordCoder {
         member(name, &value, or: standard, write: { $0.written }, read: Self.instant)
     }
 
-    /// A moment that may be absent.
     mutating func instant(_ name: String, _ value: inout Moment?) {
         member(name, &value, or: .some(nil), write: { $0?.written }, read: Self.instant)
     }

@@ -90,9 +90,7 @@ struct ComapiAppFacts: RuleFacts {
     }
 
     /// Why the challenge is unknown in this space.
-    private static func strangeness(
-        _ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState
-    ) -> String? {
+    private static func strangeness(_ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState) -> String? {
         if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
         return id.flatMap { state.challenges.challenge(nonce: $0) }
             .map {

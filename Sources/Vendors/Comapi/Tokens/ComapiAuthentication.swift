@@ -32,8 +32,9 @@ extension Comapi {
     func authenticate(_ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>) -> ComapiCredentials {
         var credentials = ComapiCredentials()
         var facts = ComapiSessionFacts(self, arrival.switches, in: arrival.sandbox, at: arrival.moment)
-        facts.hasEncodedQuery =
-            arrival.route.id == "profile.query" && ComapiPath.encodedQuery(in: arrival.request.path) != nil
+        if case .query = arrival.route.access {
+            facts.hasEncodedQuery = ComapiPath.encodedQuery(in: arrival.request.path) != nil
+        }
         if case .anybody = arrival.route.access {
             findings.judge(facts, by: Self.callRules)
             return credentials
@@ -43,8 +44,8 @@ extension Comapi {
         (facts.spaceID, facts.space) = (id, credentials.space)
         if let space = credentials.space { present(arrival, to: space, &credentials, &facts) }
         findings.judge(facts, by: Self.callRules)
-        if arrival.route.id == "content.upload", findings.failure == nil {
-            credentials.upload = Result { () throws(ComapiRefusal) in try ComapiUpload(arrival.request) }
+        if case .upload = arrival.route.access, findings.failure == nil {
+            credentials.upload = Result { () throws(Refused) in try ComapiUpload(arrival.request) }
         }
         return credentials
     }
@@ -57,7 +58,7 @@ extension Comapi {
         switch arrival.route.access {
         case .anybody, .space: break
         case .challenge: credentials.answer = answer(arrival, of: space)
-        case .session, .socket:
+        case .session, .query, .upload, .socket:
             facts.needsToken = true
             facts.bearer = BearerToken(arrival.request.fields)
             credentials.session = presentedToken(arrival, facts.bearer)
@@ -81,7 +82,7 @@ extension Comapi {
     /// Reads the body of `session.create` and the token in it.
     private func answer(_ arrival: ComapiArrival, of space: ComapiSpace) -> ComapiChallengeAnswer {
         let body: Fields<Comapi>
-        do throws(ComapiRefusal) {
+        do throws(Refused) {
             body = try Fields(bodyOf: arrival.request)
         } catch {
             return ComapiChallengeAnswer(refusal: error, body: nil, authenticationID: nil, token: nil)
@@ -108,7 +109,7 @@ extension Comapi {
 // MARK: - Checks that need state
 
 extension Comapi {
-    func authorize(_ call: inout ComapiCall, _ state: inout ComapiState) {
+    func authorize(_ call: inout ComapiCall, _ state: inout State) {
         guard let space = call.credentials.space else { return }
         if let answer = call.credentials.answer { authorize(answer, in: space, &call, state) }
         guard let token = call.credentials.session else { return }
@@ -116,13 +117,18 @@ extension Comapi {
         facts.take(token, of: space)
         facts.findSession(in: state)
         call.findings.judge(facts, by: Self.sessionRules)
-        if call.findings.failure == nil, let session = facts.adopted { state.adopt(session, at: call.moment) }
+        guard call.findings.failure == nil, let session = facts.adopted else { return }
+        guard !state.size.isFull else {
+            let note = "The sandbox is full, so that it cannot take over the session."
+            return call.findings.add(Finding("room", .failed, note: note, source: "ours"), orFail: .bodyTooLarge)
+        }
+        state.adopt(session, at: call.moment)
     }
 
     /// If the body cannot be used, the handler rejects it, since it knows the parameters of the response; until then no
     /// rule may reject.
     private func authorize(
-        _ answer: ComapiChallengeAnswer, in space: ComapiSpace, _ call: inout ComapiCall, _ state: ComapiState
+        _ answer: ComapiChallengeAnswer, in space: ComapiSpace, _ call: inout ComapiCall, _ state: State
     ) {
         var facts = ComapiAppFacts(answer.token, of: space, among: accounts.spaces, call.switches, at: call.moment)
         facts.findChallenge(answer.authenticationID, in: state)

@@ -64,7 +64,6 @@ extension Comapi {
         return space
     }
 
-    /// A different space.
     private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {
         guard let other = accounts.spaces.first(where: { $0.sharedSecret != space.sharedSecret && $0.id != space.id })
         else { throw MintRefusal("there is no other API space") }

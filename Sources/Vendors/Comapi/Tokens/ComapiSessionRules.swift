@@ -58,15 +58,15 @@ struct ComapiSessionFacts: RuleFacts {
         let namesake = state.sessions[id]
         let known = namesake.flatMap { $0.profileID == token.profileID ? $0 : nil }
         standing = Standing(
-            id: id.text, expires: known?.expires, holder: namesake?.profileID.text, isEnded: state.sessions.isEnded(id),
+            id: id.text, expires: known?.expires, holder: namesake?.profileID.text,
+            isEnded: state.sessions.ended.contains(id),
             isAdoptable: namesake == nil && isAdoptable(token, id, state), adoptsEarlier: state.adoptsEarlierSessions)
     }
 
     private func isAdoptable(_ token: ComapiSessionToken, _ id: ComapiSessionID, _ state: ComapiState) -> Bool {
         if let mark = token.mintMark, token.start == sandbox.start { return mark == state.mintMark }
         // With a seed all runs have the same name; sessions this run has forgotten are then recognized by id.
-        let isEarlier =
-            token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
+        let isEarlier = token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
         return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && isEarlier
     }
 
@@ -185,8 +185,7 @@ extension Comapi {
         ) { facts, finding in
             guard let standing = facts.standing else { return nil }
             guard standing.isEnded else { return .passed }
-            finding?.found = .text(
-                "session \(standing.id) of \(facts.token?.profileID.text ?? ""), which was ended")
+            finding?.found = .text("session \(standing.id) of \(facts.token?.profileID.text ?? ""), which was ended")
             return .failed
         },
         Rule(

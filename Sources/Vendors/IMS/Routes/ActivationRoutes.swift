@@ -37,22 +37,17 @@ extension IMS {
         guard email.caseFolded == user.email.caseFolded else {
             throw Refusal(.activationEmailMismatch, because: "\(user.id) was enrolled with \(user.email), not \(email)")
         }
-        guard let activation = user.activation else {
-            throw Refusal(
-                .activationCodeWrong,
-                because: "\(user.id) has no activation code, as after an import without secrets; "
-                    + "POST /ims/v1/users/\(user.id)/activation-code gives it one; expected that one")
-        }
+        let activation = try Refused.require(
+            user.activation, .activationCodeWrong,
+            "\(user.id) has no activation code, as after an import without secrets; "
+                + "POST /ims/v1/users/\(user.id)/activation-code gives it one; expected that one")
         guard code.hasSameBytes(as: activation.code) else {
             throw Refusal(.activationCodeWrong, because: Self.difference(of: code, from: activation.code, of: user))
         }
-        guard moment < activation.expires else {
-            throw Refusal(
-                .activationCodeExpired,
-                because:
-                    "the code of \(user.id) ended at \(activation.expires.rfc3339), and now is \(moment.rfc3339); expected one that has not ended"
-            )
-        }
+        try Refused.require(
+            moment < activation.expires, .activationCodeExpired,
+            "the code of \(user.id) ended at \(activation.expires.rfc3339), and now is \(moment.rfc3339); expected one that has not ended"
+        )
     }
 
     /// How a code differs from the right one; shows neither.
@@ -69,11 +64,9 @@ extension IMS {
 
     private static func checkSubject(_ subject: String, of user: IMSUser, _ state: State) throws(Refused) {
         if let enrolled = user.enterpriseID {
-            guard enrolled.hasSameBytes(as: subject) else {
-                throw Refusal(
-                    .subjectMismatch,
-                    because: "\(user.id) was enrolled as \(enrolled), not as \(subject), for whom the token is")
-            }
+            try Refused.require(
+                enrolled.hasSameBytes(as: subject), .subjectMismatch,
+                "\(user.id) was enrolled as \(enrolled), not as \(subject), for whom the token is")
             return
         }
         if let other = state.users.user(of: user.tenant, enterpriseID: subject) {
@@ -84,12 +77,8 @@ extension IMS {
             )
         }
         // ours: a text that an enrollment could not contain is not an enterprise id.
-        guard subject.unicodeScalars.count <= IMSBody.longestText else {
-            throw Refusal(
-                .subjectMismatch,
-                because:
-                    "sub has \(subject.unicodeScalars.count) characters; expected at most \(IMSBody.longestText)"
-            )
-        }
+        try Refused.require(
+            subject.unicodeScalars.count <= IMSBody.longestText, .subjectMismatch,
+            "sub has \(subject.unicodeScalars.count) characters; expected at most \(IMSBody.longestText)")
     }
 }

@@ -36,7 +36,7 @@ extension IMS {
     }
 
     private static func publish(
-        _ call: inout IMSCall, _ state: inout State, _ body: (IssuerKeys) throws(IMSRefusal) -> JSON
+        _ call: inout IMSCall, _ state: inout State, _ body: (IssuerKeys) throws(Refused) -> JSON
     ) throws(Refused) -> Reply {
         let name = call.parameters["name"]
         let found: IssuerKeys?

@@ -13,7 +13,7 @@ extension IMS: FieldDialect {
     static let fieldPolicy = FieldPolicy(textLengths: 1...IMSBody.longestText, indexSigns: (".", ""))
 
     /// The first wrong field decides, and the answer names its path.
-    static func refusal(of problems: [FieldProblem]) -> IMSRefusal {
+    static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]
         if let reason = problem.reason(of: "the content", expected: "an object", whenEmpty: nil) {
             return Refusal(.bodyMalformed, because: reason)

@@ -8,13 +8,6 @@ extension IMS {
         let invitation = try call.body {
             IMSInvitation(&$0, number: number, user: user.number, created: call.moment)
         }
-        guard state.invitations.hasRoom(for: user.number) else {
-            throw Refusal(
-                .bodyTooLarge,
-                because:
-                    "a sandbox keeps \(IMSInvitations.mostOfUser) invitations of a user, \(IMSInvitations.capacity) in all"
-            )
-        }
         state.invitations.add(invitation)
         return .json(invitation.json, status: .created)
     }

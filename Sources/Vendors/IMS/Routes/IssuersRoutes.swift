@@ -10,14 +10,6 @@ extension IMS {
         let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
-        guard state.issuers.count < IMSIssuerStore.capacity else {
-            // As for every full store: neither waiting (429) nor another state of this issuer (409) would help, a 5xx
-            // would be our fault, and 413 covers more than the server is able to keep (RFC 9110 section 15.5.14).
-            throw Refusal(
-                .bodyTooLarge,
-                because: "there are \(state.issuers.count) issuers; at most \(IMSIssuerStore.capacity) are kept")
-        }
-        try checkRoom(for: record, state)
         return onboard(record, reading, &call, &state, status: .created)
     }
 
@@ -29,21 +21,10 @@ extension IMS {
             throw Self.refusal("name", "is \(record.name), but the path names \(old.record.name)")
         }
         if let other = state.issuers.issuer(record.issuer), other !== old { throw exists("issuer", other) }
-        try checkRoom(for: record, state)
         return onboard(record, reading, &call, &state, status: .ok)
     }
 
-    private static func checkRoom(for record: IMSIssuerRecord, _ state: State) throws(Refused) {
-        guard state.issuers.hasRoom(for: record) else {
-            throw Refusal(
-                .bodyTooLarge,
-                because:
-                    "the key sources have too many bytes with this one; at most \(IMSIssuerStore.byteCapacity) are kept"
-            )
-        }
-    }
-
-    private static func exists(_ field: String, _ other: IMSIssuer) -> IMSRefusal {
+    private static func exists(_ field: String, _ other: IMSIssuer) -> Refused {
         Refusal(
             .issuerExists, ["field": .string(field)],
             because: "issuer \(other.record.name) has the same \(field); expected one that nobody has")
@@ -110,11 +91,9 @@ extension IMS {
 
     private static func issuer(_ call: IMSCall, _ state: State) throws(Refused) -> IMSIssuer {
         let name = call.parameters["name"]
-        guard let issuer = state.issuers.named(name) else {
-            throw Refusal(
-                .issuerNotFound, because: "no issuer is called \(name); expected the name of one that was added")
-        }
-        return issuer
+        return try Refused.require(
+            state.issuers.named(name), .issuerNotFound,
+            "no issuer is called \(name); expected the name of one that was added")
     }
 }
 

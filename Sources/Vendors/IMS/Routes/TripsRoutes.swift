@@ -8,21 +8,11 @@ extension IMS {
     static func uploadTrip(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let trip = try call.body { IMSTrip(&$0, of: user.number, received: call.moment) }
         if let known = state.trips.trip(trip.id, of: user.number) {
-            guard trip.hasSameContent(as: known) else {
-                throw Refusal(
-                    .tripConflict,
-                    because:
-                        "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known)); expected the same content"
-                )
-            }
-            return .json(known.json)
-        }
-        guard state.trips.hasRoom(for: trip) else {
-            throw Refusal(
-                .bodyTooLarge,
-                because:
-                    "there is no room; at most \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all are kept"
+            try Refused.require(
+                trip.hasSameContent(as: known), .tripConflict,
+                "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known)); expected the same content"
             )
+            return .json(known.json)
         }
         state.trips.add(trip)
         return .json(trip.json, status: .created)
@@ -37,10 +27,9 @@ extension IMS {
 
     static func readTrip(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["trip_id"]
-        guard let trip = state.trips.trip(id, of: user.number) else {
-            throw Refusal(
-                .tripNotFound, because: "no trip of \(user.id) has the id \(id); expected that of a trip in their list")
-        }
+        let trip = try Refused.require(
+            state.trips.trip(id, of: user.number), .tripNotFound,
+            "no trip of \(user.id) has the id \(id); expected that of a trip in their list")
         return .json(trip.fullJSON)
     }
 
@@ -58,7 +47,6 @@ extension IMS {
     }
 }
 
-/// The trips that a client asks for.
 private struct TripPage {
     private let from: Double?
     private let to: Double?

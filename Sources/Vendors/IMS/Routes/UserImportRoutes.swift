@@ -33,9 +33,7 @@ extension IMS {
             }
             throw Refusal(.bodyMalformed, because: "\(error); expected CSV (RFC 4180)")
         }
-        guard let head = lines.first else {
-            throw Refusal(.bodyMalformed, because: "the content has no row; expected a header row")
-        }
+        let head = try Refused.require(lines.first, .bodyMalformed, "the content has no row; expected a header row")
         try check(head.fields)
         var (enrolled, activated, unlisted, errors): (Int, Int, Int, [JSON]) = (0, 0, 0, [])
         for line in lines.dropFirst() {
@@ -64,7 +62,7 @@ extension IMS {
     }
 
     /// Notes in the journal which member of which line is wrong, and why.
-    private static func tell(_ refusal: IMSRefusal, of line: CSV.Line, _ told: Int, _ call: inout IMSCall) {
+    private static func tell(_ refusal: Refused, of line: CSV.Line, _ told: Int, _ call: inout IMSCall) {
         guard told < mostTold else { return }
         call.findings.note(
             Finding(

@@ -19,7 +19,7 @@ extension IMS {
     /// - Throws: ``IMSFailure/stateConflict`` or ``IMSFailure/enrollmentExists``.
     static func enroll(_ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout State) throws(Refused) -> IMSUser {
         try check(enrollment, state)
-        return state.enroll(enrollment, call.identifiers, at: call.moment)
+        return state.users.enroll(enrollment, call.identifiers, at: call.moment)
     }
 
     /// Checks an enrollment: it can be active, and its unique values are free in its tenant.
@@ -55,20 +55,13 @@ extension IMS {
 
     static func activateUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
-        guard user.state != .active else {
-            throw Refusal(
-                .stateConflict,
-                because:
-                    "\(user.id) is active already; expected a user who is not: deactivate it first to activate it again"
-            )
-        }
-        guard user.enterpriseID != nil else {
-            throw Refusal(
-                .stateConflict,
-                because:
-                    "\(user.id) is \(user.state.rawValue) without an enterprise_id; expected one to be active with: the app links "
-                    + "one with POST /ims/v1/activation, or enroll the user again with one")
-        }
+        try Refused.require(
+            user.state != .active, .stateConflict,
+            "\(user.id) is active already; expected a user who is not: deactivate it first to activate it again")
+        try Refused.require(
+            user.enterpriseID != nil, .stateConflict,
+            "\(user.id) is \(user.state.rawValue) without an enterprise_id; expected one to be active with: the app links "
+                + "one with POST /ims/v1/activation, or enroll the user again with one")
         user.activate(at: call.moment)
         state.users.store(user)
         return .json(user.operatorJSON)
@@ -76,13 +69,9 @@ extension IMS {
 
     static func deactivateUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
-        guard user.state != .deactivated else {
-            throw Refusal(
-                .stateConflict,
-                because:
-                    "\(user.id) is deactivated already; expected a user who is not: activate it first to deactivate it again"
-            )
-        }
+        try Refused.require(
+            user.state != .deactivated, .stateConflict,
+            "\(user.id) is deactivated already; expected a user who is not: activate it first to deactivate it again")
         user.deactivate(at: call.moment)
         state.users.store(user)
         return .json(user.operatorJSON)
@@ -91,13 +80,10 @@ extension IMS {
     /// Gives an enrolled user a new code; the old one stops working.
     static func renewCode(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
-        guard user.state == .enrolled else {
-            throw Refusal(
-                .stateConflict,
-                because:
-                    "\(user.id) is \(user.state.rawValue), and only a user who is enrolled needs a code; expected such a user"
-                    + (user.state == .deactivated ? "; POST /ims/v1/users/\(user.id)/activate makes it active" : ""))
-        }
+        try Refused.require(
+            user.state == .enrolled, .stateConflict,
+            "\(user.id) is \(user.state.rawValue), and only a user who is enrolled needs a code; expected such a user"
+                + (user.state == .deactivated ? "; POST /ims/v1/users/\(user.id)/activate makes it active" : ""))
         user.activation = IMSUser.Activation(call.identifiers, at: call.moment)
         state.users.store(user)
         return .json(user.operatorJSON)
@@ -105,12 +91,9 @@ extension IMS {
 
     private static func user(_ call: IMSCall, _ state: State) throws(Refused) -> IMSUser {
         let name = call.parameters["id"]
-        guard let user = state.user(name, of: call.request.queryValue("tenant")) else {
-            throw Refusal(
-                .userNotFound,
-                because: "no user has the id or the enterprise id \(name); expected that of an imported user")
-        }
-        return user
+        return try Refused.require(
+            state.user(name, of: call.request.queryValue("tenant")), .userNotFound,
+            "no user has the id or the enterprise id \(name); expected that of an imported user")
     }
 }
 

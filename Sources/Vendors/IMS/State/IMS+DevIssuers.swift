@@ -5,7 +5,7 @@ extension IMS {
     /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
     ///
     /// - Throws: which file holds no key.
-    func devKeys(of name: String, in state: IMSState) throws(MintRefusal) -> IssuerKeys? {
+    func devKeys(of name: String, in state: State) throws(MintRefusal) -> IssuerKeys? {
         try devKeys(of: name, among: state.devKeys)
     }
 
@@ -15,16 +15,16 @@ extension IMS {
         return try accounts.devIssuer(name)?.initialKeys()
     }
 
-    func issuers(in state: IMSState) -> [IssuerKeys] {
+    func issuers(in state: State) -> [IssuerKeys] {
         // Minting reports a file without a key; here the issuer is skipped.
         accounts.devIssuers.compactMap { (try? devKeys(of: $0.name, in: state)) ?? nil }
     }
 
-    func store(_ keys: IssuerKeys, in state: inout IMSState) { state.store(keys) }
+    func store(_ keys: IssuerKeys, in state: inout State) { state.store(keys) }
 
-    func remoteKeys(in state: IMSState) -> [RemoteKeys] { state.issuers.all.compactMap(\.remote) }
+    func remoteKeys(in state: State) -> [RemoteKeys] { state.issuers.all.compactMap(\.remote) }
 
-    func store(_ keys: RemoteKeys, in state: inout IMSState) {
+    func store(_ keys: RemoteKeys, in state: inout State) {
         guard let issuer = state.issuers.named(keys.issuer) else { return }
         state.issuers.store(IMSIssuer(issuer, remote: keys))
     }

@@ -29,27 +29,25 @@ extension IMS {
         .drillKeys(of: "dev issuer"),
     ]
 
-    @Sendable private static func enrollByAction(
-        _ call: ActionCall<IMS>, _ state: inout IMSState
-    ) throws(ActionRefusal) -> JSON {
+    private static func enrollByAction(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         var members = call.members
         let tenant = try call.text("tenant") ?? state.issuers.all.first?.record.tenant ?? "demo"
         members["tenant"] = .string(tenant)
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
-        do throws(IMSRefusal) {
+        do throws(Refused) {
             let enrollment = try IMSBody(members).read { body in
                 let tenant = body.text("tenant")
                 return IMSEnrollment(&body, tenant: tenant)
             }
             try check(enrollment, state)
-            return state.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
+            return state.users.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
         } catch {
             throw ActionRefusal(error.reason ?? error.failure.rawValue)
         }
     }
 
     private static func change(
-        _ call: ActionCall<IMS>, _ state: inout IMSState, to wanted: IMSUser.State
+        _ call: Action, _ state: inout State, to wanted: IMSUser.State
     ) throws(ActionRefusal) -> JSON {
         let name = try call.required("user")
         let issuer = try call.text("issuer")

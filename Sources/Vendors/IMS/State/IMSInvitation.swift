@@ -45,6 +45,8 @@ struct IMSInvitation: Sendable, Hashable {
         return values.compactMap(\.string)
     }
 
+    var byteCount: Int { ([name, email, phone] + sharedIDs).reduce(256) { $0 + $1.utf8.count } }
+
     var json: JSON {
         [
             "kind": .string(kind.rawValue), "name": .string(name), "email": .string(email), "phone": .string(phone),
@@ -56,22 +58,16 @@ struct IMSInvitation: Sendable, Hashable {
 
 /// The invitations of a sandbox, in the order in which they were sent.
 struct IMSInvitations: Sendable {
-    /// ours: limits, so that inviting in a loop cannot fill the memory.
-    static let mostOfUser = 1000
-    static let capacity = 20_000
-
     private(set) var all: [IMSInvitation] = []
+    /// An estimate of their memory.
+    private(set) var byteCount = 0
     private(set) var lastNumber = 0
 
     func invitations(of user: Int) -> [IMSInvitation] { all.filter { $0.user == user } }
 
-    /// Whether a user may send one more.
-    func hasRoom(for user: Int) -> Bool {
-        all.count < Self.capacity && all.lazy.filter { $0.user == user }.count < Self.mostOfUser
-    }
-
     mutating func add(_ invitation: IMSInvitation) {
         all.append(invitation)
+        byteCount += invitation.byteCount
         count(from: invitation.number)
     }
 
@@ -84,5 +80,8 @@ struct IMSInvitations: Sendable {
     /// Continues the numbering after that number, unless it is already further.
     mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
 
-    mutating func keep(_ users: (Int) -> Bool) { all = all.filter { users($0.user) } }
+    mutating func keep(_ users: (Int) -> Bool) {
+        all = all.filter { users($0.user) }
+        byteCount = all.reduce(0) { $0 + $1.byteCount }
+    }
 }

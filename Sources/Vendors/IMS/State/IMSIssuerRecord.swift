@@ -107,9 +107,6 @@ struct IMSIssuerRecord: Sendable, Hashable {
         return issuer.hasPrefix(PublicBase.placeholder) && !path.isEmpty && iss.hasSuffix(path)
     }
 
-    /// An estimate of the memory that the record takes, in bytes.
-    var byteCount: Int { source.byteCount + issuer.utf8.count + 512 }
-
     /// Whether a token's `jti` is checked.
     var needsTokenID: Bool { requiresTokenID || replay != .off }
 }

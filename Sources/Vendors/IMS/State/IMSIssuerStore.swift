@@ -7,17 +7,12 @@ typealias IMSIssuerStore = RecordTable<IMSIssuer>
 extension IMSIssuer: KeyedRecord {
     var key: ExactText { ExactText(record.name) }
     var names: [ExactText] { [ExactText(record.issuer)] }
-    var memory: Int { record.byteCount }
+    var memory: Int { record.source.byteCount + record.issuer.utf8.count + 512 }
 
     func isSame(as other: IMSIssuer) -> Bool { record == other.record }
 }
 
 extension IMSIssuerStore {
-    /// ours: a limit, so that onboarding in a loop cannot fill the memory.
-    static var capacity: Int { 1000 }
-    /// ours: the limit for all onboarding records, in bytes.
-    static var byteCapacity: Int { 32 * 1024 * 1024 }
-
     func issuer(_ iss: String) -> IMSIssuer? { self[named: ExactText(iss)] }
 
     /// The issuer that a token's `iss` names, in the sandbox where the token is sent: `iss` is compared byte for byte,
@@ -28,11 +23,6 @@ extension IMSIssuerStore {
     }
 
     func named(_ name: String) -> IMSIssuer? { self[name] }
-
-    /// Whether there is room for an issuer, counting the space of the one it replaces.
-    func hasRoom(for record: IMSIssuerRecord) -> Bool {
-        byteCount - (named(record.name)?.memory ?? 0) + record.byteCount <= Self.byteCapacity
-    }
 
     /// Lists the issuers with these names first, in this order; the others follow in their current order.
     mutating func arrange(_ names: [ExactText]) {

@@ -5,7 +5,9 @@ import JSON
 ///
 /// Fetched keys are left out: they are fetched again when needed.
 extension IMS: RecordedVendor {
-    func code(_ state: inout IMSState, _ coder: inout RecordCoder) {
+    func size(of state: State) -> StateSize { state.size }
+
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         let (extent, current) = (coder.extent ?? .changes, state)
         coder.reading { (mapping) throws(FixtureProblem) in
             // Of several mistakes, one in these two is reported.
@@ -16,18 +18,12 @@ extension IMS: RecordedVendor {
             (node, _) throws(FixtureProblem) in try IMSIssuer.list(node, accounts.fixtures)
         }
         if extent == .whole { state.issuers.arrange(issuers) }
-        coder.table("users", &state.users, within: IMSUserStore.bound)
+        coder.table("users", &state.users)
         coder.list("trips", coder.elements { state.trips.all.map(\.record) }) { (node) throws(FixtureProblem) in
-            let trip = try IMSTrip.record(node)
-            guard state.trips.hasRoom(for: trip) else {
-                throw node.problem(
-                    "a sandbox keeps at most \(IMSTrips.mostOfUser) trips of a user, and \(IMSTrips.byteCapacity) bytes "
-                        + "of all")
-            }
-            state.trips.add(trip)
+            state.trips.add(try IMSTrip.record(node))
         }
         let invitations = coder.elements { state.invitations.all.map(\.json) }
-        coder.list("invitations", invitations, atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
+        coder.list("invitations", invitations) { (node) throws(FixtureProblem) in
             state.invitations.add(try IMSInvitation.record(node))
         }
         if coder.isWritingRows {
@@ -47,7 +43,7 @@ extension IMS: RecordedVendor {
 
     private static let lastNumbers = 0...IMSUserStore.numbers.upperBound
 
-    private func codeNumbers(_ state: inout IMSState, _ coder: inout RecordCoder) {
+    private func codeNumbers(_ state: inout State, _ coder: inout RecordCoder) {
         let range = Self.lastNumbers
         coder.lastNumber("last_user", &state.users) { (node) throws(FixtureProblem) in try node.int(in: range) }
         var last = state.invitations.lastNumber
@@ -56,7 +52,7 @@ extension IMS: RecordedVendor {
         state.invitations.count(from: last)
     }
 
-    private func codeRemovals(_ state: inout IMSState, _ coder: inout RecordCoder) {
+    private func codeRemovals(_ state: inout State, _ coder: inout RecordCoder) {
         var order = coder.isReading ? [] : state.issuers.ownOrder
         coder.member("issuer_order", &order, or: [], write: { $0.isEmpty ? JSON?.none : .array($0.map(\.json)) }) {
             (node) throws(FixtureProblem) in
@@ -69,7 +65,7 @@ extension IMS: RecordedVendor {
         if coder.isReading, !order.isEmpty { state.issuers.arrange(order) }
     }
 
-    func adopt(_ state: IMSState, startedFrom old: IMS) -> IMSState {
+    func adopt(_ state: State, startedFrom old: IMS) -> State {
         var adopted = state
         (adopted.issuers, adopted.users) = (initialState.issuers, initialState.users)
         adopted.issuers.take(changesOf: state.issuers)
@@ -141,9 +137,7 @@ extension IMSInvitation {
 
 extension FixtureNode {
     /// Reads a record as the content of the request that created it.
-    fileprivate func read<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(FixtureProblem) -> Value {
+    fileprivate func read<Value>(_ read: (inout FieldReader) -> Value) throws(FixtureProblem) -> Value {
         let body = IMSBody(try verbatim().object ?? [:])
         do throws(IMSRefusal) {
             return try body.read(read)

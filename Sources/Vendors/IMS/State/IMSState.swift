@@ -15,13 +15,8 @@ struct IMSState: Sendable {
         users = RecordTable(fixtures: accounts.users)
     }
 
-    /// Enrolls a user without conflicts in its tenant; evicted users lose their trips and invitations.
-    mutating func enroll(
-        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment
-    ) -> IMSUser {
-        let (user, madeRoom) = users.enroll(enrollment, identifiers, at: moment)
-        if madeRoom { forgetStrays() }
-        return user
+    var size: StateSize {
+        issuers.size + users.size + trips.size + StateSize(records: invitations.all.count, bytes: invitations.byteCount)
     }
 
     /// Removes trips and invitations of users who no longer exist.

@@ -44,9 +44,6 @@ struct IMSTrip: Sendable {
     /// How long the trip took, in seconds.
     var duration: Double { ended.unixSeconds - started.unixSeconds }
 
-    /// An estimate of the memory that the trip takes, in bytes.
-    var byteCount: Int { points.count + id.utf8.count + (vehicleID?.utf8.count ?? 0) + 256 }
-
     /// Whether both trips have the same content, whatever the form of their numbers.
     func hasSameContent(as other: IMSTrip) -> Bool {
         started.text == other.started.text && ended.text == other.ended.text
@@ -75,7 +72,6 @@ struct IMSTrip: Sendable {
     /// The trip without its points.
     var json: JSON { .object(members) }
 
-    /// The trip with its points.
     var fullJSON: JSON {
         var members = members
         members["points"] = pointList

@@ -15,26 +15,17 @@ extension IMSTrip: KeyedRecord {
 
     var key: Key { Key(user: user, id: ExactText(id)) }
     var group: Int? { user }
-    var memory: Int { byteCount }
+    var memory: Int { points.count + id.utf8.count + (vehicleID?.utf8.count ?? 0) + 256 }
 
     func isSame(as other: IMSTrip) -> Bool { json == other.json }
 }
 
 extension IMSTrips {
-    /// ours: limits, so that uploads in a loop cannot fill the memory.
-    static var mostOfUser: Int { 2000 }
-    static var byteCapacity: Int { 32 * 1024 * 1024 }
-
     func trip(_ id: String, of user: Int) -> IMSTrip? { self[IMSTrip.Key(user: user, id: ExactText(id))] }
 
     /// The trips of a user, newest first; of those with the same start, the last to arrive comes first.
     func trips(of user: Int) -> [IMSTrip] {
         records(in: user).sorted { ($0.started.unixSeconds, $0.number) > ($1.started.unixSeconds, $1.number) }
-    }
-
-    /// Whether the user and the sandbox have room for one more trip.
-    func hasRoom(for trip: IMSTrip) -> Bool {
-        count(in: trip.user) < Self.mostOfUser && byteCount + trip.byteCount <= Self.byteCapacity
     }
 
     mutating func add(_ trip: IMSTrip) {

@@ -14,18 +14,6 @@ struct IMSUser: Sendable, Hashable {
         let expires: Moment
         /// 72 hours; the number is ours.
         static let lifetime = Duration.seconds(72 * 3600)
-
-        init(code: String, expires: Moment) {
-            self.code = code
-            self.expires = expires
-        }
-
-        /// A new code.
-        init(_ identifiers: IdentifierSource, at moment: Moment) {
-            let digits = String(identifiers.next() % 100_000_000)
-            code = String(repeating: "0", count: 8 - digits.count) + digits
-            expires = moment + Self.lifetime
-        }
     }
 
     private(set) var number: Int
@@ -99,13 +87,19 @@ struct IMSUser: Sendable, Hashable {
     private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
 }
 
+extension IMSUser.Activation {
+    init(_ identifiers: IdentifierSource, at moment: Moment) {
+        let digits = String(identifiers.next() % 100_000_000)
+        self.init(code: String(repeating: "0", count: 8 - digits.count) + digits, expires: moment + Self.lifetime)
+    }
+}
+
 // MARK: - As a record
 
 /// Users as fixtures and exports list them; empty members are left out.
 extension IMSUser: CodedRecord {
     init() {
-        self.init(
-            number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0))
+        self.init(number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0))
     }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -150,12 +144,10 @@ extension IMSUser: CodedRecord {
 extension IMSUser.State: RecordValue {}
 
 extension RecordCoder {
-    /// A text that is not empty.
     fileprivate mutating func text(_ name: String, _ value: inout String) {
         member(name, &value, or: nil, write: { $0.written }, read: Self.text)
     }
 
-    /// An optional text that is not empty.
     fileprivate mutating func text(_ name: String, _ value: inout String?, isShown: Bool = true) {
         member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Self.text)
     }

@@ -17,6 +17,10 @@ extension IMSUser: KeyedRecord {
     var key: Int { number }
     var names: [Name] { Self.names(of: tenant, enterpriseID, activationID, email) }
     var secretText: String? { activation?.code }
+    var memory: Int {
+        let texts = [tenant, enterpriseID ?? "", activationID, email, firstName, lastName, phone, locale]
+        return texts.reduce(1024) { $0 + $1.utf8.count }
+    }
     static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
 
     func clash(over name: Name?) -> String {
@@ -42,9 +46,6 @@ extension IMSUser: KeyedRecord {
 }
 
 extension IMSUserStore {
-    /// More users evict those enrolled first; users of the fixtures stay. ours: a limit, so that a load test cannot
-    /// fill the memory.
-    static var bound: RecordBound { RecordBound(count: 50_000) }
     /// ours: leaves room for further numbers.
     static var numbers: ClosedRange<Int> { 1...1_000_000_000 }
 
@@ -77,11 +78,8 @@ extension IMSUserStore {
 
     /// Enrolls a user without conflicts in its tenant.
     ///
-    /// - Returns: the user, with a code unless it is active at once, and whether others were evicted.
-    mutating func enroll(
-        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment,
-        within bound: RecordBound = bound
-    ) -> (user: IMSUser, madeRoom: Bool) {
+    /// - Returns: the user, with a code unless it is active at once.
+    mutating func enroll(_ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment) -> IMSUser {
         var user = IMSUser(
             number: nextNumber(upTo: Self.numbers.upperBound), tenant: enrollment.tenant,
             enterpriseID: enrollment.enterpriseID, activationID: enrollment.effectiveActivationID,
@@ -93,6 +91,6 @@ extension IMSUserStore {
             user.activation = IMSUser.Activation(identifiers, at: moment)
         }
         store(user)
-        return (user, !shrink(to: bound).isEmpty)
+        return user
     }
 }

@@ -18,7 +18,7 @@ struct IMSAuthenticationContext: Sendable {
 }
 
 extension IMS {
-    func authenticationContext(in state: IMSState) -> IMSAuthenticationContext {
+    func authenticationContext(in state: State) -> IMSAuthenticationContext {
         IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
     }
 

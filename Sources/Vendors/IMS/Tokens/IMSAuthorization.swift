@@ -4,7 +4,7 @@ import Tokens
 
 /// Checks that need the state.
 extension IMS {
-    func authorize(_ call: inout IMSCall, _ state: inout IMSState) {
+    func authorize(_ call: inout IMSCall, _ state: inout State) {
         switch call.route.access {
         case .open, .operator: return
         case .token, .user: break
@@ -17,9 +17,7 @@ extension IMS {
     }
 
     /// Notes that a token was used, unless the request was refused earlier; a refused user has used it too.
-    private func useTokenID(
-        of facts: IMSFacts, _ call: IMSCall, _ state: inout IMSState
-    ) -> IMSFacts.TokenUse? {
+    private func useTokenID(of facts: IMSFacts, _ call: IMSCall, _ state: inout State) -> IMSFacts.TokenUse? {
         guard let token = facts.token, let issuer = facts.issuer, issuer.record.replay != .off,
             let id = token.tokenID, let expiry = token.compact.date("exp").seconds()
         else { return nil }
@@ -33,7 +31,7 @@ extension IMS {
 
     /// The likely intended user when no enterprise id in the tenant matches the subject.
     fileprivate static func namesake(
-        of subject: String, in tenant: String, _ issuer: IMSIssuer, _ state: IMSState
+        of subject: String, in tenant: String, _ issuer: IMSIssuer, _ state: State
     ) -> String? {
         if let other = state.users.user(enterpriseID: subject) {
             return "\(other.id) of tenant \(other.tenant) has it; issuer \(issuer.record.name) belongs to tenant "
@@ -49,7 +47,7 @@ extension IMS {
     }
 
     /// The enrollment of a user for whom a valid token vouches (ours); `nil` when another user has the email already.
-    static func adopted(_ subject: String, in tenant: String, _ state: IMSState) -> IMSEnrollment? {
+    static func adopted(_ subject: String, in tenant: String, _ state: State) -> IMSEnrollment? {
         let enrollment = IMSEnrollment(
             tenant: tenant, email: subject + "@adopted.invalid", enterpriseID: subject, isActive: true)
         let fits = subject.unicodeScalars.count <= IMSBody.longestText
@@ -74,11 +72,11 @@ extension IMSFacts {
 }
 
 extension IMS {
-    typealias UserHandler = @Sendable (inout IMSCall, IMSUser, inout IMSState) throws(IMSRefusal) -> Reply
+    typealias UserHandler = @Sendable (inout IMSCall, IMSUser, inout IMSState) throws(Refused) -> Reply
 
     /// A route's handler that finds the token's user, whom authorization found or allowed to be adopted.
     static func forUser(_ handler: @escaping UserHandler) -> Route<IMS>.Handler {
-        { (call, state) throws(IMSRefusal) in
+        { (call, state) throws(Refused) in
             let (tenant, subject) = try call.subject()
             if let user = state.users.user(of: tenant, enterpriseID: subject) {
                 return try handler(&call, user, &state)
@@ -86,7 +84,7 @@ extension IMS {
             guard let enrollment = adopted(subject, in: tenant, state) else { throw Refusal(.userUnknown) }
             // The handler may still refuse; then the user is not enrolled.
             var next = state
-            let user = next.enroll(enrollment, call.identifiers, at: call.moment)
+            let user = next.users.enroll(enrollment, call.identifiers, at: call.moment)
             let reply = try handler(&call, user, &next)
             state = next
             return reply
@@ -95,7 +93,6 @@ extension IMS {
 }
 
 extension Call<IMS> {
-    /// The tenant and the subject that the token names.
     func subject() throws(IMSRefusal) -> (tenant: String, subject: String) {
         guard let subject = credentials.token?.subject, let issuer = credentials.issuer else {
             throw Refusal(.tokenMissing, because: "nobody was authorized; expected a token")

@@ -33,8 +33,7 @@ struct IMSClientFacts: RuleFacts {
         partCount = parts.count
         let decoded = parts.map { Base64URL.decodeLeniently(Array($0)) }
         let objects = decoded.prefix(2).map { bytes in bytes.flatMap { (try? JSON.parse($0))?.object } }
-        let isReadable =
-            parts.count == 3 && decoded.allSatisfy { $0 != nil } && objects.allSatisfy { $0 != nil }
+        let isReadable = parts.count == 3 && decoded.allSatisfy { $0 != nil } && objects.allSatisfy { $0 != nil }
         claims = isReadable ? objects[1] : nil
     }
 }
@@ -107,7 +106,7 @@ extension IMS {
         }
     ]
 
-    func checkerSettings(in state: IMSState, _ switches: IMSSwitches) -> CheckerSettings {
+    func checkerSettings(in state: State, _ switches: IMSSwitches) -> CheckerSettings {
         CheckerSettings(margin: .seconds(switches.nearExpirySeconds))
     }
 }

@@ -10,7 +10,6 @@ struct IMSKeyReader {
         let source: IMSKeySource
         /// The usable keys; empty for a source that is fetched.
         var keys: [VerificationKey] = []
-        /// Its unusable entries.
         var skipped: [SkippedKey] = []
     }
 
@@ -58,9 +57,8 @@ struct IMSKeyReader {
 
     private func remote(_ kind: IMSKeySource.Kind, _ body: IMSBody) throws(IMSRefusal) -> IMSKeySource {
         let text = try body.read { $0.text("url", atMost: 2048) }
-        guard let url = IMSKeyURL(text) else {
-            throw Refusal(.jwksURLNotAllowed, because: "“\(text)” is not a URL of the kind https://HOST/PATH")
-        }
+        let url = try IMSRefusal.require(
+            IMSKeyURL(text), .jwksURLNotAllowed, "“\(text)” is not a URL of the kind https://HOST/PATH")
         if let obstacle = obstacle(url) { throw Refusal(.jwksURLNotAllowed, because: obstacle) }
         return IMSKeySource(kind: kind, given: .object(body.object), url: text)
     }
@@ -123,9 +121,7 @@ struct IMSKeyReader {
     /// Reads a map of ids to certificates. Certificates after a text's first one are its chain, which is not checked.
     ///
     /// - Returns: the members that are not texts, which are left out too.
-    private func read(
-        _ map: JSONObject, by reader: inout PublishedKeysReader
-    ) throws(IMSRefusal) -> [SkippedKey] {
+    private func read(_ map: JSONObject, by reader: inout PublishedKeysReader) throws(IMSRefusal) -> [SkippedKey] {
         if let id = map.duplicateNames.first { throw invalid("two certificates have the kid \(id)") }
         var texts = JSONObject()
         var skipped: [SkippedKey] = []

@@ -75,8 +75,7 @@ enum IMSKeyRules {
     ) { facts, finding in
         guard case .some(let keys) = facts.keys, keys.valid.isEmpty, let issuer = facts.issuer else { return nil }
         finding?.expected = .text("a certificate that is valid at \(facts.moment.rfc3339)")
-        finding?.found = .text(
-            keys.places.compactMap { issuer.ring.keys[$0].validity?.dates }.joined(separator: "; "))
+        finding?.found = .text(keys.places.compactMap { issuer.ring.keys[$0].validity?.dates }.joined(separator: "; "))
         finding?.note = "certificate_dates of issuer \(issuer.record.name) is reject; warn and ignore accept it."
         return .failed
     }

@@ -38,7 +38,7 @@ extension IMS {
         ) { (defect, token) throws(MintRefusal) in try apply(defect, to: &token, of: signer, in: setting.state) }
     }
 
-    private func issuer(_ name: String?, in state: IMSState) throws(MintRefusal) -> IMSIssuer {
+    private func issuer(_ name: String?, in state: State) throws(MintRefusal) -> IMSIssuer {
         let all = state.issuers.all
         guard let name else {
             guard let first = all.first(where: { accounts.devIssuer($0.record.name) != nil }) else {
@@ -52,7 +52,7 @@ extension IMS {
         return issuer
     }
 
-    private func signingKey(of name: String, in state: IMSState) throws(MintRefusal) -> SigningKey {
+    private func signingKey(of name: String, in state: State) throws(MintRefusal) -> SigningKey {
         guard let keys = try devKeys(of: name, in: state) else {
             let known = accounts.devIssuers.map(\.name).joined(separator: ", ")
             throw MintRefusal(
@@ -89,7 +89,7 @@ extension IMS {
     }
 
     private func apply(
-        _ defect: OwnDefect, to token: inout UnsignedToken, of signer: String, in state: IMSState
+        _ defect: OwnDefect, to token: inout UnsignedToken, of signer: String, in state: State
     ) throws(MintRefusal) {
         switch defect {
         case .noNotBefore: for name in ["nbf", "iat"] { token.content.claims[name] = nil }
@@ -110,7 +110,7 @@ extension IMS {
 
     var secretTexts: [String] { [accounts.operatorKey] }
 
-    func secrets(in state: IMSState) -> SecretLedger { state.users.secrets }
+    func secrets(in state: State) -> SecretLedger { state.users.secrets }
 
     var samples: [SampleCredential] {
         // Whose iss is this server's own address has no fixed one.

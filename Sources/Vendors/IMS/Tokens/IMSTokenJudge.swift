@@ -10,7 +10,6 @@ final class IMSTokenJudge: Sendable {
     let policy: KeyFetchPolicy
     /// Knows the accounts, and what dev issuers publish.
     let vendor: IMS
-    /// The changed keys of dev issuers.
     let devKeys: [String: IssuerKeys]
     let asking: Asking
     let sandbox: SandboxIdentity
@@ -36,9 +35,7 @@ final class IMSTokenJudge: Sendable {
     }
 
     /// Judges a token by every rule, in order; without a token, explains why there is none.
-    func judge(
-        _ token: IMSToken?, in bearer: BearerToken? = nil, _ findings: inout Findings<IMSFailure>
-    ) -> IMSFacts {
+    func judge(_ token: IMSToken?, in bearer: BearerToken? = nil, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         var presented = IMSFacts.Presented(vendor, switches, at: moment)
         (presented.token, presented.bearer) = (token, bearer)
         let issuer = token?.issuer.flatMap { issuers.issuer($0, in: sandbox) }

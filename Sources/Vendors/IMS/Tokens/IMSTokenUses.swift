@@ -42,12 +42,10 @@ struct IMSTokenUses: Sendable {
     /// The number of uses at which to look for expired ones.
     private var nextSweep = 1000
 
-    /// Starts empty.
     init(capacity: Int = IMSTokenUses.standardCapacity) {
         self.capacity = capacity
     }
 
-    /// All uses, earliest first.
     var all: [IMSTokenUse] { uses.all }
 
     var count: Int { uses.count }

@@ -79,8 +79,7 @@ extension IMS {
         case .enrolled:
             finding?.note = "\(id) (\(subject.name)) has not activated the app: POST /ims/v1/activation does."
         case .deactivated:
-            finding?.note =
-                "\(id) (\(subject.name)) was deactivated: POST /ims/v1/users/\(id)/activate undoes it."
+            finding?.note = "\(id) (\(subject.name)) was deactivated: POST /ims/v1/users/\(id)/activate undoes it."
         }
         return .failed
     }

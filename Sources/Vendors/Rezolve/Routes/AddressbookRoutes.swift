@@ -30,6 +30,8 @@ extension RezolveAddress: RezolveEntry {
     static let unknown = RezolveFailure.addressNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolveAddress]> { \.addresses }
 
+    var texts: [String] { [shortName, fullName, line1, line2, city, state, zip, country, phoneID] }
+
     /// A change replaces the whole address: missing members become empty (ours). The spellings without an underscore
     /// are from the vendor's older pages.
     init(_ body: inout FieldReader, isNew: Bool, over old: RezolveAddress?, _ switches: RezolveSwitches) {

@@ -33,7 +33,7 @@ extension Rezolve {
         guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
             throw Refusal(.ruaUserNotFound, because: whyNoGuest(entity, partner))
         }
-        return try openSession(of: guest, device: device, call, &state)
+        return try openSession(of: guest, device: device, without: ["timesLoggedIn"], call, &state)
     }
 
     private static func whyNoGuest(_ entity: String, _ partner: RezolvePartner) -> String {

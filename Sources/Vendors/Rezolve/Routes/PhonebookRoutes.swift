@@ -15,6 +15,8 @@ extension RezolvePhone: RezolveEntry {
     static let unknown = RezolveFailure.phoneNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolvePhone]> { \.phones }
 
+    var texts: [String] { [name, phone] }
+
     static func list(_ entries: [JSON]) -> JSON { ["phones": .array(entries)] }
 
     /// The lengths come from the staging servers' messages.

@@ -14,13 +14,10 @@ extension Rezolve {
             throw Refusal(.maskedTokenMissing)
         }
         if let known = state.entityID(partner: partner.id, partnerEntityID: token.partnerEntityID) {
-            guard call.switches.duplicateRegistration == .returnExisting else {
-                throw Refusal(
-                    .registrationDuplicate,
-                    because:
-                        "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known); expected a partner_entity_id that is not"
-                )
-            }
+            try Refused.require(
+                call.switches.duplicateRegistration == .returnExisting, .registrationDuplicate,
+                "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known); expected a partner_entity_id that is not"
+            )
             return answer(known, of: partner)
         }
         let customer = RezolveCustomer(

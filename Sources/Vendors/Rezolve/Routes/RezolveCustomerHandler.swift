@@ -1,8 +1,7 @@
 import Emulation
 
 extension Rezolve {
-    typealias CustomerHandler =
-        @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
+    typealias CustomerHandler = @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
 
     /// A route's handler that finds the customer, passes a copy to `handler`, and stores the copy unless the handler
     /// threw.

@@ -14,6 +14,8 @@ protocol RezolveEntry {
 
     var id: String { get set }
     var json: JSON { get }
+    /// Its texts, as far as clients choose them.
+    var texts: [String] { get }
 
     /// Reads what a client sends, except the id.
     ///
@@ -21,14 +23,11 @@ protocol RezolveEntry {
     init(_ body: inout FieldReader, isNew: Bool, over old: Self?, _ switches: RezolveSwitches)
 
     /// Checks whether the customer may have the entry; returns what to wait for until this is known.
-    func check(
-        _ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply?
+    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply?
 
     /// Checks that no other record of the customer refers to the entry.
     func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal)
 
-    /// The book as answered.
     static func list(_ entries: [JSON]) -> JSON
 }
 
@@ -36,6 +35,9 @@ extension RezolveEntry {
     func check(_: JSONObject, _: RezolveCall, _: RezolveCustomer) throws(RezolveRefusal) -> Reply? { nil }
 
     func checkRemoval(from _: RezolveCustomer) throws(RezolveRefusal) {}
+
+    /// An estimate of the entry's memory.
+    var byteCount: Int { texts.reduce(256) { $0 + $1.utf8.count } }
 
     static func list(_ entries: [JSON]) -> JSON { .array(entries) }
 }

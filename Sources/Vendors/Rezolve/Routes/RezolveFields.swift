@@ -5,7 +5,7 @@ extension Rezolve: FieldDialect {
     static let fieldPolicy = FieldPolicy(tellsAll: true)
 
     /// Missing members decide first, then wrong types, then short texts.
-    static func refusal(of problems: [FieldProblem]) -> RezolveRefusal {
+    static func refusal(of problems: [FieldProblem]) -> Refused {
         if let reason = problems[0].reason() { return Refusal(.bodyMalformed, because: reason) }
         let missing = problems.filter { $0.kind == .missing }.map(\.path)
         let failure: RezolveFailure =

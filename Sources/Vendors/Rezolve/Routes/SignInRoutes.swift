@@ -22,14 +22,14 @@ extension Rezolve {
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
             entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
-            partnerEntityID: RezolveState.partnerEntityID(ofUser: id),
+            partnerEntityID: State.partnerEntityID(ofUser: id),
             email: email ?? "", created: call.moment)
         let user = RUAUser(
             id: id, customer: customer, username: username, password: draft.password, firstName: draft.firstName,
             lastName: draft.lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
         state.store(customer)
         state.users.store(user)
-        return .json(user.answer(to: "rua.register", call.switches), status: .created)
+        return .json(user.answer(without: ["firstName", "lastName"], by: call.switches), status: .created)
     }
 
     static func confirmUser(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
@@ -43,11 +43,9 @@ extension Rezolve {
                     "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id); expected that of a user who registered"
             )
         }
-        guard call.parameters["code"] == confirmationCode else {
-            throw Refusal(
-                .ruaConfirmCodeWrong,
-                because: "the code is \(call.parameters["code"]); expected \(confirmationCode), which it always is")
-        }
+        try Refused.require(
+            call.parameters["code"] == confirmationCode, .ruaConfirmCodeWrong,
+            "the code is \(call.parameters["code"]); expected \(confirmationCode), which it always is")
         user.isConfirmed = true
         state.users.store(user)
         return .json(user.json)
@@ -59,13 +57,10 @@ extension Rezolve {
         let (username, password, device) = try call.signInBody().read {
             ($0.text("username"), $0.text("password"), $0.text("deviceId", atLeast: 1))
         }
-        guard let user = state.users.user(of: partner.id, username: username) else {
-            throw Refusal(
-                .ruaWrongCredentials,
-                because:
-                    "no user of partner \(partner.id) has the username \(username.shown); expected that of a user who registered"
-            )
-        }
+        let user = try Refused.require(
+            state.users.user(of: partner.id, username: username), .ruaWrongCredentials,
+            "no user of partner \(partner.id) has the username \(username.shown); expected that of a user who registered"
+        )
         guard let known = user.password, known.hasSameBytes(as: password) else {
             throw Refusal(.ruaWrongCredentials, because: user.wrongPassword)
         }
@@ -88,13 +83,9 @@ extension Rezolve {
     static func forgotPassword(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let email = try call.signInBody().read { $0.text("email") }
         let partner = call.credentials.partner?.id ?? ""
-        guard let user = state.users.user(of: partner, email: email) else {
-            throw Refusal(
-                .ruaUserNotFound,
-                because:
-                    "no user of partner \(partner) has the email \(email.shown); expected that of a user who registered"
-            )
-        }
+        let user = try Refused.require(
+            state.users.user(of: partner, email: email), .ruaUserNotFound,
+            "no user of partner \(partner) has the email \(email.shown); expected that of a user who registered")
         call.findings.note(
             Finding("mail", .noted, found: .text("user \(user.id)"), note: "A real server would send a mail now."))
         return .json([:])
@@ -153,7 +144,7 @@ extension Rezolve {
 
     /// Answers with the user and, in `Authorization`, the token of a new session.
     static func openSession(
-        of user: RUAUser, device: String, _ call: RezolveCall, _ state: inout State
+        of user: RUAUser, device: String, without names: [String] = [], _ call: RezolveCall, _ state: inout State
     ) throws(Refused) -> Reply {
         guard let customer = state.customers[user.entityID],
             let partner = call.vendor.accounts.partner(id: user.partnerID)
@@ -165,7 +156,7 @@ extension Rezolve {
         var user = user
         user.logIn(on: device)
         state.users.store(user)
-        return .respond(withToken("Bearer \(token)", user.answer(to: call.route.id, call.switches)))
+        return .respond(withToken("Bearer \(token)", user.answer(without: names, by: call.switches)))
     }
 
     /// A login JWT as RUA signs it on behalf of the partner.
@@ -173,11 +164,9 @@ extension Rezolve {
         for customer: RezolveCustomer, of partner: RezolvePartner, device: String, _ arrival: RezolveArrival,
         lifetime: Duration = sessionLifetime
     ) throws(Refused) -> String {
-        guard let key = partner.authKey?.signing else {
-            throw Refusal(
-                .ruaNoAuthKey,
-                because: "partner \(partner.id) has no auth key to sign a token with; expected a partner that has one")
-        }
+        let key = try Refused.require(
+            partner.authKey?.signing, .ruaNoAuthKey,
+            "partner \(partner.id) has no auth key to sign a token with; expected a partner that has one")
         var draft = TokenDraft.login(
             entityID: customer.entityID, partnerEntityID: customer.partnerEntityID, deviceID: device,
             expiry: arrival.moment + lifetime)
@@ -216,14 +205,9 @@ extension Call<Rezolve> {
     /// The RUA user that an authorized session token names.
     func sessionUser(in state: RezolveState) throws(RezolveRefusal) -> RUAUser {
         let session = try session(in: state)
-        guard let user = session.user else {
-            throw Refusal(
-                .ruaTokenInvalid,
-                because:
-                    "customer \(session.customer.entityID) has no user at RUA; expected the token of one who registered there"
-            )
-        }
-        return user
+        return try RezolveRefusal.require(
+            session.user, .ruaTokenInvalid,
+            "customer \(session.customer.entityID) has no user at RUA; expected the token of one who registered there")
     }
 
     /// The body of a request to RUA, which must be a JSON object.

@@ -49,15 +49,11 @@ extension RUAUser {
 
     /// The user as a route answers it. With switch `rua-user-answers` = `schema`, as in the schemas of the vendor's
     /// tests: names null after registering, sign-ins null after a guest's login by body.
-    func answer(to route: String, _ switches: RezolveSwitches) -> JSON {
+    ///
+    /// - Parameter names: the members that are null then.
+    func answer(without names: [String], by switches: RezolveSwitches) -> JSON {
         guard switches.userAnswers == .schema, var object = json.object else { return json }
-        switch route {
-        case "rua.register":
-            object["firstName"] = .null
-            object["lastName"] = .null
-        case "rua.guest": object["timesLoggedIn"] = .null
-        default: break
-        }
+        for name in names { object[name] = .null }
         return .object(object)
     }
 }

@@ -38,6 +38,8 @@ extension RezolveCard: RezolveEntry {
     static let unknown = RezolveFailure.cardNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolveCard]> { \.cards }
 
+    var texts: [String] { [type, brand, pan6, pan4, shortName, nameOnCard, validFrom ?? "", expiresOn, addressID] }
+
     private static let members = [
         "short_name", "pan", "pan6", "pan4", "brand", "type", "name_on_card", "expires_on", "address_id", "valid_from",
     ]
@@ -48,8 +50,7 @@ extension RezolveCard: RezolveEntry {
         let needed = isNew ? Self.members : Self.lasting
         var texts: [String: String] = [:]
         for name in needed + Self.members.filter({ !needed.contains($0) }) {
-            texts[name] = body.optionalText(
-                name, isRequired: needed.contains(name), acceptsNull: name == "valid_from")
+            texts[name] = body.optionalText(name, isRequired: needed.contains(name), acceptsNull: name == "valid_from")
         }
         self.init(
             id: "", type: texts["type"] ?? old?.type ?? "", brand: texts["brand"] ?? old?.brand ?? "",
@@ -59,9 +60,7 @@ extension RezolveCard: RezolveEntry {
             expiresOn: texts["expires_on"] ?? old?.expiresOn ?? "", addressID: texts["address_id"] ?? "")
     }
 
-    func check(
-        _ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply? {
+    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply? {
         if let wait = try check(pan: body["pan"]?.string, call, customer) { return wait }
         try customer.place(of: RezolveAddress.self, addressID, namedBy: "address_id")
         return nil

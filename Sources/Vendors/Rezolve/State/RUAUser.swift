@@ -56,7 +56,6 @@ struct RUAUser: Sendable {
         loggedOutDevices.removeAll { $0.hasSameBytes(as: device) }
     }
 
-    /// Ends the session on that device.
     mutating func logOut(on device: String) {
         guard !isLoggedOut(on: device) else { return }
         if loggedOutDevices.count == Self.maximumLoggedOutDevices { loggedOutDevices.removeFirst() }
@@ -109,6 +108,10 @@ extension RUAUser: KeyedRecord {
 
     var key: Int { id }
     var secretText: String? { password }
+    var memory: Int {
+        let texts = [username, password, firstName, lastName, email, phone].compactMap(\.self) + loggedOutDevices
+        return texts.reduce(512) { $0 + $1.utf8.count }
+    }
     static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
 
     /// Empty texts are not names.

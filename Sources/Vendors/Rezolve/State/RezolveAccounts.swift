@@ -11,10 +11,16 @@ final class RezolvePartner: Sendable {
     /// `nil` for a partner without one.
     let authKey: RezolveAuthKey?
 
-    init(id: String, apiKey: String, authKey: RezolveAuthKey?) {
-        self.id = id
-        self.apiKey = apiKey
-        self.authKey = authKey
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "api_key", "auth_key")
+        let id = try entry.required("id").string()
+        let text = try entry["auth_key"]?.string()
+        do {
+            authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text, of: id) }
+        } catch {
+            throw node.problem("the auth key cannot be used: \(error)")
+        }
+        (self.id, apiKey) = (id, try entry.required("api_key").string())
     }
 }
 
@@ -83,20 +89,5 @@ extension RezolveAccounts {
         users = try RecordTable.list(
             try document.required("users"), .fixture(fixtures),
             prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
-    }
-}
-
-extension RezolvePartner {
-    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
-        let entry = try node.mapping("id", "api_key", "auth_key")
-        let id = try entry.required("id").string()
-        let text = try entry["auth_key"]?.string()
-        let authKey: RezolveAuthKey?
-        do {
-            authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text, of: id) }
-        } catch {
-            throw node.problem("the auth key cannot be used: \(error)")
-        }
-        self.init(id: id, apiKey: try entry.required("api_key").string(), authKey: authKey)
     }
 }

@@ -24,9 +24,7 @@ extension Rezolve {
             ], body: logOutUser),
     ]
 
-    @Sendable private static func registerCustomer(
-        _ call: ActionCall<Rezolve>, _ state: inout RezolveState
-    ) throws(ActionRefusal) -> JSON {
+    private static func registerCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let accounts = call.vendor.accounts
         let partnerEntityID = try call.required("partner_entity_id")
         let partnerID = try call.text("partner") ?? accounts.partners.first?.id ?? ""
@@ -48,17 +46,13 @@ extension Rezolve {
         return ["entity_id": .string(entity), "partner_id": .string(partner.id)]
     }
 
-    @Sendable private static func removeCustomer(
-        _ call: ActionCall<Rezolve>, _ state: inout RezolveState
-    ) throws(ActionRefusal) -> JSON {
+    private static func removeCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let entity = try existingEntity(call, state)
         state.remove(entity: entity)
         return ["entity_id": .string(entity)]
     }
 
-    @Sendable private static func logOutUser(
-        _ call: ActionCall<Rezolve>, _ state: inout RezolveState
-    ) throws(ActionRefusal) -> JSON {
+    private static func logOutUser(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let entity = try existingEntity(call, state)
         guard var user = state.users.user(entity: entity) else {
             throw ActionRefusal("customer \(entity) has no user at RUA")
@@ -68,9 +62,7 @@ extension Rezolve {
         return ["id": JSON(user.id), "username": .string(user.username)]
     }
 
-    private static func existingEntity(
-        _ call: ActionCall<Rezolve>, _ state: RezolveState
-    ) throws(ActionRefusal) -> String {
+    private static func existingEntity(_ call: Action, _ state: State) throws(ActionRefusal) -> String {
         let entity = try call.required("entity")
         guard state.customers[entity] != nil else {
             let hint = Nearest.hint(to: entity, among: state.customers.keys.sorted().prefix(20).map(\.text))

@@ -19,17 +19,16 @@ struct RezolveCustomer: Sendable {
     var addresses: [RezolveAddress] = []
     var cards: [RezolveCard] = []
 
-    /// ours: the limit for each book and the wallet, so that a client in a loop cannot fill the memory.
+    /// ours: the limit for each book and the wallet, each of which is one answer.
     private static let maximumEntries = 1000
 
     /// Refuses another entry when a book is full.
     ///
     /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
     static func checkRoom(for count: Int) throws(RezolveRefusal) {
-        guard count < maximumEntries else {
-            throw Refusal(
-                .bodyTooLarge, because: "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
-        }
+        try RezolveRefusal.require(
+            count < maximumEntries, .bodyTooLarge,
+            "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
     }
 
     init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
@@ -51,6 +50,11 @@ extension RezolveCustomer: KeyedRecord {
 
     var key: ExactText { ExactText(entityID) }
     var names: [PartnerUser] { [PartnerUser(partnerID: partnerID, partnerEntityID: partnerEntityID)] }
+    var memory: Int {
+        let texts = [partnerEntityID, profile.title, profile.name, profile.firstName, profile.lastName, profile.email]
+        return 2048 + texts.reduce(0) { $0 + $1.utf8.count } + phones.reduce(0) { $0 + $1.byteCount }
+            + addresses.reduce(0) { $0 + $1.byteCount } + cards.reduce(0) { $0 + $1.byteCount }
+    }
 
     func clash(over name: PartnerUser?) -> String {
         "another customer is \(entityID) or \(partnerEntityID) of the partner"
@@ -95,8 +99,7 @@ extension RezolveCustomer: CodedRecord {
             addressIDs.contains(ExactText(card.addressID))
                 ? nil : "card \(card.id) has the unknown address \(card.addressID)"
         }
-        coder.check(
-            !entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
+        coder.check(!entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
         coder.check(
             [phones.map(\.id), addresses.map(\.id), cards.map(\.id)].allSatisfy {
                 Set($0.map { ExactText($0) }).count == $0.count
@@ -132,8 +135,7 @@ struct RezolveKeyPair: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("entity", &entityID)
-        coder.member(
-            "private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
+        coder.member("private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
     }
 }
 

@@ -3,14 +3,16 @@ import JSON
 
 /// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 extension Rezolve: RecordedVendor {
-    func code(_ state: inout RezolveState, _ coder: inout RecordCoder) {
+    func size(of state: State) -> StateSize { state.customers.size + state.users.size }
+
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         let complaint = accounts.partners.complaint(about:)
         var (owners, pairs) = (state.owners, state.madeKeyPairs)
         // Read first, since whole states lack it: its absence shows that the input is no set of changes.
         let readsOwners = isPart && coder.isReading
         if readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
-        coder.table("customers", &state.customers, within: RezolveState.bound, complaint: complaint)
+        coder.table("customers", &state.customers, complaint: complaint)
         if isPart, !readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
         if coder.isReading { state.add(owners: owners) }
         coder.table("users", &state.users, prepare: RecordTable.preparation(state.customers))
@@ -29,7 +31,7 @@ extension Rezolve: RecordedVendor {
         if coder.isReading { state.settle(pairs) }
     }
 
-    func adopt(_ state: RezolveState, startedFrom old: Rezolve) -> RezolveState {
+    func adopt(_ state: State, startedFrom old: Rezolve) -> State {
         var adopted = initialState
         adopted.customers.take(changesOf: state.customers)
         adopted.add(owners: state.owners)
@@ -57,7 +59,6 @@ extension RezolveState {
         }
     }
 
-    /// Adds the missing customers.
     fileprivate mutating func add(owners: [RezolveCustomer]) {
         for owner in owners where customers[owner.key] == nil { customers.put(owner) }
     }

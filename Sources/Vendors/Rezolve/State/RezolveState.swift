@@ -3,11 +3,6 @@ import JSON
 
 /// What Rezolve and RUA remember in one sandbox.
 struct RezolveState: Sendable {
-    /// More registered customers evict those registered first; customers of the fixtures stay. ours: a limit, so that a
-    /// load test cannot fill the memory.
-    static let bound = RecordBound(count: capacity)
-    static let capacity = 50_000
-
     /// Fixture customers by entity id, then the others in order of registration.
     var customers: RecordTable<RezolveCustomer>
     var users: RecordTable<RUAUser>
@@ -51,16 +46,11 @@ struct RezolveState: Sendable {
     mutating func store(_ customer: RezolveCustomer) {
         if customers.change(customer.key, { $0 = customer }) != nil { return }
         customers.store(customer)
-        for gone in customers.shrink(to: Self.bound) { removeUser(of: gone.entityID) }
     }
 
     /// Removes a customer and the user that represents it.
     mutating func remove(entity: String) {
         customers.remove(ExactText(entity))
-        removeUser(of: entity)
-    }
-
-    private mutating func removeUser(of entity: String) {
         if let id = users.key(named: .customer(entity)) { users.remove(id) }
     }
 }

@@ -48,8 +48,8 @@ extension Rezolve {
 
     /// The JWT page's iOS sample renews its token with device data and no credential at all.
     private func isSampleRenewal(_ arrival: RezolveArrival) -> Bool {
-        arrival.switches.iosSampleRenewal && arrival.route.id == "register"
-            && arrival.request.fields.count(of: .partnerAPIKey) == 0
+        guard case .registration(alsoRenews: true) = arrival.route.access else { return false }
+        return arrival.switches.iosSampleRenewal && arrival.request.fields.count(of: .partnerAPIKey) == 0
             && arrival.request.fields.count(of: .authorization) == 0
     }
 }

@@ -4,7 +4,7 @@ import Tokens
 
 /// Checks that need the state: the customer, and for RUA also the key and the session.
 extension Rezolve {
-    func authorize(_ call: inout RezolveCall, _ state: inout RezolveState) {
+    func authorize(_ call: inout RezolveCall, _ state: inout State) {
         guard let token = call.credentials.token else { return }
         var facts = call.credentials
         switch call.route.access {

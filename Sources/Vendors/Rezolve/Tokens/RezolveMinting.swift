@@ -101,7 +101,7 @@ extension Rezolve {
             deviceID: device, expiry: expiry)
     }
 
-    private func firstCustomer(of partner: RezolvePartner, in state: RezolveState) -> RezolveCustomer? {
+    private func firstCustomer(of partner: RezolvePartner, in state: State) -> RezolveCustomer? {
         accounts.customers.first { $0.partnerID == partner.id }
             ?? state.customers.all.filter { $0.partnerID == partner.id }.min { $0.entityID < $1.entityID }
     }
@@ -139,7 +139,7 @@ extension Rezolve {
 
     var secretTexts: [String] { accounts.partners.compactMap(\.authKey?.text) + accounts.users.compactMap(\.password) }
 
-    func secrets(in state: RezolveState) -> SecretLedger { state.users.secrets }
+    func secrets(in state: State) -> SecretLedger { state.users.secrets }
 
     var samples: [SampleCredential] {
         accounts.partners.map {
@@ -156,8 +156,7 @@ extension Rezolve {
         // A new user each time, so that the command works again after a restart.
         let order = MintRequest(
             kind: "registration", members: ["partner_entity_id": .string("user-\(moment.wholeSeconds)")])
-        let minted = try mint(
-            order, in: TokenSetting(state: initialState, moment: moment, switches: .documented))
+        let minted = try mint(order, in: TokenSetting(state: initialState, moment: moment, switches: .documented))
         return SampleRequest(
             endpoint: .post("/api/v1/authentication/register"),
             fields: [

@@ -204,8 +204,7 @@ extension Rezolve {
     ) { facts, finding in
         guard let token = facts.compact else { return nil }
         let maximum = facts.switches.maximumLifetimeSeconds
-        let outcome = token.lifetime(
-            atMost: Double(maximum ?? 1800), from: .moment(facts.moment.unixSeconds), &finding)
+        let outcome = token.lifetime(atMost: Double(maximum ?? 1800), from: .moment(facts.moment.unixSeconds), &finding)
         guard maximum != nil else { return outcome == .failed ? .noted : nil }
         finding?.note = token.date("exp").millisecondsRemark(on: "exp")
         return outcome
