@@ -9,7 +9,7 @@ package enum InterventionText {
         return lines.isEmpty ? nil : lines.joined(separator: "; ")
     }
 
-    /// A text as it is; of an object the members that are no lists and objects, such as “claim rule wrong-nonce, left 0”.
+    /// A text as it is; of an object the members that are no lists and objects, such as “claim override nonce, of id”.
     private static func text(_ value: JSON) -> String? {
         guard let members = value.object else { return value.string }
         let words = members.compactMap { member -> String? in

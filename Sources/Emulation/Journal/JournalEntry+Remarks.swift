@@ -17,11 +17,6 @@ extension JournalEntry {
         return noted.isEmpty ? nil : noted.map(\.remark).joined(separator: "; ")
     }
 
-    /// What was found by the checks of that name that only noted it.
-    func notes(named check: String) -> [String] {
-        record.findings.filter { $0.check == check && $0.outcome == .noted }.compactMap { $0.found?.description }
-    }
-
     /// A path that matched its route only because extra slashes are ignored.
     private var slashes: Finding? {
         guard record.route != nil else { return nil }

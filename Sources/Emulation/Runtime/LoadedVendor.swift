@@ -15,8 +15,6 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var tokenMinter: (any MintsTokens)? { get }
     /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
-    /// The checks whose notes `where` of a verification may ask for by name.
-    var verifiableNotes: [String] { get }
     var scenarios: [Scenario] { get }
     /// The strings in the fixtures that must not be shown.
     var secretTexts: [String] { get }

@@ -8,7 +8,6 @@ extension VendorRuntime: LoadedVendor {
     @usableFromInline var failureNames: [String] { V.Failure.allCases.map { $0.rawValue } }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
-    @usableFromInline var verifiableNotes: [String] { V.verifiableNotes }
     @usableFromInline var tokenMinter: (any MintsTokens)? { vendor.tokenMinter }
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 

@@ -39,9 +39,6 @@ public protocol Vendor: Sendable {
     /// The rules by which the vendor's clients judge tokens; a vendor that has some adopts ``ChecksTokens``.
     static var checkers: [TokenChecker] { get }
 
-    /// The checks whose notes `where` of a verification may ask for by name.
-    static var verifiableNotes: [String] { get }
-
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
 
@@ -138,9 +135,6 @@ extension Vendor {
 
     /// By default, no client judges tokens.
     package static var checkers: [TokenChecker] { [] }
-
-    /// By default, there are no such notes.
-    package static var verifiableNotes: [String] { [] }
 
     /// The row of whatever is in no list.
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }

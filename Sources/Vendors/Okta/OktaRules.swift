@@ -1,4 +1,6 @@
 import Emulation
+import JSON
+import Tokens
 
 extension Okta {
     static var rules: [RuleListing] {
@@ -16,10 +18,27 @@ extension Okta {
             deviceRules.listing(of: identity.id, about: "token of a device"),
             OktaProofRules.tokens.listing(of: identity.id, about: "proof at the token endpoint"),
             OktaProofRules.resources.listing(of: identity.id, about: "proof beside an access token"),
-            OktaSubjectRules.any.listing(of: identity.id, about: "token to exchange"),
+            OktaSubjectRules.access.listing(of: identity.id, about: "token to exchange"),
             OktaSubjectRules.native.listing(of: identity.id, about: "ID token beside a device secret"),
-            OktaIDJAGRules.list.listing(of: identity.id, about: "ID-JAG"),
         ]
         return lists.flatMap(\.self)
+    }
+}
+
+extension Finding? {
+    /// Says what was found, and whether it is right.
+    @inline(__always)
+    mutating func judge(_ found: @autoclosure () -> Fact?, _ isRight: Bool) -> Finding.Outcome {
+        self?.found = found()
+        return isRight ? .passed : .failed
+    }
+}
+
+extension CompactToken {
+    /// Judges a claim by its value, which is `nil` when it is absent; a token without claims is not judged.
+    @inline(__always)
+    func claim(_ name: String, _ finding: inout Finding?, _ isRight: (JSON?) -> Bool) -> Finding.Outcome? {
+        guard let claims else { return nil }
+        return finding.judge(claims[name].map(Fact.json) ?? .absent, isRight(claims[name]))
     }
 }

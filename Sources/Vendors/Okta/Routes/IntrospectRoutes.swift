@@ -15,9 +15,7 @@ extension Okta {
         } else {
             answer = describeRefreshToken(text, of: server, &call, state)
         }
-        let members = answer ?? ["active": false]
-        let occasion = OktaOccasion(of: call.credentials.token?.token, at: server)
-        return .json(.object(bent(members, as: .introspection, for: occasion, &call, &state)))
+        return .json(.object(answer ?? ["active": false]))
     }
 
     /// The token that the request is about.

@@ -102,8 +102,7 @@ extension Okta {
             id: call.identifiers.opaque(ofLength: 43), authorization: authorization, redirectURI: request.redirectURI,
             challenge: request.challenge, issued: call.moment)
         state.codes.add(code, within: OktaState.shortBound)
-        return OktaReturnAddress(request, of: policy.client).response(
-            [("code", code.id)], for: OktaOccasion(authorization), &call, &state)
+        return OktaReturnAddress(request, of: policy.client).response([("code", code.id)], to: call.request)
     }
 
     /// Continues the browser's session, or opens one; guests have none.

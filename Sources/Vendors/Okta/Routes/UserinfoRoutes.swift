@@ -26,11 +26,6 @@ extension Okta {
             throw Refusal(.accessTokenRevoked, because: "found uid \(id), a user who was removed; expected a user")
         }
         let (scopes, accounts) = (token.scopes, call.vendor.accounts)
-        if state.claimRules.count > 0 {
-            let members = user.claims(for: scopes, accounts)
-            let occasion = OktaOccasion(of: token, at: try server(call))
-            return .json(.object(bent(members, as: .userinfo, for: occasion, &call, &state)))
-        }
         // The members are put together after unlocking.
         return .later { .json(.object(user.claims(for: scopes, accounts))) }
     }

@@ -36,6 +36,9 @@ struct OktaServer: Sendable {
     /// What its access tokens are for. Source: ref; at the org server the base.
     func audience(at base: String) -> String { audience ?? base }
 
+    /// The names of its own scopes, for texts.
+    var scopeNames: String { scopes.map(\.name).joined(separator: " ") }
+
     /// The configured scope of that name; `nil` for those of OpenID Connect and unknown ones.
     func scope(_ name: String) -> OktaScope? { scopes.first { $0.name.hasSameBytes(as: name) } }
 

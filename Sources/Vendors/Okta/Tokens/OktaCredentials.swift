@@ -61,6 +61,5 @@ extension Okta: AuthenticatesWithState {
         }
         judgeOrigin(&call, &state)
         judgeProof(&call, &state)
-        noteBentTokens(&call, state)
     }
 }

@@ -169,8 +169,7 @@ extension OktaGrantType {
         switch self {
         case .otp, .mfaOTP: [.totp]
         case .oob, .mfaOOB: OktaChannel.allCases.map(\.factor)
-        case .authorizationCode, .refreshToken, .password, .clientCredentials, .deviceCode, .tokenExchange, .jwtBearer:
-            []
+        case .authorizationCode, .refreshToken, .password, .clientCredentials, .deviceCode, .tokenExchange: []
         }
     }
 }
