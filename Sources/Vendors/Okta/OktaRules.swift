@@ -1,6 +1,4 @@
 import Emulation
-import JSON
-import Tokens
 
 extension Okta {
     static var rules: [RuleListing] {
@@ -22,23 +20,5 @@ extension Okta {
             OktaSubjectRules.native.listing(of: identity.id, about: "ID token beside a device secret"),
         ]
         return lists.flatMap(\.self)
-    }
-}
-
-extension Finding? {
-    /// Says what was found, and whether it is right.
-    @inline(__always)
-    mutating func judge(_ found: @autoclosure () -> Fact?, _ isRight: Bool) -> Finding.Outcome {
-        self?.found = found()
-        return isRight ? .passed : .failed
-    }
-}
-
-extension CompactToken {
-    /// Judges a claim by its value, which is `nil` when it is absent; a token without claims is not judged.
-    @inline(__always)
-    func claim(_ name: String, _ finding: inout Finding?, _ isRight: (JSON?) -> Bool) -> Finding.Outcome? {
-        guard let claims else { return nil }
-        return finding.judge(claims[name].map(Fact.json) ?? .absent, isRight(claims[name]))
     }
 }

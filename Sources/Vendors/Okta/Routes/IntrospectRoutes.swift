@@ -22,10 +22,9 @@ extension Okta {
     ///
     /// - Throws: ``OktaFailure/tokenParameterMissing``
     static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
-        guard let text = call.credentials.parameters["token"] else {
-            throw Refusal(
-                .tokenParameterMissing, because: "found no parameter token with a value; expected one")
-        }
+        let text = try Refused.require(
+            call.credentials.parameters["token"], .tokenParameterMissing,
+            "found no parameter token with a value; expected one")
         return text
     }
 

@@ -58,9 +58,8 @@ extension Okta {
 extension OktaCall {
     /// The client that authenticated itself.
     func client() throws(OktaRefusal) -> OktaClient {
-        guard let client = credentials.client else {
-            throw Refusal(.clientCredentialsMissing, because: "found no authenticated client; expected one")
-        }
+        let client = try OktaRefusal.require(
+            credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
         return client
     }
 }

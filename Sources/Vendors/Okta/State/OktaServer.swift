@@ -86,3 +86,24 @@ struct OktaScope: CodedRecord {
         coder.member("consent", &consent, or: .implicit)
     }
 }
+
+extension Okta {
+    /// The server that the path names; `nil` for an unknown one. The org server's paths name none.
+    func server(of arrival: OktaArrival) -> OktaServer? {
+        let id = arrival.parameters["server"]
+        guard !id.isEmpty else { return accounts.server(OktaServer.orgID) }
+        return accounts.server(id).flatMap { $0.isOrg ? nil : $0 }
+    }
+
+    /// The server that the path names.
+    ///
+    /// - Throws: ``OktaFailure/asNotFound`` for an unknown id.
+    static func server(_ call: OktaCall) throws(Refused) -> OktaServer {
+        if let server = call.vendor.server(of: call.arrival) { return server }
+        let id = call.parameters["server"]
+        let known = call.vendor.accounts.servers.filter { !$0.isOrg }.map(\.id)
+        throw Refusal(
+            .asNotFound, ["id": .string(id)],
+            because: "no authorization server is called \(id); expected \(known.joined(separator: " or "))")
+    }
+}

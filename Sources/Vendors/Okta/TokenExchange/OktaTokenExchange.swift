@@ -179,8 +179,8 @@ enum OktaSubjectRules {
             Rule(.critical(), named: "subject-critical", orFail: .exchangeSubject),
             Rule(.algorithm(is: .rs256, source: "ref"), named: "subject-algorithm", orFail: .exchangeSubject),
             Rule(
-                "subject-issuer", expects: .text("iss of this server or of one that it trusts"),
-                source: "guide:set-up-token-exchange", orFail: .exchangeNotTrusted
+                "subject-issuer", "iss of this server or of one that it trusts", "guide:set-up-token-exchange",
+                orFail: .exchangeNotTrusted
             ) { facts, finding in
                 finding?.expected = .anyOf(facts.trusted)
                 return facts.token.claim("iss", &finding) { issuer in
@@ -188,8 +188,8 @@ enum OktaSubjectRules {
                 }
             },
             Rule(
-                "subject-signature", expects: .text("a signature by a published key of the issuer"),
-                source: "RFC 7515 section 5.2", orFail: .exchangeSubject
+                "subject-signature", "a signature by a published key of the issuer", "RFC 7515 section 5.2",
+                orFail: .exchangeSubject
             ) { facts, finding in
                 guard let header = facts.token.header else { return nil }
                 if let key = facts.key { return facts.token.signature(by: key, algorithm: .rs256, &finding) }
@@ -200,8 +200,7 @@ enum OktaSubjectRules {
         ]
 
     private static let kind = Rule(
-        "subject-kind", expects: .text("a token of the kind that subject_token_type says"), source: "codes",
-        orFail: .exchangeSubject
+        "subject-kind", "a token of the kind that subject_token_type says", "codes", orFail: .exchangeSubject
     ) { facts, finding in
         guard facts.token.claims != nil else { return nil }
         let found = OktaTokenKind(of: facts.token)
@@ -210,21 +209,19 @@ enum OktaSubjectRules {
             found.map { .text($0.rawValue) } ?? .nothing("a token of no known kind"), found == facts.kind)
     }
 
-    private static let expiry = Rule(
-        "subject-expiry", expects: .text("exp later than now"), source: "codes", orFail: .exchangeSubjectExpired
-    ) { facts, finding in facts.token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding) }
+    private static let expiry = Rule("subject-expiry", "exp later than now", "codes", orFail: .exchangeSubjectExpired) {
+        facts, finding in facts.token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+    }
 
     private static let revocation = Rule(
-        "subject-revocation", expects: .text("a token that was not revoked"), source: "codes",
-        orFail: .exchangeSubjectExpired
+        "subject-revocation", "a token that was not revoked", "codes", orFail: .exchangeSubjectExpired
     ) { facts, finding in
         guard facts.token.claims != nil else { return nil }
         return finding.judge(.text(facts.isRevoked ? "a token that was revoked" : "one that was not"), !facts.isRevoked)
     }
 
-    private static let user = Rule(
-        "subject-user", expects: .text("an ACTIVE user"), source: "ours", .ours, orFail: .exchangeSubjectExpired
-    ) { facts, finding in
+    private static let user = Rule("subject-user", "an ACTIVE user", "ours", .ours, orFail: .exchangeSubjectExpired) {
+        facts, finding in
         guard facts.token.claims != nil else { return nil }
         let found = facts.status.map { "a user who is \($0.rawValue)" }
         return finding.judge(
@@ -232,8 +229,7 @@ enum OktaSubjectRules {
     }
 
     private static let session = Rule(
-        "subject-session", expects: .text("a device session that has not ended"), source: "codes",
-        orFail: .exchangeSubjectExpired
+        "subject-session", "a device session that has not ended", "codes", orFail: .exchangeSubjectExpired
     ) { facts, finding in
         guard let secret = facts.secret else { return nil }
         return finding.judge(
@@ -242,8 +238,8 @@ enum OktaSubjectRules {
     }
 
     private static let deviceSecret = Rule(
-        "subject-device-secret", expects: .text("an ID token with sid and ds_hash of the device secret"),
-        source: "guide:configure-native-sso; ds_hash observed, swift", orFail: .exchangeActor
+        "subject-device-secret", "an ID token with sid and ds_hash of the device secret",
+        "guide:configure-native-sso; ds_hash observed, swift", orFail: .exchangeActor
     ) { facts, finding in
         guard let secret = facts.secret, let claims = facts.token.claims else { return nil }
         let (session, hash) = (claims["sid"]?.string, claims["ds_hash"]?.string)
