@@ -8,11 +8,11 @@ struct InterventionTextTests {
     func lines() {
         #expect(InterventionText.line(nil) == nil)
         #expect(InterventionText.line("armed fault, call 1") == "armed fault, call 1")
-        let own: JSON = ["claim_rule": "mine", "of": "id", "changes": [["member": "nonce"]], "left": 0]
-        #expect(InterventionText.line([own]) == "claim rule mine, of id, left 0")
+        let own: JSON = ["claim_override": "nonce", "of": "id", "changes": [["member": "nonce"]], "left": 0]
+        #expect(InterventionText.line([own]) == "claim override nonce, of id, left 0")
         #expect(
-            InterventionText.line(["armed fault, call 1", own]) == "armed fault, call 1; claim rule mine, of id, left 0"
-        )
+            InterventionText.line(["armed fault, call 1", own])
+                == "armed fault, call 1; claim override nonce, of id, left 0")
         #expect(InterventionText.line([["changes": []]]) == nil)
     }
 }

@@ -83,9 +83,9 @@ class Org(Sandbox):
     def act(self, action: str, **members):
         return self.control("POST", f"state/okta/{action}", members)
 
-    def spoil(self, rule: str, **members):
-        """From now on the tokens are wrong as this rule says, prepared or new."""
-        return self.act("claim-rule", name=rule, **members)
+    def override(self, claims: dict, **members):
+        """From now on the tokens have these claims; those that are None are left out."""
+        return self.act("claim-override", claims=claims, **members)
 
     def drill(self, name: str, server: str = "default"):
         return self.control("POST", f"keys/okta/{server}/{name}")

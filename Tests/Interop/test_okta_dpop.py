@@ -181,14 +181,6 @@ def test_a_client_that_needs_no_proof_gets_bearer_tokens_in_spite_of_it(org):
     assert sign_in().token_type == "DPoP"
 
 
-def test_a_rule_says_bearer_of_a_token_that_is_bound(org):
-    org.spoil("bearer-instead-of-dpop")
-    token = redeem(org, bank(org))
-    assert token.token_type == "Bearer"
-    assert org.last("token.create")["intervention"][0]["claim_rule"] == "bearer-instead-of-dpop"
-    assert ask_userinfo(org, token).json()["sub"] == ADA_ID, "the access token itself is as ever"
-
-
 def test_requests_oauth2client_accepts_the_proofs_that_the_control_api_mints(org):
     redeem(org, bank(org))
     place = org.endpoint("userinfo")

@@ -1,20 +1,15 @@
-"""Grants without a redirect: devices, exchanged tokens and assertions across apps."""
+"""Grants without a redirect: devices and exchanged tokens."""
 
 import asyncio
 
 import jwt
 import pytest
-import requests
-from authlib.integrations.base_client import OAuthError
-from authlib.integrations.requests_client import OAuth2Session
 from okta_client.authfoundation.oauth2.errors import OAuth2Error as OktaClientError
 from okta_client.oauth2auth import (
-    CrossAppAccessFlow, CrossAppAccessTarget, TokenDescriptor, TokenExchangeContext, TokenExchangeFlow,
-    TokenExchangeParameters, TokenType)
+    TokenDescriptor, TokenExchangeContext, TokenExchangeFlow, TokenExchangeParameters, TokenType)
 from okta_clients import oauth2client, okta_client, signed_in
 from okta_jwt_verifier import AccessTokenVerifier
 from okta_world import ADA, ADA_ID, API, AUDIENCE, NATIVE, TV, Org
-from requests.auth import _basic_auth_str
 from requests_oauth2client import (
     AccessDenied, AuthorizationPending, BearerToken, ClientSecretBasic, DeviceAuthorizationPollingJob,
     DeviceAuthorizationResponse, ExpiredToken, InvalidGrant, InvalidScope, InvalidTarget, OAuth2Client, OAuth2Error,
@@ -204,57 +199,3 @@ def test_the_library_s_own_name_for_device_secrets_is_not_okta_s(org):
     with pytest.raises(OktaClientError, match="'actor_token_type' is invalid or not supported."):
         asyncio.run(second_app(org, sign_in_with_device_secret(org), TokenType.DEVICE_SECRET))
     assert org.last("token.create")["failure"] == "exchange-actor-type"
-
-
-# Assertions across apps (ID-JAG), by okta-client-python
-
-
-def cross_app(org: Org) -> CrossAppAccessFlow:
-    client = okta_client(org, API, scope="trips.read", issuer=org.base)
-    # The library sends secrets in the body, and this service is registered for the header.
-    basic = {"Authorization": _basic_auth_str(API.id, API.secret)}
-    object.__setattr__(client.configuration, "client_authorization", None)
-    object.__setattr__(client.configuration, "additional_http_headers", basic)
-    client.additional_http_headers = basic
-    return CrossAppAccessFlow(client, target=CrossAppAccessTarget(issuer=org.issuer))
-
-
-def test_a_service_crosses_over_to_another_server(org):
-    async def cross():
-        flow = cross_app(org)
-        await flow.start(token=signed_in(org).access, token_type="access_token", scope=["trips.read"])
-        return flow.context.id_jag_token, await flow.resume()
-
-    jag, token = asyncio.run(cross())
-    assert (jag.token_type, jag.expires_in) == ("N_A", 300)
-    assert jwt.get_unverified_header(jag.access_token)["typ"] == "oauth-id-jag+jwt"
-    assert claims(jag.access_token)["aud"] == org.issuer
-    AccessTokenVerifier(org.issuer, AUDIENCE).verify_sync(token.access_token)
-    assert (claims(token.access_token)["cid"], claims(token.access_token)["scp"]) == (API.id, ["trips.read"])
-
-
-def test_an_assertion_across_apps_serves_once_and_for_five_minutes(org):
-    async def cross(wait: str):
-        flow = cross_app(org)
-        await flow.start(token=signed_in(org).access, token_type="access_token", scope=["trips.read"])
-        org.set_clock(advance=wait)
-        jag = flow.context.id_jag_token.access_token
-        await flow.resume()
-        return jag
-
-    jag = asyncio.run(cross("1s"))
-    place = org.endpoint("token")
-    session = OAuth2Session(API.id, API.secret)
-    with pytest.raises(OAuthError, match="The id-jag was already used."):
-        session.fetch_token(place, grant_type="urn:ietf:params:oauth:grant-type:jwt-bearer", assertion=jag)
-    with pytest.raises(OktaClientError, match="The id-jag is expired."):
-        asyncio.run(cross("301s"))
-    assert [entry["failure"] for entry in org.entries(route="token.create", refused="true")] == [
-        "id-jag-replayed", "id-jag-expired"]
-
-
-def test_an_assertion_by_another_key_is_refused(org):
-    forged = jwt.encode({"iss": org.base, "aud": org.issuer}, "x" * 32, algorithm="HS256")
-    answer = requests.post(org.endpoint("token"), auth=(API.id, API.secret), data={
-        "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": forged})
-    assert answer.json() == {"error": "invalid_grant", "error_description": "The signature of the id-jag is invalid."}

@@ -327,20 +327,6 @@ extension FailureCase {
         }
     }
 
-    private static func identityAssertion(
-        _ name: String, _ error: String, _ text: String, _ order: JSONObject = [:],
-        _ more: Parameters = []
-    ) -> FailureCase {
-        .oauth(name, 400, error, text) {
-            let token = try await $0.mint("okta/id-jag", order)
-            let form: Parameters = [
-                ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", token),
-            ]
-            if name == "id-jag-replayed" { try await $0.token(form, .asAPI).expect(200) }
-            return try await $0.token(form + more, .asAPI)
-        }
-    }
-
     static let exchanges: [FailureCase] = [
         exchange("exchange-subject", 400, "invalid_request", "'subject_token' is invalid.") {
             $0.with("subject_token", "x.y.z")
@@ -378,28 +364,6 @@ extension FailureCase {
         exchange(
             "exchange-org", 400, "unsupported_grant_type",
             "'urn:ietf:params:oauth:grant-type:token-exchange' grant type is not supported.", at: Example.org),
-        identityAssertion(
-            "id-jag-signature", "invalid_grant", "The signature of the id-jag is invalid.", ["defect": "bad-signature"]),
-        identityAssertion(
-            "id-jag-issuer", "invalid_grant", "The issuer of the id-jag is not a trusted authorization server.",
-            ["defect": "wrong-issuer"]),
-        identityAssertion("id-jag-expired", "invalid_grant", "The id-jag is expired.", ["expires_in": 0]),
-        identityAssertion(
-            "id-jag-future", "invalid_grant", "The id-jag is issued in the future.", ["defect": "issued-in-future"]),
-        identityAssertion(
-            "id-jag-lifetime", "invalid_grant", "The lifetime of the id-jag must not exceed 5 minutes.",
-            ["expires_in": 301]),
-        identityAssertion(
-            "id-jag-client",
-            "invalid_grant",
-            "The 'client_id' in the JWT Bearer Grant must match the 'client_id' used to authenticate the client.",
-            ["client": .string(Example.ops)]),
-        identityAssertion(
-            "id-jag-scopes", "invalid_grant", "The id-jag must include at least one scope.", ["scopes": []]),
-        identityAssertion("id-jag-replayed", "invalid_grant", "The id-jag was already used."),
-        identityAssertion(
-            "id-jag-request-scope", "invalid_request", "The id-jag request must not include a 'scope' parameter.", [:],
-            [("scope", "trips.read")]),
     ]
 
     // MARK: - Browsers

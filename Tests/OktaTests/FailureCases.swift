@@ -190,8 +190,7 @@ extension FailureCase {
     private static let grants =
         "authorization_code, refresh_token, password, client_credentials, "
         + "urn:ietf:params:oauth:grant-type:device_code, urn:ietf:params:oauth:grant-type:token-exchange, "
-        + "urn:ietf:params:oauth:grant-type:jwt-bearer, urn:okta:params:oauth:grant-type:otp, "
-        + "urn:okta:params:oauth:grant-type:oob, http://auth0.com/oauth/grant-type/mfa-otp, "
+        + "urn:okta:params:oauth:grant-type:otp, urn:okta:params:oauth:grant-type:oob, http://auth0.com/oauth/grant-type/mfa-otp, "
         + "http://auth0.com/oauth/grant-type/mfa-oob"
 
     private static func redeem(

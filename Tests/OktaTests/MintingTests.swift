@@ -129,17 +129,6 @@ struct MintingTests {
         #expect(elsewhere["failure"] == "dpop-htm", "\(elsewhere)")
     }
 
-    @Test("an ID-JAG has the claims of its kind")
-    func identityAssertion() async throws {
-        let world = try await World()
-        let minted = try await Self.minted("id-jag", ["scopes": "trips.read"], in: world)
-        #expect(minted["header"]?["typ"] == "oauth-id-jag+jwt")
-        #expect(minted["claims"]?["iss"] == "http://localhost:8080")
-        #expect(minted["claims"]?["aud"] == "http://localhost:8080/oauth2/default")
-        #expect(minted["claims"]?["client_id"] == .string(Example.api) && minted["claims"]?["scope"] == "trips.read")
-        #expect(minted["claims"]?["exp"] == 1_800_000_300)
-    }
-
     /// A defect of an access token, the claim or header member that shows it, and the failure at userinfo.
     private static let defects: [(defect: String, failure: String?)] = [
         ("expired", "access-token-expired"), ("unknown-kid", "access-token-invalid"),

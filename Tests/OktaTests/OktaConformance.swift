@@ -53,8 +53,7 @@ extension VendorConformance {
             "factor-code user! factor",
             "consent user! client! server scopes!",
             "revoke-consent user! client! server",
-            "claim-rule name of client user server grant scope times set remove header defect",
-            "remove-claim-rule name!",
+            "claim-override of claims!",
             "drill-keys issuer! drill!",
         ]
         vendor.profiles = [

@@ -86,23 +86,6 @@ struct ScenarioTests {
         #expect(allowed.status == 302 && allowed["location"]?.contains("code=") == true)
     }
 
-    @Test("clock skew: each token is issued ten minutes ahead of the app's clock")
-    func clockSkew() async throws {
-        let world = try await world("clock-skew")
-        let app = AppClient.native(world)
-        for _ in 1...2 {
-            let answer = try await app.tokens()
-            for member in ["access_token", "id_token"] {
-                let claims = answer.read(member).claims
-                #expect(claims?["iat"] == JSON(World.exampleMoment + 601))
-                #expect(claims?["exp"] == JSON(World.exampleMoment + 4201))
-            }
-            let intervention = world.masked(try #require(answer.entry))["intervention"]
-            #expect(intervention?[0] == "scenario okta-clock-skew in ahead: do claim-rule")
-            #expect(intervention?[1]?["claim_rule"] == "clock-skew" && intervention?[2]?["of"] == "id")
-        }
-    }
-
     static func signIn(_ app: AppClient) async throws -> ReceivedAnswer {
         try await app.post(
             "token",
@@ -141,7 +124,6 @@ extension ScenarioPlay {
     }
 
     static let all = [
-        ScenarioPlay("okta-clock-skew") { world, _ in try await AppClient.native(world).tokens() },
         ScenarioPlay("okta-consent-refused") { world, _ in
             try await world.call(
                 .get,

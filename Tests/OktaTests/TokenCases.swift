@@ -4,7 +4,7 @@ import Testing
 
 /// Each kind of token that is minted, with the failure of each defect.
 extension TokenCase {
-    static let all: [TokenCase] = [access, id, ssws, clientAssertion, dpopProof, idJAG]
+    static let all: [TokenCase] = [access, id, ssws, clientAssertion, dpopProof]
 
     /// Defects of the signature or form.
     private static let forged = [
@@ -132,27 +132,5 @@ extension TokenCase {
         return try await world.call(
             .get, Example.custom + "/userinfo",
             [("authorization", "DPoP " + token), ("DPoP", try await world.mint("okta/dpop-proof", order))])
-    }
-
-    private static let idJAG = TokenCase(
-        "id-jag",
-        defects: all(forged + ["unknown-kid", "retired-key", "missing-kid", "missing-alg"], "id-jag-signature") + [
-            ("expired", "id-jag-expired"), ("string-exp", "id-jag-expired"), ("missing-exp", "id-jag-expired"),
-            ("fractional-exp", nil), ("milliseconds", "id-jag-future"), ("not-yet-valid", "id-jag-lifetime"),
-            ("issued-in-future", "id-jag-future"), ("iat-milliseconds", "id-jag-future"),
-            ("wrong-issuer", "id-jag-issuer"), ("missing-iss", "id-jag-issuer"),
-            ("wrong-audience", "code-other-server"), ("missing-client_id", "id-jag-client"),
-            ("missing-scope", "id-jag-scopes"), ("typ-other", "id-jag-signature"),
-        ],
-        refused: secretDefects,
-        words: [
-            "unknown-kid": "kid", "retired-key": "kid", "wrong-issuer": "iss", "wrong-audience": "aud",
-            "not-yet-valid": "lifetime", "issued-in-future": "issued", "iat-milliseconds": "iat",
-            "missing-client_id": "id-jag-client", "typ-other": "id-jag-type",
-        ]
-    ) { world, order in
-        let token = try await world.mint("okta/id-jag", order)
-        return try await world.token(
-            [("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("assertion", token)], .asAPI)
     }
 }

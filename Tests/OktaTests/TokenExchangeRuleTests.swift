@@ -40,7 +40,7 @@ struct TokenExchangeRuleTests {
     }
 
     private static func subject(
-        _ text: String, _ kind: OktaSubject.Kind = .access, _ change: (inout OktaSubject) -> Void = { _ in }
+        _ text: String, _ kind: OktaTokenKind = .access, _ change: (inout OktaSubject) -> Void = { _ in }
     ) throws -> OktaSubject {
         var subject = OktaSubject(
             kind: kind, token: CompactToken(text), moment: moment, trusted: [issuer],
@@ -49,10 +49,10 @@ struct TokenExchangeRuleTests {
         return subject
     }
 
-    @Test("of any kind hold and are broken")
+    @Test("of access tokens hold and are broken")
     func subjects() throws {
         let sound = try Self.access()
-        let id = try Self.access { ($0.claims["jti"], $0.claims["aud"]) = ("ID.1", .string(Example.api)) }
+        let id = try Self.access { $0.claims["jti"] = "ID.1" }
         var breaking: [String: OktaSubject] = try brokenForms(of: sound).reduce(into: [:]) { subjects, form in
             subjects["subject-" + form.key] = try Self.subject(form.value)
         }
@@ -61,14 +61,11 @@ struct TokenExchangeRuleTests {
         breaking["subject-issuer"] = try Self.subject(Self.access { $0.claims["iss"] = .string(Example.base) })
         breaking["subject-signature"] = try Self.subject(sound) { $0.key = nil }
         breaking["subject-kind"] = try Self.subject(id)
-        breaking["subject-audience"] = try Self.subject(id, .id(client: Example.tv))
         breaking["subject-expiry"] = try Self.subject(Self.access { $0.claims["exp"] = JSON(Self.now) })
         breaking["subject-revocation"] = try Self.subject(sound) { $0.isRevoked = true }
         breaking["subject-user"] = try Self.subject(sound) { $0.status = .suspended }
-        expectExamples(
-            of: OktaSubjectRules.any,
-            holding: [try Self.subject(sound), try Self.subject(id, .id(client: Example.api))], breaking: breaking)
-        expectAgreement(of: OktaSubjectRules.any, on: [try Self.subject(sound) { $0.status = nil }])
+        expectExamples(of: OktaSubjectRules.access, holding: [try Self.subject(sound)], breaking: breaking)
+        expectAgreement(of: OktaSubjectRules.access, on: [try Self.subject(sound) { $0.status = nil }])
     }
 
     @Test("of devices hold and are broken")
@@ -82,8 +79,8 @@ struct TokenExchangeRuleTests {
             }
         }
         func facts(_ text: String, _ change: (inout OktaSubject) -> Void = { _ in }) throws -> OktaSubject {
-            try Self.subject(text, .id(client: nil)) { subject in
-                (subject.mayBeExpired, subject.secret) = (true, secret)
+            try Self.subject(text, .id) { subject in
+                subject.secret = secret
                 change(&subject)
             }
         }
@@ -105,48 +102,5 @@ struct TokenExchangeRuleTests {
                 try facts(token { $0.claims["sid"] = nil }), try facts(token()) { $0.secret?.expires = Self.moment },
                 try facts(token()) { $0.secret = nil },
             ])
-    }
-
-    // MARK: - ID-JAG
-
-    @Test("of ID-JAGs hold and are broken")
-    func identityAssertions() throws {
-        let assertion = OktaIDJAG(
-            id: "1", issuer: Example.base, audience: Self.issuer, userID: Example.ada, clientID: Example.api,
-            scopes: ["trips.read"], issued: Self.moment)
-        func token(_ change: (inout TokenDraft) -> Void = { _ in }) throws -> String {
-            try Self.text("org", assertion.claims) { draft in
-                draft.header.append("typ", .string(OktaIDJAG.type))
-                change(&draft)
-            }
-        }
-        func facts(
-            _ text: String, _ change: (inout OktaIDJAGFacts) -> Void = { _ in }
-        ) throws -> OktaIDJAGFacts {
-            var facts = OktaIDJAGFacts(
-                token: CompactToken(text), moment: Self.moment, clientID: Example.api, trusted: [Example.base],
-                audiences: [Self.issuer], key: try Self.key("org").verificationKey, status: .active)
-            change(&facts)
-            return facts
-        }
-        var breaking: [String: OktaIDJAGFacts] = try brokenForms(of: token()).reduce(into: [:]) { broken, form in
-            broken["id-jag-" + form.key] = try facts(form.value)
-        }
-        breaking["id-jag-critical"] = try facts(token { $0.header["crit"] = ["exp"] })
-        breaking["id-jag-type"] = try facts(token { $0.header["typ"] = nil })
-        breaking["id-jag-algorithm"] = try facts(token { $0.header["alg"] = "RS384" })
-        breaking["id-jag-signature"] = try facts(token()) { $0.key = nil }
-        breaking["id-jag-issuer"] = try facts(token { $0.claims["iss"] = .string(Self.issuer) })
-        breaking["id-jag-expiry"] = try facts(token { $0.claims["exp"] = JSON(Self.now) })
-        breaking["id-jag-issued"] = try facts(token { $0.claims["iat"] = JSON(Self.now + 1) })
-        breaking["id-jag-lifetime"] = try facts(token { $0.claims["exp"] = JSON(Self.now + 301) })
-        breaking["id-jag-audience"] = try facts(token { $0.claims["aud"] = .string(Example.base) })
-        breaking["id-jag-client"] = try facts(token { $0.claims["client_id"] = .string(Example.tv) })
-        breaking["id-jag-scopes"] = try facts(token { $0.claims["scope"] = nil })
-        breaking["id-jag-replay"] = try facts(token()) { $0.isUsed = true }
-        breaking["id-jag-request-scope"] = try facts(token()) { $0.requestedScope = "trips.read" }
-        breaking["id-jag-user"] = try facts(token()) { $0.status = .suspended }
-        expectExamples(of: OktaIDJAGRules.list, holding: [try facts(token())], breaking: breaking)
-        expectAgreement(of: OktaIDJAGRules.list, on: [try facts(token()) { $0.status = nil }])
     }
 }

@@ -204,7 +204,7 @@ struct TokenRoutesTests {
         let web = AppClient.web(world)
         let custom =
             "authorization_code, refresh_token, password, client_credentials, urn:ietf:params:oauth:grant-type:device_code, "
-            + "urn:ietf:params:oauth:grant-type:token-exchange, urn:ietf:params:oauth:grant-type:jwt-bearer, "
+            + "urn:ietf:params:oauth:grant-type:token-exchange, "
             + "urn:okta:params:oauth:grant-type:otp, urn:okta:params:oauth:grant-type:oob, "
             + "http://auth0.com/oauth/grant-type/mfa-otp, http://auth0.com/oauth/grant-type/mfa-oob"
         try await web.post("token", []).expect(

@@ -101,10 +101,6 @@ def consent(number: int, **members) -> dict:
     return {"user": f"00u{number}", "client": "c", "server": "default", "scopes": ["s"], **members}
 
 
-def claim_rule(number: int, **members) -> dict:
-    return {"name": f"r{number}", "of": "id", "times": 1, "left": 1, "set": {"a": 1}, **members}
-
-
 CARD = {"type": "t", "brand": "b", "pan6": "420000", "pan4": "1111", "short_name": "s", "name_on_card": "n",
         "expires_on": "1030"}
 
@@ -206,9 +202,8 @@ IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
         lambda i: {"kind": "assertion", "owner": "c", "id": f"i{i}", "until": LATER}, n))),
     ("okta", "transactions"): (10_000, lambda n: okta(many(account, n), many(phone, n), transactions=many(
         lambda i: {"number": i + 1, "factor": f"sms{i}", "user": f"00u{i}", "created": NOW}, n))),
-    ("okta", "claim_rules"): (100, lambda n: okta(claim_rules=many(claim_rule, n))),
-    ("okta", "claim_rules[].remove"): (40_000, lambda n: okta(
-        claim_rules=[claim_rule(0, remove=many(lambda i: f"m{i}", n))])),
+    ("okta", "claim_overrides[].claims"): (500, lambda n: okta(
+        claim_overrides=[{"of": "id", "claims": {f"c{i}": i for i in range(n)}}])),
 }
 
 # Lists with a limit per sandbox: longer ones are rejected, which must not take long either.
@@ -233,7 +228,7 @@ POPULATED = {
         many(owner, n), many(lambda i: {"id": i + 1, "customer": f"e{i}", "username": f"u{i}"}, n)),
     "okta": lambda n: okta(
         many(account, n), many(phone, min(n, 10_000)), grants=many(grant, n), consents=many(consent, n),
-        claim_rules=many(claim_rule, min(n, 99)), transactions=many(
+        claim_overrides=[{"of": "id", "claims": {"a": 1}}], transactions=many(
             lambda i: {"number": i + 1, "factor": f"sms{i}", "user": f"00u{i}", "created": NOW}, min(n, 10_000))),
 }
 
@@ -287,8 +282,7 @@ ACTIONS: dict[tuple[str, str], dict] = {
     ("okta", "factor-code"): SOMEBODY,
     ("okta", "consent"): {**NATIVE, "scopes": ["trips.share"]},
     ("okta", "revoke-consent"): NATIVE,
-    ("okta", "claim-rule"): {"name": "wrong-nonce"},
-    ("okta", "remove-claim-rule"): {"name": "r1"},
+    ("okta", "claim-override"): {"claims": {"nonce": "wrong"}},
     ("okta", "drill-keys"): {"issuer": "default", "drill": "overlap"},
 }
 

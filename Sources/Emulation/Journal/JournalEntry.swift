@@ -160,11 +160,6 @@ extension JournalEntry {
         return noted.isEmpty ? nil : noted.map(\.remark).joined(separator: "; ")
     }
 
-    /// What was found by the checks of that name that only noted it.
-    func notes(named check: String) -> [String] {
-        record.findings.filter { $0.check == check && $0.outcome == .noted }.compactMap { $0.found?.description }
-    }
-
     /// A path that matched its route only because extra slashes are ignored.
     private var slashes: Finding? {
         guard record.route != nil else { return nil }
@@ -251,7 +246,7 @@ package enum InterventionText {
         return lines.isEmpty ? nil : lines.joined(separator: "; ")
     }
 
-    /// A text as it is; of an object the members that are no lists and objects, such as “claim rule wrong-nonce, left 0”.
+    /// A text as it is; of an object the members that are no lists and objects, such as “claim override nonce, of id”.
     private static func text(_ value: JSON) -> String? {
         guard let members = value.object else { return value.string }
         let words = members.compactMap { member -> String? in

@@ -6,8 +6,6 @@ package struct JournalExpectation: Sendable {
     package let filter: JournalFilter
     /// What they must look like.
     let condition: ExchangeCondition
-    /// What vendors must have noted.
-    private let notes: [(check: String, matcher: ValueMatcher)]
     private let minimum: Int
     private let maximum: Int?
     /// The bounds in words, such as `exactly 1`.
@@ -20,9 +18,7 @@ package struct JournalExpectation: Sendable {
     /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without the two; and `where`, which takes
     /// `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `since`, `after`, `unmatched` and the parts of an
     /// ``ExchangeCondition``.
-    ///
-    /// - Parameter noteNames: checks whose notes `where` takes as well, each with a ``ValueMatcher``.
-    package init(_ node: FixtureNode, notes noteNames: [String] = []) throws(FixtureProblem) {
+    package init(_ node: FixtureNode) throws(FixtureProblem) {
         let mapping = try node.mapping("at_least", "at_most", "exactly", "where")
         let atLeast = try mapping["at_least"].map(Self.count)
         maximum = try (mapping["exactly"] ?? mapping["at_most"]).map(Self.count)
@@ -38,12 +34,9 @@ package struct JournalExpectation: Sendable {
             throw node.problem("at_most is \(maximum), and at_least \(minimum); nothing can be both")
         }
         bounds = mapping["exactly"] == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
-        let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members + noteNames)
+        let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members)
         filter = try criteria.map(Self.filter) ?? JournalFilter()
         condition = try criteria.map(ExchangeCondition.init) ?? ExchangeCondition()
-        var notes: [(check: String, matcher: ValueMatcher)] = []
-        for name in noteNames { if let node = criteria?[name] { notes.append((name, try ValueMatcher(node))) } }
-        self.notes = notes
     }
 
     private static func count(_ node: FixtureNode) throws(FixtureProblem) -> Int {
@@ -134,20 +127,7 @@ package struct JournalExpectation: Sendable {
     }
 
     private func missed(by entry: JournalEntry) -> [ExchangeCondition.Miss] {
-        let matchContext = entry.matchContext(nearMissBudget)
-        return filter.misses(for: entry) + condition.misses(for: matchContext) + missedNotes(of: entry, matchContext)
-    }
-
-    /// The notes that the entry lacks.
-    private func missedNotes(of entry: JournalEntry, _ matchContext: MatchContext) -> [ExchangeCondition.Miss] {
-        notes.compactMap { note in
-            let found = entry.notes(named: note.check)
-            let unmet = matchContext.spending { note.matcher.unmet(for: found.map(JSON.string), within: &$0) }
-            return unmet.map {
-                ExchangeCondition.Miss(
-                    condition: note.check, expected: $0, found: found.isEmpty ? nil : found.joined(separator: ", "))
-            }
-        }
+        filter.misses(for: entry) + condition.misses(for: entry.matchContext(nearMissBudget))
     }
 
     /// ours: a thousand entries that fill a journal take about two million steps; a query may visit each value often.
@@ -158,7 +138,7 @@ package struct JournalExpectation: Sendable {
         guard filter.admits(entry) else { return false }
         let budget = WorkBudget(steps: min(WorkBudget.standardSteps, left))
         let matchContext = entry.matchContext(budget)
-        let holds = condition.holds(for: matchContext) && missedNotes(of: entry, matchContext).isEmpty
+        let holds = condition.holds(for: matchContext)
         left -= matchContext.spending { budget.left - $0.left }
         return matchContext.isBeyondBudget ? nil : holds
     }
@@ -171,10 +151,6 @@ package struct JournalExpectation: Sendable {
         filter.misses(for: entry)
             + condition.misses(
                 for: entry.matchContext(nearMissBudget), shownAs: MaskedExchange(entry, by: redactor).matchContext)
-            + missedNotes(of: entry, entry.matchContext(nearMissBudget)).map { miss in
-                ExchangeCondition.Miss(
-                    condition: miss.condition, expected: miss.expected, found: miss.found.map(redactor.text))
-            }
     }
 
     /// The budget for deciding how near an entry is.

@@ -20,8 +20,6 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
     /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
-    /// The checks whose notes `where` of a verification may ask for by name.
-    var verifiableNotes: [String] { get }
     var scenarios: [Scenario] { get }
     /// The strings in the fixtures that must not be shown.
     var secretTexts: [String] { get }

@@ -270,7 +270,6 @@ extension VendorRuntime: LoadedVendor {
     @usableFromInline var failureNames: [String] { V.Failure.allCases.map { $0.rawValue } }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
-    @usableFromInline var verifiableNotes: [String] { V.verifiableNotes }
     @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
     @usableFromInline var requestFacts: [RequestFact] { V.requestFacts }
     @usableFromInline var samples: [SampleCredential] { vendor.samples }

@@ -44,24 +44,6 @@ package struct BodyTemplate: Sendable {
         root = try Self.part(json, at: node, roots, keepsText: keepsText)
     }
 
-    /// Reads a template over the parts of an exchange, as faults have them: the request, claims and the clock.
-    package init(overExchange json: JSON) throws(FixtureProblem) {
-        let node = FixtureNode(json, from: "the template")
-        try self.init(json, at: node, roots: TemplateValues.roots, keepsText: false)
-    }
-
-    /// The body for a call, with these claims.
-    ///
-    /// - Throws: which limit of templates it would exceed.
-    package func body<V: Vendor>(for call: Call<V>, claims: JSONObject) throws(TemplateExcess) -> JSON {
-        let budget = TemplateBudget()
-        let matchContext = MatchContext(
-            request: call.request, parameters: call.parameters, claims: claims, moment: call.moment)
-        let body = body(TemplateValues(matchContext).values, within: budget)
-        if let excess = budget.excess { throw TemplateExcess(description: excess) }
-        return body
-    }
-
     /// The body with these values, for a vendor that limits its answers itself; truncated when the values exceed 16 MB.
     package func body(_ values: JSONObject) -> JSON {
         body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))

@@ -1,17 +1,39 @@
-import JSON
+package import JSON
 
 /// A text with Mustache tags whose names begin with one of the given roots.
-struct TextTemplate: Sendable {
-    enum Escaping {
+package struct TextTemplate: Sendable {
+    package enum Escaping: Sendable {
         case none
         /// As inside a JSON string, so that no value can terminate it.
         case json
+        /// As in text and quoted attributes of HTML.
+        case html
 
         func escape(_ text: String) -> String {
             switch self {
             case .none: text
             case .json: String(JSON.string(text).text.dropFirst().dropLast())
+            case .html: Self.escapeHTML(text)
             }
+        }
+
+        /// Controls stay as they are, since a form must send a value back as it came; but for a parser a carriage
+        /// return is a line feed, and NUL is no character (HTML, sections 13.2.3.5 and 13.2.5).
+        private static func escapeHTML(_ text: String) -> String {
+            var bytes: [UInt8] = []
+            for byte in text.utf8 {
+                switch byte {
+                case UInt8(ascii: "&"): bytes += "&amp;".utf8
+                case UInt8(ascii: "<"): bytes += "&lt;".utf8
+                case UInt8(ascii: ">"): bytes += "&gt;".utf8
+                case UInt8(ascii: "\""): bytes += "&quot;".utf8
+                case UInt8(ascii: "'"): bytes += "&#39;".utf8
+                case UInt8(ascii: "\r"): bytes += "&#13;".utf8
+                case 0: bytes += "\u{FFFD}".utf8
+                default: bytes.append(byte)
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
         }
     }
 
@@ -21,7 +43,7 @@ struct TextTemplate: Sendable {
     private let sectionLength: Int
 
     /// - Throws: a problem when the text is not a template, or a tag refers to an unknown name.
-    init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
+    package init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
         try Self.check(text, roots, at: node)
         self.escaping = escaping
         sectionLength = Self.longestSection(of: text)
@@ -39,7 +61,7 @@ struct TextTemplate: Sendable {
     }
 
     /// The text with these values, for a vendor that limits its answers itself.
-    func text(_ values: JSONObject) -> String {
+    package func text(_ values: JSONObject) -> String {
         text(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 

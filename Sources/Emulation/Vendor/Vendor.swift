@@ -37,8 +37,6 @@ public protocol Vendor: Sendable {
     static var rules: [RuleListing] { get }
     /// The rules by which the vendor's clients judge tokens before sending or trusting them, without a server.
     static var checkers: [TokenChecker] { get }
-    /// The checks whose notes `where` of a verification may ask for by name.
-    static var verifiableNotes: [String] { get }
 
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
@@ -222,7 +220,6 @@ extension Vendor {
     package static var actions: [VendorAction<Self>] { [] }
     package static var rules: [RuleListing] { [] }
     package static var checkers: [TokenChecker] { [] }
-    package static var verifiableNotes: [String] { [] }
 
     /// The row of whatever is in no list.
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }

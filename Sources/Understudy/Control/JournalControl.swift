@@ -188,9 +188,8 @@ struct JournalQuery {
 /// Verifying that what should have happened did.
 extension ControlAPI {
     @Sendable static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let notes = call.emulator.vendors.flatMap(\.verifiableNotes)
         let expectation = try call.read(.object(call.object())) { (node) throws(FixtureProblem) in
-            try JournalExpectation(node, notes: notes)
+            try JournalExpectation(node)
         }
         try checkNames(expectation.filter, call)
         let journal = call.sandbox.journal

@@ -17,15 +17,17 @@ final class Okta: Vendor {
     typealias Switches = OktaSwitches
     typealias Access = OktaAccess
     typealias Credentials = OktaCredentials
-    typealias AuthenticationContext = OktaAuthenticationContext
+    typealias AuthenticationContext = [String: IssuerKeys]
 
     let accounts: OktaAccounts
+    let pages: OktaPages
     /// Made once: sandboxes share it until they change it.
     let initialState: OktaState
     let recentTokens = RecentReadings<OktaToken>()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try OktaAccounts(fixtures)
+        pages = try OktaPages(fixtures)
         initialState = OktaState(accounts)
     }
 

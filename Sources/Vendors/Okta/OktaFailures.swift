@@ -2,7 +2,7 @@ import Emulation
 
 /// Every failure of Okta; `failures.yaml` defines how each looks.
 enum OktaFailure: String, VendorFailure {
-    static let judgedFile: FixtureDigest? = FixtureDigest(0xF256_24BF_A81C_D3A9)
+    static let judgedFile: FixtureDigest? = FixtureDigest(0x05F1_7588_7200_6114)
 
     // MARK: - Paths, methods and bodies
 
@@ -171,7 +171,7 @@ enum OktaFailure: String, VendorFailure {
     case directChallengeType = "direct-challenge-type"
     case interactNotEnabled = "interact-not-enabled"
 
-    // MARK: - Token exchange and JWT bearer
+    // MARK: - Token exchange
 
     case exchangeSubject = "exchange-subject"
     case exchangeSubjectType = "exchange-subject-type"
@@ -184,15 +184,6 @@ enum OktaFailure: String, VendorFailure {
     case exchangeNotService = "exchange-not-service"
     case exchangeOpenid = "exchange-openid"
     case exchangeOrg = "exchange-org"
-    case idJAGSignature = "id-jag-signature"
-    case idJAGIssuer = "id-jag-issuer"
-    case idJAGExpired = "id-jag-expired"
-    case idJAGFuture = "id-jag-future"
-    case idJAGLifetime = "id-jag-lifetime"
-    case idJAGClient = "id-jag-client"
-    case idJAGScopes = "id-jag-scopes"
-    case idJAGReplayed = "id-jag-replayed"
-    case idJAGRequestScope = "id-jag-request-scope"
 
     // MARK: - Requests of browsers
 

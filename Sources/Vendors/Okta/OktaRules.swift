@@ -16,9 +16,8 @@ extension Okta {
             deviceRules.listing(of: identity.id, about: "token of a device"),
             OktaProofRules.tokens.listing(of: identity.id, about: "proof at the token endpoint"),
             OktaProofRules.resources.listing(of: identity.id, about: "proof beside an access token"),
-            OktaSubjectRules.any.listing(of: identity.id, about: "token to exchange"),
+            OktaSubjectRules.access.listing(of: identity.id, about: "token to exchange"),
             OktaSubjectRules.native.listing(of: identity.id, about: "ID token beside a device secret"),
-            OktaIDJAGRules.list.listing(of: identity.id, about: "ID-JAG"),
         ]
         return lists.flatMap(\.self)
     }

@@ -1,7 +1,23 @@
+import Emulation
 import HTTPTypes
-import JSON
+import Support
+import Wire
 
 @testable import Okta
+
+extension OktaPage {
+    private static let pages = Result {
+        try OktaPages(VendorFixtures(store: Repository.fixtures, folder: "okta"))
+    }
+
+    /// The answer to a request for that path.
+    func response(at path: String, as format: OktaPageFormat = .html) throws -> Response {
+        let accept = format == .html ? "text/html" : "application/json"
+        return try Self.pages.get().response(self, to: Request(method: .get, target: path, fields: ["Accept": accept]))
+    }
+
+    static func style() throws -> Response { try pages.get().style }
+}
 
 /// Every page there is, with one text in all the places that a value can take.
 struct PageSamples {
@@ -17,53 +33,41 @@ struct PageSamples {
         OktaPageAlert(failure: text, text: text, fields: ["username", "passcode", "user_code"])
     }
 
-    var signIn: OktaSignInPage {
-        OktaSignInPage(
-            tx: text, csrf: text, request: request,
+    private var ticket: OktaPage.Ticket { .init(tx: text, csrf: text) }
+
+    var signIn: OktaPage {
+        .signIn(
+            ticket, request,
             users: [
-                OktaPageUser(login: text, name: text, status: text, factors: [text, text]),
-                OktaPageUser(login: text, name: text, status: "ACTIVE"),
+                .init(login: text, name: text, status: text, factors: [text, text]),
+                .init(login: text, name: text, status: "ACTIVE"),
             ],
-            alert: alert, entered: .init(username: text, subject: text, idClaims: text, accessClaims: text))
+            entered: .init(username: text, subject: text, idClaims: text, accessClaims: text), alert: alert)
     }
 
-    var secondFactor: OktaSecondFactorPage {
-        OktaSecondFactorPage(
-            tx: text, csrf: text, request: request, login: text,
+    private func secondFactor(_ push: OktaPage.Push?, _ alert: OktaPageAlert?) -> OktaPage {
+        .secondFactor(
+            ticket, request, login: text,
             factors: [.init(id: text, type: text, text: text), .init(id: "f2", type: "push", text: "Push")],
-            chosen: text, alert: alert)
+            chosen: text, push: push, alert: alert)
     }
 
-    var push: OktaSecondFactorPage {
-        var page = secondFactor
-        page.alert = nil
-        page.push = .init(number: text)
-        return page
-    }
+    var secondFactor: OktaPage { secondFactor(nil, alert) }
+    var push: OktaPage { secondFactor(.init(number: text), nil) }
 
-    var consent: OktaConsentPage {
-        OktaConsentPage(
-            tx: text, csrf: text, request: request, login: text,
+    var consent: OktaPage {
+        .consent(
+            ticket, request, login: text,
             scopes: [.init(name: text, text: text, isRequired: true), .init(name: text, text: text)], alert: alert)
     }
 
-    var activate: OktaActivatePage { OktaActivatePage(tx: text, csrf: text, userCode: text, alert: alert) }
-    var done: OktaDonePage { OktaDonePage(title: text, text: text) }
-    var error: OktaErrorPage { OktaErrorPage(failure: text, error: text, description: text) }
+    var activate: OktaPage { .activate(ticket, userCode: text, alert: alert) }
+    var done: OktaPage { .done(text, text) }
+    var error: OktaPage { .error(failure: text, error: text, description: text) }
+    var formPost: OktaPage { .formPost(to: redirectURI, of: text, [("code", text), ("state", text)]) }
+    var postMessage: OktaPage { .postMessage(to: redirectURI, of: text, [("code", text), ("state", text)]) }
 
-    var formPost: OktaFormPostPage {
-        OktaFormPostPage(
-            redirectURI: redirectURI, clientName: text, parameters: [("code", text), ("state", text)])
-    }
-
-    var postMessage: OktaPostMessagePage {
-        OktaPostMessagePage(
-            redirectURI: redirectURI, clientName: text, parameters: [("code", text), ("state", text)])
-    }
-
-    var all: [any OktaPage] {
-        [signIn, secondFactor, push, consent, activate, done, error, formPost, postMessage]
-    }
+    var all: [OktaPage] { [signIn, secondFactor, push, consent, activate, done, error, formPost, postMessage] }
 
     /// Texts that would be markup, script, another attribute or another field if they could.
     static let hostile = [

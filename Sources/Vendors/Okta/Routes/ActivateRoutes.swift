@@ -8,18 +8,16 @@ import Wire
 extension Okta {
     /// Shows the page, filled in with the code of the address.
     static func showActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        .respond(activationPage(call.request, call.identifiers))
+        .respond(call.vendor.activationPage(call.request, call.identifiers))
     }
 
     /// Takes the code that the user typed.
     static func submitActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let parameters = call.credentials.parameters
         try OktaPageSeal.check(parameters, of: call)
-        guard let device = state.openDevice(parameters["user_code"] ?? "", at: call.moment) else {
-            throw Refusal(
-                .userCodeInvalid,
-                because: "found a user code that is unknown, answered or expired; expected that of a waiting device")
-        }
+        let device = try Refused.require(
+            state.openDevice(parameters["user_code"] ?? "", at: call.moment), .userCodeInvalid,
+            "found a user code that is unknown, answered or expired; expected that of a waiting device")
         guard let client = call.vendor.accounts.clients[device.authorization.clientID],
             let server = call.vendor.accounts.server(device.authorization.serverID)
         else {
@@ -38,14 +36,14 @@ extension Okta {
     }
 
     /// The page, sealed for the browser that asked for it.
-    static func activationPage(
+    func activationPage(
         _ request: Request, _ identifiers: IdentifierSource, alert: OktaPageAlert? = nil
     ) -> Response {
         let seal = OktaPageSeal(request, identifiers)
-        let tx = identifiers.opaque(ofLength: 20)
-        let page = OktaActivatePage(
-            tx: tx, csrf: seal.csrf(for: tx), userCode: OktaParameters(of: request)["user_code"] ?? "", alert: alert)
-        var response = page.response(at: request.path, as: OktaPageFormat(preferredBy: request))
+        let userCode = OktaParameters(of: request)["user_code"] ?? ""
+        let page = OktaPage.activate(
+            seal.ticket(for: identifiers.opaque(ofLength: 20)), userCode: userCode, alert: alert)
+        var response = pages.response(page, to: request)
         response.fields[.setCookie] = seal.setCookie
         return response
     }

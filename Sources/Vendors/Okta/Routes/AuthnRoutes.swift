@@ -7,15 +7,12 @@ extension Okta {
     /// Exchanges login and password for a session token. Source: ref (authn).
     static func authenticateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let (login, password) = try call.json { ($0.text("username"), $0.text("password")) }
-        guard let user = state.user(login) else {
-            throw Refusal(.authnFailed, because: "no user has the login or id \(login); expected one that exists")
-        }
+        let user = try Refused.require(
+            state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
         guard let known = user.password, known.hasSameBytes(as: password) else {
             throw Refusal(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
         }
-        guard user.isActive else {
-            throw Refusal(.authnFailed, because: "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-        }
+        try Refused.require(user.isActive, .authnFailed, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
         let token = OktaSessionToken(id: call.identifiers.opaque(ofLength: 43), userID: user.id, issued: call.moment)
         state.sessionTokens.add(token, within: OktaState.shortBound)
         return .json([

@@ -93,11 +93,9 @@ extension Okta {
         _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: State
     ) throws(Refused) -> OktaAuthentication {
         let name = policy.request.loginHint ?? call.vendor.accounts.defaultUserID
-        guard let user = state.user(name) else {
-            throw Refusal(
-                .accessDenied,
-                because: "no user has the login or id \(name), which signs in by itself; expected one that exists")
-        }
+        let user = try Refused.require(
+            state.user(name), .accessDenied,
+            "no user has the login or id \(name), which signs in by itself; expected one that exists")
         return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 }

@@ -9,12 +9,10 @@ extension Okta {
         let client = try call.client(using: .deviceCode)
         let scopes = try server.scopes(of: call.credentials.parameters.words("scope"))
         let open = state.openDevices(of: client, at: call.moment)
-        guard open < OktaDeviceGrant.mostOpen else {
-            throw Refusal(
-                .userCodesTooMany,
-                because: "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than "
-                    + "\(OktaDeviceGrant.mostOpen)")
-        }
+        try Refused.require(
+            open < OktaDeviceGrant.mostOpen, .userCodesTooMany,
+            "found \(open) devices of client \(client.id) that wait for an answer; expected fewer than "
+                + "\(OktaDeviceGrant.mostOpen)")
         let device = OktaDeviceGrant(
             id: call.identifiers.uuid(), userCode: state.freshUserCode(call.identifiers),
             authorization: OktaAuthorization(clientID: client.id, serverID: server.id, scopes: scopes),

@@ -81,9 +81,8 @@ extension Okta {
     }
 
     private static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
-        guard let hint = parameters["login_hint"] else {
-            throw Refusal(.directHintMissing, because: "found no login_hint; expected a user's id or login")
-        }
+        let hint = try Refused.require(
+            parameters["login_hint"], .directHintMissing, "found no login_hint; expected a user's id or login")
         return hint
     }
 
@@ -112,13 +111,10 @@ extension Okta {
     }
 
     private static func user(_ hint: String, in state: State) throws(Refused) -> OktaUser {
-        guard let user = state.user(hint) else {
-            throw Refusal(.directUserUnknown, because: "found login_hint \(hint); expected a user's id or login")
-        }
-        guard user.isActive else {
-            throw Refusal(
-                .directUserUnknown, because: "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
-        }
+        let user = try Refused.require(
+            state.user(hint), .directUserUnknown, "found login_hint \(hint); expected a user's id or login")
+        try Refused.require(
+            user.isActive, .directUserUnknown, "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
         return user
     }
 }

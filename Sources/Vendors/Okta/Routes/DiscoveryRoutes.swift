@@ -6,24 +6,6 @@ import Wire
 
 /// The documents with which clients find a server's endpoints and keys.
 extension Okta {
-    /// The server that the path names; the org server's paths name none.
-    ///
-    /// - Throws: ``OktaFailure/asNotFound`` for an unknown id.
-    static func server(_ call: OktaCall) throws(Refused) -> OktaServer {
-        let id = call.parameters["server"]
-        let accounts = call.vendor.accounts
-        guard !id.isEmpty else {
-            // Its presence is checked when the fixtures are read.
-            if let org = accounts.server(OktaServer.orgID) { return org }
-            throw Refusal(.asNotFound, ["id": .string(OktaServer.orgID)])
-        }
-        if let server = accounts.server(id), !server.isOrg { return server }
-        let known = accounts.servers.filter { !$0.isOrg }.map(\.id)
-        throw Refusal(
-            .asNotFound, ["id": .string(id)],
-            because: "no authorization server is called \(id); expected \(known.joined(separator: " or "))")
-    }
-
     /// Answers with a server's discovery document. The query `client_id` is accepted and unread (ref).
     static func describeServer(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
@@ -62,12 +44,10 @@ extension Okta {
         guard var keys = known else { throw Refusal(.asNotFound, ["id": .string(server.id)]) }
         let isServed = keys.fetch() != nil
         state.changedKeys[server.id] = keys
-        guard isServed else {
-            throw Refusal(
-                .internalError,
-                because: "the drill break has these keys answer 500; expected the drill repair before they are read")
-        }
-        let entries = keys.published.compactMap { OktaPublishedKey($0.key, call.switches)?.json }
+        try Refused.require(
+            isServed, .internalError,
+            "the drill break has these keys answer 500; expected the drill repair before they are read")
+        let entries = keys.published.compactMap { published($0.key, call.switches) }
         var response = Response.json(["keys": .array(entries)])
         response.fields[.cacheControl] = call.switches.keysCacheControl.fieldValue
         return .respond(response)
@@ -85,10 +65,8 @@ extension OktaSwitches.KeysCacheControl {
     }
 }
 
-private struct OktaPublishedKey {
-    let json: JSON
-
-    init?(_ key: SigningKey, _ switches: OktaSwitches) {
+extension Okta {
+    private static func published(_ key: SigningKey, _ switches: OktaSwitches) -> JSON? {
         guard let jwk = key.publicJWK(algorithm: .rs256)?.object else { return nil }
         var members: JSONObject = [
             "alg": "RS256", "e": jwk["e"] ?? .null, "n": jwk["n"] ?? .null, "kid": JSON(key.id), "kty": "RSA",
@@ -103,6 +81,6 @@ private struct OktaPublishedKey {
             members["x5c"] = .array([])
             members["key_ops"] = .array(["verify"])
         }
-        json = .object(members)
+        return .object(members)
     }
 }

@@ -48,10 +48,9 @@ extension Okta {
         let user = try call.user(in: state)
         let factor = try call.factor(of: user, in: state)
         let code = try call.json { $0.text("passCode") }
-        guard factor.status == .pendingActivation else {
-            throw Refusal(
-                .userStatus, because: "\(factor.id) is \(factor.status.rawValue); expected PENDING_ACTIVATION")
-        }
+        try Refused.require(
+            factor.status == .pendingActivation, .userStatus,
+            "\(factor.id) is \(factor.status.rawValue); expected PENDING_ACTIVATION")
         try call.use(code, of: factor, &state)
         state.factors.change(factor.key) { $0.status = .active }
         return .json((state.factors[factor.key] ?? factor).json(of: user))
@@ -62,9 +61,8 @@ extension Okta {
         let user = try call.user(in: state)
         let factor = try call.factor(of: user, in: state)
         let code = try call.json(isOptional: true) { $0.optionalText("passCode") }
-        guard factor.status == .active else {
-            throw Refusal(.userStatus, because: "\(factor.id) is \(factor.status.rawValue); expected ACTIVE")
-        }
+        try Refused.require(
+            factor.status == .active, .userStatus, "\(factor.id) is \(factor.status.rawValue); expected ACTIVE")
         switch factor.kind {
         case .push: return challenge(factor, of: user, call, &state)
         case .sms where code == nil, .call where code == nil:

@@ -23,17 +23,16 @@ extension Okta {
         case "iss_sub":
             let sandbox = call.arrival.sandbox
             let issuer = subject["iss"]?.string ?? ""
-            guard sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }) else {
-                throw Refusal(.subIDInvalid, because: "iss is “\(issuer)”; expected \(call.arrival.base)")
-            }
+            try Refused.require(
+                sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }),
+                .subIDInvalid, "iss is “\(issuer)”; expected \(call.arrival.base)")
             name = subject["sub"]?.string
         default:
             throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }
-        guard let user = name.flatMap(state.user) else {
-            throw Refusal(
-                .subIDInvalid, because: "sub_id names nobody: \(name ?? "it has no id"); expected the id of a user")
-        }
+        let user = try Refused.require(
+            name.flatMap(state.user), .subIDInvalid,
+            "sub_id names nobody: \(name ?? "it has no id"); expected the id of a user")
         return user
     }
 }

@@ -15,19 +15,16 @@ extension Okta {
         } else {
             answer = describeRefreshToken(text, of: server, &call, state)
         }
-        let members = answer ?? ["active": false]
-        let occasion = OktaOccasion(of: call.credentials.token?.token, at: server)
-        return .json(.object(bent(members, as: .introspection, for: occasion, &call, &state)))
+        return .json(.object(answer ?? ["active": false]))
     }
 
     /// The token that the request is about.
     ///
     /// - Throws: ``OktaFailure/tokenParameterMissing``
     static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
-        guard let text = call.credentials.parameters["token"] else {
-            throw Refusal(
-                .tokenParameterMissing, because: "found no parameter token with a value; expected one")
-        }
+        let text = try Refused.require(
+            call.credentials.parameters["token"], .tokenParameterMissing,
+            "found no parameter token with a value; expected one")
         return text
     }
 

@@ -9,7 +9,7 @@ extension Okta {
     static func showSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         guard let id = call.credentials.parameters["tx"] else {
             // Where a logout without an address of the client ends.
-            return .respond(done(OktaDonePage(title: "Sign In", text: "Begin in your app; it leads here."), call))
+            return .respond(call.page(.done("Sign In", "Begin in your app; it leads here.")))
         }
         let signIn = try state.openSignIn(id, at: call.moment)
         guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts) else { throw gone(signIn) }
@@ -44,7 +44,7 @@ extension Okta {
 
     /// The stylesheet of all pages.
     static func style(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        .respond(OktaPageStyle.response)
+        .respond(call.vendor.pages.style)
     }
 
     /// A page of a sign-in, sealed for the browser that asked for it.
@@ -70,7 +70,7 @@ extension Okta {
         state.finish(signIn)
         guard let code = signIn.deviceCode else { throw refusal }
         if let device = state.deviceGrants[code] { state.answer(device, device.authorization, approves: false) }
-        return .respond(done(.deviceNotActivated, call))
+        return .respond(call.page(.deviceNotActivated))
     }
 }
 
@@ -98,7 +98,7 @@ extension Okta {
         guard let failure = failures[name] else {
             throw Refusal(
                 .bodyInvalid, ["member": "error"],
-                because: "error is \(name); expected \(OktaSignInPage.errors.joined(separator: " or "))")
+                because: "error is \(name); expected \(OktaPage.errors.joined(separator: " or "))")
         }
         return Refusal(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
     }
@@ -126,21 +126,17 @@ extension Okta {
         _ parameters: OktaParameters, at moment: Moment, _ state: State
     ) throws(Refused) -> OktaAuthentication {
         if parameters["user"] == nil, let guest = parameters["subject"] {
-            guard guest.utf8.count <= 255 else {
-                throw Refusal(.loginWrong, because: "subject has \(guest.utf8.count) bytes; expected at most 255")
-            }
+            try Refused.require(
+                guest.utf8.count <= 255, .loginWrong, "subject has \(guest.utf8.count) bytes; expected at most 255")
             return OktaAuthentication(guest: guest, moment: moment, methods: ["pwd"])
         }
         let name = parameters["user"] ?? parameters["username"] ?? ""
-        guard let user = state.user(name) else {
-            throw Refusal(.loginWrong, because: "found no user with the login \(name); expected one, or a subject")
-        }
+        let user = try Refused.require(
+            state.user(name), .loginWrong, "found no user with the login \(name); expected one, or a subject")
         if parameters["user"] == nil, user.password?.hasSameBytes(as: parameters["password"] ?? "") != true {
             throw Refusal(.loginWrong, because: "the password is not that of \(user.login); expected the user's own")
         }
-        guard user.isActive else {
-            throw Refusal(.loginWrong, because: "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-        }
+        try Refused.require(user.isActive, .loginWrong, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
         return OktaAuthentication(userID: user.id, moment: moment, methods: ["pwd"])
     }
 }

@@ -8,9 +8,8 @@ extension Okta {
         let server = try server(call)
         try requireForm(call)
         let parameters = call.credentials.parameters
-        guard let hint = parameters["id_token_hint"] else {
-            throw Refusal(.idTokenHintMissing, because: "there is no id_token_hint; expected the user's ID token")
-        }
+        let hint = try Refused.require(
+            parameters["id_token_hint"], .idTokenHintMissing, "there is no id_token_hint; expected the user's ID token")
         let claims = try idToken(hint, of: server, &call)
         let location = try location(afterLogoutOf: claims, call)
         if let userID = claims["sub"]?.string { state.endSessions(of: userID) }
@@ -36,11 +35,9 @@ extension Okta {
             let expected = broken?.expected.map { "; expected \($0)" } ?? ""
             throw Refusal(.idTokenHintInvalid, because: (found ?? "found no token") + expected)
         }
-        guard token.isIDToken else {
-            throw Refusal(
-                .idTokenHintInvalid,
-                because: "jti is \(token.id ?? "absent"); expected an ID token, whose jti begins with ID.")
-        }
+        try Refused.require(
+            token.isIDToken, .idTokenHintInvalid,
+            "jti is \(token.id ?? "absent"); expected an ID token, whose jti begins with ID.")
         return claims
     }
 

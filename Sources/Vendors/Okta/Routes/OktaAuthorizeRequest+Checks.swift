@@ -12,9 +12,9 @@ extension OktaAuthorizeRequest {
     ) throws(OktaRefusal) {
         self.init()
         (clientID, serverID, self.pushedID) = (client.id, server.id, pushedID)
-        if parameters["request"] != nil {
-            throw Refusal(.requestObjectUnsupported, because: "found the parameter request; expected plain parameters")
-        }
+        try OktaRefusal.require(
+            parameters["request"] == nil, .requestObjectUnsupported,
+            "found the parameter request; expected plain parameters")
         redirectURI = try Self.redirectURI(parameters, client)
         if pushedID == nil { try Self.checkPushing(client, switches) }
         if let name = parameters.duplicate {
@@ -32,12 +32,10 @@ extension OktaAuthorizeRequest {
     }
 
     private static func redirectURI(_ parameters: OktaParameters, _ client: OktaClient) throws(OktaRefusal) -> String {
-        guard let uri = parameters["redirect_uri"] else {
-            throw Refusal(.redirectURIMissing, because: "redirect-uri: found nothing; \(registered(client))")
-        }
-        guard client.allows(redirectURI: uri) else {
-            throw Refusal(.redirectURIIllegal, because: "redirect-uri: found \(uri); \(registered(client))")
-        }
+        let uri = try OktaRefusal.require(
+            parameters["redirect_uri"], .redirectURIMissing, "redirect-uri: found nothing; \(registered(client))")
+        try OktaRefusal.require(
+            client.allows(redirectURI: uri), .redirectURIIllegal, "redirect-uri: found \(uri); \(registered(client))")
         return uri
     }
 
@@ -64,14 +62,11 @@ extension OktaAuthorizeRequest {
     static func isValid(state: String) -> Bool { state.unicodeScalars.count <= 1000 }
 
     private static func state(_ parameters: OktaParameters) throws(OktaRefusal) -> String {
-        guard let state = parameters["state"] else {
-            throw Refusal(.stateInvalid, because: "there is no state; expected 1 to 1000 characters")
-        }
-        guard isValid(state: state) else {
-            throw Refusal(
-                .stateInvalid,
-                because: "state has \(state.unicodeScalars.count) characters; expected at most 1000")
-        }
+        let state = try OktaRefusal.require(
+            parameters["state"], .stateInvalid, "there is no state; expected 1 to 1000 characters")
+        try OktaRefusal.require(
+            isValid(state: state), .stateInvalid,
+            "state has \(state.unicodeScalars.count) characters; expected at most 1000")
         return state
     }
 
@@ -85,11 +80,9 @@ extension OktaAuthorizeRequest {
 
     private static func responseMode(_ parameters: OktaParameters) throws(OktaRefusal) -> OktaResponseMode {
         guard let name = parameters["response_mode"] else { return .query }
-        guard let mode = OktaResponseMode(rawValue: name) else {
-            throw Refusal(
-                .responseModeUnsupported,
-                because: "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
-        }
+        let mode = try OktaRefusal.require(
+            OktaResponseMode(rawValue: name), .responseModeUnsupported,
+            "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
         return mode
     }
 
@@ -123,14 +116,10 @@ extension OktaAuthorizeRequest {
         let words = parameters.words("prompt")
         let prompts = words.compactMap(Prompt.init)
         // `none` stands alone (OpenID Connect Core 1.0 section 3.1.2.1).
-        guard prompts.count == words.count, Set(prompts).count == words.count,
-            words.count <= 1 || !prompts.contains(.none)
-        else {
-            throw Refusal(
-                .promptInvalid,
-                because:
-                    "found \(words.joined(separator: " ")); expected none, login, consent, or the last two together")
-        }
+        try OktaRefusal.require(
+            prompts.count == words.count && Set(prompts).count == words.count
+                && (words.count <= 1 || !prompts.contains(.none)), .promptInvalid,
+            "found \(words.joined(separator: " ")); expected none, login, consent, or the last two together")
         return prompts
     }
 

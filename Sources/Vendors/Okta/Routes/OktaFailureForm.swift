@@ -56,7 +56,7 @@ extension Okta {
     ) {
         if setting.failure == .rateLimited { Self.tellLimit(in: &response, setting) }
         if setting.failure == .userCodeInvalid, setting.route == "activate.submit" {
-            response = Self.activationPage(setting.request, setting.identifiers, alert: OktaActivatePage.invalidCode)
+            response = activationPage(setting.request, setting.identifiers, alert: .invalidUserCode)
             return
         }
         if let page = context.page {
@@ -68,11 +68,12 @@ extension Okta {
             let description = body["error_description"]?.string
         else { return }
         if let address = context.address {
-            response = address.response([("error", error), ("error_description", description)], to: setting.request)
+            response = address.response(
+                [("error", error), ("error_description", description)], to: setting.request, by: pages)
         } else if OktaPageFormat(preferredBy: setting.request) == .html {
-            let page = OktaErrorPage(
-                status: response.status, failure: setting.failure.rawValue, error: error, description: description)
-            response = page.response(at: setting.request.path)
+            let page = OktaPage.error(
+                response.status, failure: setting.failure.rawValue, error: error, description: description)
+            response = pages.response(page, to: setting.request)
         }
     }
 }

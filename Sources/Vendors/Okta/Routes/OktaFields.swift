@@ -29,11 +29,9 @@ extension OktaCall {
         isOptional: Bool = false, _ read: (inout FieldReader) -> Value
     ) throws(OktaRefusal) -> Value {
         if isOptional, request.body.isEmpty { return try Fields<Okta>([:]).read(read) }
-        guard request.isJSON else {
-            throw Refusal(
-                .mediaType,
-                because: "Content-Type is \(request.fields[.contentType] ?? "absent"); expected application/json")
-        }
+        try OktaRefusal.require(
+            request.isJSON, .mediaType,
+            "Content-Type is \(request.fields[.contentType] ?? "absent"); expected application/json")
         return try body(read)
     }
 }

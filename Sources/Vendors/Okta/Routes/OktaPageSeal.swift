@@ -29,7 +29,10 @@ struct OktaPageSeal {
 
     var setCookie: String { "\(Self.cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Lax" }
 
-    func csrf(for tx: String) -> String {
+    /// What the form of a page for this browser sends along.
+    func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
+
+    private func csrf(for tx: String) -> String {
         Base64URL.encode(Digest.sha256(Array("understudy csrf \(tx) \(cookie)".utf8)))
     }
 
@@ -37,10 +40,9 @@ struct OktaPageSeal {
     ///
     /// - Throws: ``OktaFailure/loginForged``
     static func check(_ parameters: OktaParameters, of call: OktaCall) throws(OktaRefusal) {
-        guard let cookie = call.request.cookie(cookieName) else {
-            throw Refusal(
-                .loginForged, because: "found no cookie \(cookieName); expected the one that comes with the page")
-        }
+        let cookie = try OktaRefusal.require(
+            call.request.cookie(cookieName), .loginForged,
+            "found no cookie \(cookieName); expected the one that comes with the page")
         guard let tx = parameters["tx"], let csrf = parameters["csrf"],
             csrf.hasSameBytes(as: OktaPageSeal(cookie: cookie).csrf(for: tx))
         else {

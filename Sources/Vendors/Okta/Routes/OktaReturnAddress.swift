@@ -43,18 +43,15 @@ struct OktaReturnAddress: Sendable {
     /// The answer that takes the browser there.
     ///
     /// - Parameter items: what the client gets, before its own `state`.
-    func response(_ items: [(name: String, value: String)], to request: Request) -> Response {
+    func response(
+        _ items: [(name: String, value: String)], to request: Request, by pages: OktaPages
+    ) -> Response {
         let items = items + (state.map { [("state", $0)] } ?? [])
-        let format = OktaPageFormat(preferredBy: request)
         switch mode {
         case .query: return .onward(to: redirectURI.adding(items, after: "?"), from: request)
         case .fragment: return .onward(to: redirectURI.adding(items, after: "#"), from: request)
-        case .formPost:
-            return OktaFormPostPage(redirectURI: redirectURI, clientName: clientName, parameters: items)
-                .response(at: request.path, as: format)
-        case .postMessage:
-            return OktaPostMessagePage(redirectURI: redirectURI, clientName: clientName, parameters: items)
-                .response(at: request.path, as: format)
+        case .formPost: return pages.response(.formPost(to: redirectURI, of: clientName, items), to: request)
+        case .postMessage: return pages.response(.postMessage(to: redirectURI, of: clientName, items), to: request)
         }
     }
 }

@@ -11,9 +11,8 @@ extension OktaServer {
     func scopes(of words: [String]) throws(OktaRefusal) -> [String] {
         var seen: Set<ExactText> = []
         let scopes = words.filter { seen.insert(ExactText($0)).inserted }
-        guard !scopes.isEmpty else {
-            throw OktaRefusal(.scopeMissing, because: "found no scope; expected one or more, separated by spaces")
-        }
+        try OktaRefusal.require(
+            !scopes.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
         if let stranger = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
             throw OktaRefusal(

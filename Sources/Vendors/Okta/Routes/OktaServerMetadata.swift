@@ -2,21 +2,14 @@ import JSON
 
 /// What a server says of itself, in the order of Okta's documents. It names only what is served (ours); names: ref, api.
 struct OktaServerMetadata {
-    private let server: OktaServer
     private let issuer: String
     private let endpoints: String
     private let requiresPushedRequests: Bool
 
     init(_ server: OktaServer, at base: String, _ switches: OktaSwitches) {
-        self.server = server
         issuer = server.issuer(at: base)
         endpoints = base + server.path + "/v1/"
         requiresPushedRequests = switches.pushRequirement == .all
-    }
-
-    /// The grants of the token endpoint, in the order in which texts list them.
-    static func grants(of server: OktaServer) -> [OktaGrantType] {
-        OktaGrantType.allCases.filter { !server.isOrg || $0 != .jwtBearer }
     }
 
     static let responseModes = ["query", "fragment", "form_post", "okta_post_message"]
@@ -37,7 +30,7 @@ struct OktaServerMetadata {
             "token_endpoint": endpoint("token"), "userinfo_endpoint": endpoint("userinfo"),
             "jwks_uri": endpoint("keys"),
             "response_types_supported": ["code"], "response_modes_supported": Self.list(Self.responseModes),
-            "grant_types_supported": Self.list(Self.grants(of: server).map(\.rawValue)),
+            "grant_types_supported": Self.list(OktaGrantType.allCases.map(\.rawValue)),
             "subject_types_supported": ["public"], "id_token_signing_alg_values_supported": ["RS256"],
             "scopes_supported": Self.list(Self.scopes),
             "token_endpoint_auth_methods_supported": Self.list(Self.methods),
@@ -68,7 +61,6 @@ enum OktaGrantType: String, CaseIterable, Sendable {
     case clientCredentials = "client_credentials"
     case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
-    case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     case otp = "urn:okta:params:oauth:grant-type:otp"
     case oob = "urn:okta:params:oauth:grant-type:oob"
     case mfaOTP = "http://auth0.com/oauth/grant-type/mfa-otp"

@@ -16,11 +16,9 @@ extension Okta {
         }
         let factors = policy.factors(of: authentication, in: state)
         let id = parameters["factor"] ?? signIn.factorID
-        guard let factor = factors.first(where: { id?.hasSameBytes(as: $0.id) ?? true }) else {
-            throw Refusal(
-                .factorCodeWrong,
-                because: "found the factor \(id ?? ""); expected \(factors.map(\.id).joined(separator: " or "))")
-        }
+        let factor = try Refused.require(
+            factors.first(where: { id?.hasSameBytes(as: $0.id) ?? true }), .factorCodeWrong,
+            "found the factor \(id ?? ""); expected \(factors.map(\.id).joined(separator: " or "))")
         if signIn.factorID != factor.id { (signIn.factorID, signIn.challenge) = (factor.id, nil) }
         let isUnsentPush = factor.kind == .push && signIn.challengeResult(in: state, at: call.moment) == nil
         if action == "send" || isUnsentPush {

@@ -24,12 +24,9 @@ extension Okta {
 
     private static func checkActive(_ authentication: OktaAuthentication, _ state: State) throws(Refused) {
         guard let userID = authentication.userID else { return }
-        guard let user = state.users[userID] else {
-            throw Refusal(.accessDenied, because: "the user \(userID) is gone; expected an ACTIVE one")
-        }
-        guard user.isActive else {
-            throw Refusal(.accessDenied, because: "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-        }
+        let user = try Refused.require(
+            state.users[userID], .accessDenied, "the user \(userID) is gone; expected an ACTIVE one")
+        try Refused.require(user.isActive, .accessDenied, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
     }
 
     /// The same user with a second factor, if one is due and nobody is asked for it.
@@ -38,9 +35,8 @@ extension Okta {
     ) throws(Refused) -> OktaAuthentication {
         guard policy.needsSecondFactor(authentication, in: state) else { return authentication }
         let reason = "a second factor is due by \(policy.request.assurance?.rawValue ?? "assurance of the client")"
-        if policy.asksNobody {
-            throw Refusal(.reauthenticationRequired, because: "\(reason), and prompt is none; expected another prompt")
-        }
+        try Refused.require(
+            !policy.asksNobody, .reauthenticationRequired, "\(reason), and prompt is none; expected another prompt")
         guard !policy.factors(of: authentication, in: state).isEmpty else {
             let kinds = policy.isOnPage ? "factor" : "TOTP factor, which signs in by itself"
             throw Refusal(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
@@ -96,14 +92,14 @@ extension Okta {
         authorization.sessionID = openSession(authentication, &call, &state)
         if let device = signIn.deviceCode.flatMap({ state.deviceGrants[$0] }) {
             state.answer(device, authorization, approves: true)
-            return done(.deviceActivated, call)
+            return call.page(.deviceActivated)
         }
         let code = OktaCode(
             id: call.identifiers.opaque(ofLength: 43), authorization: authorization, redirectURI: request.redirectURI,
             challenge: request.challenge, issued: call.moment)
         state.codes.add(code, within: OktaState.shortBound)
         return OktaReturnAddress(request, of: policy.client).response(
-            [("code", code.id)], for: OktaOccasion(authorization), &call, &state)
+            [("code", code.id)], to: call.request, by: call.vendor.pages)
     }
 
     /// Continues the browser's session, or opens one; guests have none.
@@ -128,14 +124,11 @@ extension Okta {
     private static func useUp(_ sessionToken: String?, _ state: inout State) {
         if let sessionToken { state.sessionTokens.change(ExactText(sessionToken)) { $0.isUsed = true } }
     }
-
-    /// A page after which there is nothing to do here.
-    static func done(_ page: OktaDonePage, _ call: OktaCall) -> Response {
-        page.response(at: call.request.path, as: OktaPageFormat(preferredBy: call.request))
-    }
 }
 
 extension OktaCall {
+    func page(_ page: OktaPage) -> Response { vendor.pages.response(page, to: request) }
+
     /// The path of the sign-in page, as browsers reach it.
     var signInPath: String {
         let path = OktaAddress(arrival.base)?.path.text ?? "/"

@@ -20,31 +20,30 @@ struct OktaSignInView: Sendable {
     /// The page for the next step of a sign-in.
     func response(to request: Request, of signIn: OktaSignIn, in state: OktaState) -> Response {
         guard let page = page(of: signIn, in: state) else { return .empty(.badRequest) }
-        var response = page.response(at: request.path, as: OktaPageFormat(preferredBy: request))
+        var response = vendor.pages.response(page, to: request)
         response.fields[.setCookie] = seal.setCookie
         return response
     }
 
-    private func page(of signIn: OktaSignIn, in state: OktaState) -> (any OktaPage)? {
+    private func page(of signIn: OktaSignIn, in state: OktaState) -> OktaPage? {
         guard let policy = OktaSignInPolicy(signIn, vendor.accounts) else { return nil }
         let asked = asked(by: signIn.request, policy)
         guard let authentication = signIn.authentication else { return credentialsPage(signIn, asked, state) }
         let login = authentication.userID.flatMap { state.users[$0]?.login } ?? authentication.guest ?? ""
-        let csrf = seal.csrf(for: signIn.id)
+        let ticket = seal.ticket(for: signIn.id)
         guard policy.step(of: signIn, in: state) == .secondFactor else {
             let scopes = policy.scopesToConsent(authentication, in: state).map { scope in
-                OktaConsentPage.Scope(
+                OktaPage.Scope(
                     name: scope.name, text: scope.display.isEmpty ? scope.name : scope.display,
                     isRequired: scope.consent == .required)
             }
-            return OktaConsentPage(
-                tx: signIn.id, csrf: csrf, request: asked, login: login, scopes: scopes, alert: alert)
+            return .consent(ticket, asked, login: login, scopes: scopes, alert: alert)
         }
         let factors = policy.factors(of: authentication, in: state)
         let result = moment.flatMap { signIn.challengeResult(in: state, at: $0) }
         let chosen = factors.first { $0.id == sent?["factor"] ?? signIn.factorID } ?? factors.first
-        return OktaSecondFactorPage(
-            tx: signIn.id, csrf: csrf, request: asked, login: login,
+        return .secondFactor(
+            ticket, asked, login: login,
             factors: factors.map { .init(id: $0.id, type: $0.kind.rawValue, text: $0.text) }, chosen: chosen?.id,
             push: result == .waiting ? .init(number: chosen?.numberChallenge) : nil,
             alert: alert ?? notice(about: result))
@@ -52,19 +51,17 @@ struct OktaSignInView: Sendable {
 
     private func credentialsPage(
         _ signIn: OktaSignIn, _ asked: OktaPageRequest, _ state: OktaState
-    ) -> OktaSignInPage {
+    ) -> OktaPage {
         let factors = Dictionary(grouping: state.factors.all.filter { $0.status == .active }) { ExactText($0.userID) }
         let users = state.users.all.prefix(Self.mostUsers).map { user in
-            OktaPageUser(
+            OktaPage.User(
                 login: user.login, name: user.name, status: user.status.rawValue,
                 factors: factors[user.key]?.map(\.kind.rawValue) ?? [])
         }
-        let entered = OktaSignInPage.Entered(
+        let entered = OktaPage.Entered(
             username: sent?["username"] ?? signIn.request.loginHint ?? "", subject: sent?["subject"] ?? "",
             idClaims: sent?["id_claims"] ?? "", accessClaims: sent?["access_claims"] ?? "")
-        return OktaSignInPage(
-            tx: signIn.id, csrf: seal.csrf(for: signIn.id), request: asked, users: users, alert: alert, entered: entered
-        )
+        return .signIn(seal.ticket(for: signIn.id), asked, users: users, entered: entered, alert: alert)
     }
 
     private func asked(by request: OktaAuthorizeRequest, _ policy: OktaSignInPolicy) -> OktaPageRequest {

@@ -39,25 +39,42 @@ extension Okta {
         of grant: Int, _ authorization: OktaAuthorization, _ refreshToken: String?, _ call: inout OktaCall,
         _ state: inout State, _ request: OktaTokenRequest, signedBy key: SigningKey, adding members: JSONObject = [:]
     ) -> Reply {
+        let overrides = state.claimOverrides.count == 0 ? [] : state.claimOverrides.all
         let maker = OktaTokenMaker(
             vendor: call.vendor, server: request.server, base: call.arrival.base, switches: call.switches,
             moment: call.moment, authorization: authorization,
             user: authorization.userID.flatMap { state.users[$0] }, client: request.client,
-            deviceSecretHash: authorization.deviceSession.flatMap { state.deviceSecrets[named: ExactText($0)]?.hash })
+            deviceSecretHash: authorization.deviceSession.flatMap { state.deviceSecrets[named: ExactText($0)]?.hash },
+            overrides: overrides)
         let accessTokenID = "AT." + call.identifiers.opaque(ofLength: 43)
         let idTokenID = "ID." + call.identifiers.opaque(ofLength: 43)
         state.issuedTokens.add(
             OktaIssuedToken(id: accessTokenID, grant: grant, expires: maker.accessTokenExpiry), within: OktaState.bound)
-        let answer = OktaTokenAnswer(
-            maker: maker, accessTokenID: accessTokenID, idTokenID: idTokenID, refreshToken: refreshToken,
-            members: members)
-        if let bent = bend(answer, &call, &state, request) { return .json(.object(bent)) }
+        for override in overrides where override.target == .access || authorization.scopes.contains("openid") {
+            call.interventions.append(override.intervention)
+        }
         return .later {
             // The key was read as one of a server, so it signs RS256.
-            let signed = answer.signed { claims, _ in
+            func sign(_ claims: JSONObject) -> String? {
                 try? TokenDraft(header: OktaTokenMaker.header(key), claims: claims).mint(key: key, algorithm: .rs256)
             }
-            return signed.map { .json(.object($0)) } ?? .empty(.internalServerError)
+            guard let accessToken = sign(maker.accessClaims(id: accessTokenID)) else {
+                return .empty(.internalServerError)
+            }
+            var answer: JSONObject = [
+                "token_type": authorization.proofKey == nil ? "Bearer" : "DPoP",
+                "expires_in": JSON(maker.server.accessTokenLifetime), "access_token": .string(accessToken),
+                "scope": .string(authorization.scopes.joined(separator: " ")),
+            ]
+            if let refreshToken { answer.append("refresh_token", .string(refreshToken)) }
+            if authorization.scopes.contains("openid") {
+                guard let token = sign(maker.idClaims(id: idTokenID, with: accessToken)) else {
+                    return .empty(.internalServerError)
+                }
+                answer.append("id_token", .string(token))
+            }
+            for member in members { answer.append(member.name, member.value) }
+            return .json(.object(answer))
         }
     }
 
@@ -70,35 +87,5 @@ extension Okta {
             throw Refusal(.internalError, because: "found \(error); expected the server's key")
         }
         throw Refusal(.internalError, because: "found no key of server \(server.id); expected one")
-    }
-}
-
-/// An answer of the token endpoint before its tokens are signed.
-struct OktaTokenAnswer: Sendable {
-    let maker: OktaTokenMaker
-    let accessTokenID: String
-    let idTokenID: String
-    let refreshToken: String?
-    /// Further members.
-    let members: JSONObject
-
-    /// The members of the answer; `nil` when a token cannot be signed.
-    ///
-    /// - Parameter sign: signs the claims of an access or ID token.
-    func signed(_ sign: (JSONObject, OktaClaimRule.Target) -> String?) -> JSONObject? {
-        let authorization = maker.authorization
-        guard let accessToken = sign(maker.accessClaims(id: accessTokenID), .access) else { return nil }
-        var answer: JSONObject = [
-            "token_type": authorization.proofKey == nil ? "Bearer" : "DPoP",
-            "expires_in": JSON(maker.server.accessTokenLifetime), "access_token": .string(accessToken),
-            "scope": .string(authorization.scopes.joined(separator: " ")),
-        ]
-        if let refreshToken { answer.append("refresh_token", .string(refreshToken)) }
-        if authorization.scopes.contains("openid") {
-            guard let token = sign(maker.idClaims(id: idTokenID, with: accessToken), .id) else { return nil }
-            answer.append("id_token", .string(token))
-        }
-        for member in members { answer.append(member.name, member.value) }
-        return answer
     }
 }

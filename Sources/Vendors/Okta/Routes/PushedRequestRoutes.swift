@@ -9,9 +9,9 @@ extension Okta {
         let server = try server(call)
         guard let client = call.credentials.client else { throw Refusal(.clientCredentialsMissing) }
         let parameters = call.credentials.parameters
-        if parameters["request_uri"] != nil {
-            throw Refusal(.parRequestURIPresent, because: "found request_uri; expected the parameters themselves")
-        }
+        try Refused.require(
+            parameters["request_uri"] == nil, .parRequestURIPresent,
+            "found request_uri; expected the parameters themselves")
         let id = OktaPushedRequest.newID(call.identifiers)
         let request = try OktaAuthorizeRequest(parameters, of: client, at: server, call.switches, pushedAs: id)
         let lifetime = call.switches.pushLifetimeSeconds
@@ -26,31 +26,22 @@ extension Okta {
     static func pushedRequest(
         _ id: String, of client: OktaClient, at server: OktaServer, _ call: OktaCall, _ state: State
     ) throws(Refused) -> OktaAuthorizeRequest {
-        guard let pushed = state.pushedRequests[id] else {
-            throw Refusal(
-                .requestURIInvalid,
-                because: "found \(id.prefix(200)); expected a request_uri that par gave, such as urn:okta:…")
-        }
+        let pushed = try Refused.require(
+            state.pushedRequests[id], .requestURIInvalid,
+            "found \(id.prefix(200)); expected a request_uri that par gave, such as urn:okta:…")
         let request = pushed.request
-        guard request.clientID.hasSameBytes(as: client.id) else {
-            throw Refusal(
-                .requestURIClient,
-                because: "client_id is \(client.id); expected \(request.clientID), who pushed the request")
-        }
-        guard request.serverID.hasSameBytes(as: server.id) else {
-            throw Refusal(
-                .requestURIServer,
-                because: "the server is \(server.id); expected \(request.serverID), where the request was pushed")
-        }
-        guard !pushed.isUsed else {
-            throw Refusal(
-                .requestURIInvalid,
-                because: "the request_uri is used up: its client has got an answer; expected a new one")
-        }
-        guard call.moment < pushed.expires else {
-            throw Refusal(
-                .requestURIInvalid, because: "the request_uri expired \(pushed.expires.rfc3339); expected a new one")
-        }
+        try Refused.require(
+            request.clientID.hasSameBytes(as: client.id), .requestURIClient,
+            "client_id is \(client.id); expected \(request.clientID), who pushed the request")
+        try Refused.require(
+            request.serverID.hasSameBytes(as: server.id), .requestURIServer,
+            "the server is \(server.id); expected \(request.serverID), where the request was pushed")
+        try Refused.require(
+            !pushed.isUsed, .requestURIInvalid,
+            "the request_uri is used up: its client has got an answer; expected a new one")
+        try Refused.require(
+            call.moment < pushed.expires, .requestURIInvalid,
+            "the request_uri expired \(pushed.expires.rfc3339); expected a new one")
         return request
     }
 }

@@ -19,14 +19,13 @@ extension Okta {
     /// - Throws: ``OktaFailure/grantTypeMissing``, ``OktaFailure/grantTypeUnsupported``, and
     ///   ``OktaFailure/grantTypeNotAllowed`` for this client.
     private static func grantType(of request: OktaTokenRequest) throws(Refused) -> OktaGrantType {
-        let grants = OktaServerMetadata.grants(of: request.server)
-        let names = grants.map(\.rawValue).joined(separator: ", ")
+        let names = OktaGrantType.allCases.map(\.rawValue).joined(separator: ", ")
         guard let name = request.parameters["grant_type"] else {
             throw Refusal(
                 .grantTypeMissing, ["grants": .string(names)],
                 because: "found no parameter grant_type with a value; expected one of \(names)")
         }
-        guard let type = grants.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
+        guard let type = OktaGrantType(rawValue: name) else {
             throw Refusal(
                 .grantTypeUnsupported, ["grants": .string(names)],
                 because: "found grant_type \(name); expected one of \(names)")
@@ -48,7 +47,6 @@ extension Okta {
         case .clientCredentials: grantToClient
         case .deviceCode: redeemDeviceCode
         case .tokenExchange: exchangeToken
-        case .jwtBearer: redeemAssertion
         case .otp: redeemOneTimePassword
         case .oob: redeemOutOfBandCode
         case .mfaOTP: redeemSecondOneTimePassword
@@ -60,9 +58,8 @@ extension Okta {
 extension OktaCall {
     /// The client that authenticated itself.
     func client() throws(OktaRefusal) -> OktaClient {
-        guard let client = credentials.client else {
-            throw Refusal(.clientCredentialsMissing, because: "found no authenticated client; expected one")
-        }
+        let client = try OktaRefusal.require(
+            credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
         return client
     }
 }

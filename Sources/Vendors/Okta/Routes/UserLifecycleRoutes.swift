@@ -12,11 +12,9 @@ extension Okta {
         }
         let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
         let user = try call.user(in: state)
-        guard step.isAllowed(for: user) else {
-            throw Refusal(
-                .userStatus, because: "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)"
-            )
-        }
+        try Refused.require(
+            step.isAllowed(for: user), .userStatus,
+            "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
         let changed = state.take(step, for: user, call.identifiers, at: call.moment)
         switch step {
         case .expirePassword: return .json(changed.json(at: call.arrival.base))

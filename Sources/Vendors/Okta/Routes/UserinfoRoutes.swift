@@ -8,29 +8,20 @@ extension Okta {
 
     static func readUserinfo(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         _ = try server(call)
-        guard let token = call.credentials.token?.token else {
-            throw Refusal(.accessTokenMissing, because: "found no access token; expected one")
-        }
+        let token = try Refused.require(
+            call.credentials.token?.token, .accessTokenMissing, "found no access token; expected one")
         let needed = userinfoScopes + (call.switches.answersOpenIDAlone ? ["openid"] : [])
-        guard token.scopes.contains(where: needed.contains) else {
-            throw Refusal(
-                .scopeInsufficient,
-                because: "found \(token.scopes.isEmpty ? "no scopes" : token.scopes.joined(separator: " ")); expected "
-                    + needed.joined(separator: " or "))
-        }
+        try Refused.require(
+            token.scopes.contains(where: needed.contains), .scopeInsufficient,
+            "found \(token.scopes.isEmpty ? "no scopes" : token.scopes.joined(separator: " ")); expected "
+                + needed.joined(separator: " or "))
         guard let id = token.userID else {
             // A guest of the sign-in page, of whom nothing but the name is known.
             return .json(.object(["sub": token.compact.claims?["sub"] ?? .null]))
         }
-        guard let user = state.users[id] else {
-            throw Refusal(.accessTokenRevoked, because: "found uid \(id), a user who was removed; expected a user")
-        }
+        let user = try Refused.require(
+            state.users[id], .accessTokenRevoked, "found uid \(id), a user who was removed; expected a user")
         let (scopes, accounts) = (token.scopes, call.vendor.accounts)
-        if state.claimRules.count > 0 {
-            let members = user.claims(for: scopes, accounts)
-            let occasion = OktaOccasion(of: token, at: try server(call))
-            return .json(.object(bent(members, as: .userinfo, for: occasion, &call, &state)))
-        }
         // The members are put together after unlocking.
         return .later { .json(.object(user.claims(for: scopes, accounts))) }
     }

@@ -20,10 +20,9 @@ extension Okta {
             let hint = Nearest.hint(to: unknown, among: vendor.accounts.groups.map(\.id))
             throw Okta.refusal("groupIds", "has \(unknown), and no group has that id\(hint)")
         }
-        guard state.user(draft.login) == nil else {
-            throw Refusal(
-                .userExists, because: "another user signs in as \(draft.login); expected a login that nobody has")
-        }
+        try Refused.require(
+            state.user(draft.login) == nil, .userExists,
+            "another user signs in as \(draft.login); expected a login that nobody has")
         let user = draft.user(
             call.identifiers.oktaID("00u"), isActivated: isActivated, vendor.accounts, at: call.moment)
         state.add(user)

@@ -3,6 +3,6 @@ import Emulation
 /// What can happen in the organization without a request of a client (all ours).
 extension Okta {
     static let actions: [VendorAction<Okta>] =
-        deviceActions + originActions + userActions + factorActions + consentActions + claimRuleActions
+        deviceActions + originActions + userActions + factorActions + consentActions + claimActions
         + [.drillKeys(of: "authorization server")]
 }

@@ -36,6 +36,9 @@ struct OktaServer: Sendable {
     /// What its access tokens are for. Source: ref; at the org server the base.
     func audience(at base: String) -> String { audience ?? base }
 
+    /// The names of its own scopes, for texts.
+    var scopeNames: String { scopes.map(\.name).joined(separator: " ") }
+
     /// The configured scope of that name; `nil` for those of OpenID Connect and unknown ones.
     func scope(_ name: String) -> OktaScope? { scopes.first { $0.name.hasSameBytes(as: name) } }
 
@@ -81,5 +84,26 @@ struct OktaScope: CodedRecord {
         coder.member("name", &name)
         coder.member("display", &display, or: "")
         coder.member("consent", &consent, or: .implicit)
+    }
+}
+
+extension Okta {
+    /// The server that the path names; `nil` for an unknown one. The org server's paths name none.
+    func server(of arrival: OktaArrival) -> OktaServer? {
+        let id = arrival.parameters["server"]
+        guard !id.isEmpty else { return accounts.server(OktaServer.orgID) }
+        return accounts.server(id).flatMap { $0.isOrg ? nil : $0 }
+    }
+
+    /// The server that the path names.
+    ///
+    /// - Throws: ``OktaFailure/asNotFound`` for an unknown id.
+    static func server(_ call: OktaCall) throws(Refused) -> OktaServer {
+        if let server = call.vendor.server(of: call.arrival) { return server }
+        let id = call.parameters["server"]
+        let known = call.vendor.accounts.servers.filter { !$0.isOrg }.map(\.id)
+        throw Refusal(
+            .asNotFound, ["id": .string(id)],
+            because: "no authorization server is called \(id); expected \(known.joined(separator: " or "))")
     }
 }

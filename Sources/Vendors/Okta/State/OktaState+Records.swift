@@ -34,7 +34,7 @@ extension Okta: RecordedVendor {
         coder.lastNumber("last_transaction", &state.transactions) { (node) throws(FixtureProblem) in
             try node.int(in: 0...Ordinal.largest)
         }
-        coder.table("claim_rules", &state.claimRules, isRequired: false, within: OktaClaimRule.bound)
+        coder.table("claim_overrides", &state.claimOverrides, isRequired: false, within: OktaClaimOverride.bound)
     }
 
     private func codeTokens(_ state: inout OktaState, _ coder: inout RecordCoder) {
@@ -51,7 +51,6 @@ extension Okta: RecordedVendor {
         coder.table("mfa_tokens", &state.mfaTokens, isRequired: false, within: OktaState.shortBound)
         coder.table("oob_challenges", &state.oobChallenges, isRequired: false, within: OktaState.shortBound)
         coder.table("device_secrets", &state.deviceSecrets, isRequired: false, within: OktaState.bound)
-        coder.table("bent_tokens", &state.bentTokens, isRequired: false, within: OktaState.shortBound)
         coder.table("rate_windows", &state.rateWindows, isRequired: false, within: OktaRateWindow.bound)
     }
 
@@ -81,7 +80,7 @@ extension OktaState {
         (sessions, sessionTokens, signIns) = (kept.sessions, kept.sessionTokens, kept.signIns)
         (mfaTokens, oobChallenges) = (kept.mfaTokens, kept.oobChallenges)
         (pushedRequests, proofNonces) = (kept.pushedRequests, kept.proofNonces)
-        (bentTokens, rateWindows) = (kept.bentTokens, kept.rateWindows)
+        rateWindows = kept.rateWindows
     }
 
     private mutating func forgetSecrets(of grants: Set<Int>) {

@@ -24,8 +24,7 @@ struct OktaState: Sendable {
     var usedIDs = RecordTable<OktaUsedID>()
     var proofNonces = RecordTable<OktaProofNonce>()
     var rateWindows = RecordTable<OktaRateWindow>()
-    var claimRules = RecordTable<OktaClaimRule>()
-    var bentTokens = RecordTable<OktaBentToken>()
+    var claimOverrides = RecordTable<OktaClaimOverride>()
     var trustedOrigins: RecordTable<OktaTrustedOrigin>
     var transactions = RecordTable<OktaTransaction>()
 

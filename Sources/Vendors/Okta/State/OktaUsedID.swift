@@ -3,10 +3,7 @@ import JSON
 
 /// An id that may be used once, such as the `jti` of an assertion.
 struct OktaUsedID: Sendable, Equatable {
-    enum Kind: String, CaseIterable, RecordValue {
-        case assertion, proof, ssws
-        case idJAG = "id-jag"
-    }
+    enum Kind: String, CaseIterable, RecordValue { case assertion, proof, ssws }
 
     struct Key: Hashable, Sendable, CustomStringConvertible {
         let kind: Kind

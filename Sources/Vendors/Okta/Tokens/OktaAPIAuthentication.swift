@@ -31,11 +31,11 @@ extension Okta {
     /// The rule for callers with the organization's API token, or with nothing that is known here.
     static let apiRules = RuleList([
         TokenRule<OktaAPIFacts>(
-            "api-token", expects: .text("Authorization: SSWS and the API token, or Bearer and an access token"),
-            source: "postman; codes, E0000011; guide:implement-oauth-for-okta-serviceapp", orFail: .apiTokenInvalid
+            "api-token", "Authorization: SSWS and the API token, or Bearer and an access token",
+            "postman; codes, E0000011; guide:implement-oauth-for-okta-serviceapp", orFail: .apiTokenInvalid
         ) { facts, finding in
-            finding?.found = facts.isKnown ? .text("the organization's API token") : facts.presented.found
-            return facts.isKnown ? .passed : .failed
+            finding.judge(
+                facts.isKnown ? .text("the organization's API token") : facts.presented.found, facts.isKnown)
         }
     ])
 
@@ -47,12 +47,12 @@ extension Okta {
 
     static let apiScopeRules = RuleList([
         TokenRule<OktaScopeFacts>(
-            "api-scope", expects: .text("the scope of the route"), source: "guide:implement-oauth-for-okta-serviceapp",
-            orFail: .accessDeniedAPI
+            "api-scope", "the scope of the route", "guide:implement-oauth-for-okta-serviceapp", orFail: .accessDeniedAPI
         ) { facts, finding in
             finding?.expected = .text(facts.required)
-            finding?.found = .text(facts.scopes.isEmpty ? "no scope" : facts.scopes.joined(separator: " "))
-            return facts.scopes.contains { $0.hasSameBytes(as: facts.required) } ? .passed : .failed
+            return finding.judge(
+                .text(facts.scopes.isEmpty ? "no scope" : facts.scopes.joined(separator: " ")),
+                facts.scopes.contains { $0.hasSameBytes(as: facts.required) })
         }
     ])
 }

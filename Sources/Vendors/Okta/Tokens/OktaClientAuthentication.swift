@@ -54,13 +54,6 @@ extension Okta {
         call.findings.judge(facts, by: Self.assertionUseRules)
     }
 
-    /// The server that the path names; `nil` for an unknown one.
-    func server(of arrival: OktaArrival) -> OktaServer? {
-        let id = arrival.parameters["server"]
-        guard !id.isEmpty else { return accounts.server(OktaServer.orgID) }
-        return accounts.server(id).flatMap { $0.isOrg ? nil : $0 }
-    }
-
     /// What the content is; the members of a JSON object become the parameters.
     private static func content(
         of request: Request, _ parameters: inout OktaParameters, takesJSON: Bool

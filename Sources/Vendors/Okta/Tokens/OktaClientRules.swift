@@ -2,117 +2,206 @@ import Emulation
 import JSON
 import Tokens
 
-typealias OktaClientRule = TokenRule<OktaClientFacts>
+private typealias Rule = TokenRule<OktaClientFacts>
 
 /// The rules for clients, in the order of Okta's checks. Source: ref, codes; the order is ours.
 extension Okta {
     /// How the client presents itself, and whether it is who it says.
-    static let clientRules = RuleList(requestRules + credentialRules + OktaAssertionRules.all)
+    static let clientRules = RuleList(requestRules + credentialRules + assertionRules)
 
     /// What the state knows about an assertion.
     static let assertionUseRules = RuleList([
-        OktaClientRule(
-            "assertion-used", expects: .text("a jti that was not used before"), source: "codes",
-            orFail: .assertionReplayed
-        ) { facts, finding in
+        Rule("assertion-used", "a jti that was not used before", "codes", orFail: .assertionReplayed) {
+            facts, finding in
             guard let isReplayed = facts.isReplayed else { return nil }
-            finding?.found = facts.assertion?.claims?["jti"].map(Fact.json)
-            return isReplayed ? .failed : .passed
+            return finding.judge(facts.assertion?.claims?["jti"].map(Fact.json), !isReplayed)
         }
     ])
 
     private static let requestRules = [
-        OktaClientRule(
-            "media-type", expects: .text("a form (application/x-www-form-urlencoded); for pushed requests JSON too"),
-            source: "codes", orFail: .mediaType
+        Rule(
+            "media-type", "a form (application/x-www-form-urlencoded); for pushed requests JSON too", "codes",
+            orFail: .mediaType
         ) { facts, finding in
             switch facts.content {
-            case .form: return .passed
-            case .json, .unreadableJSON:
-                finding?.found = .text("application/json")
-                return facts.takesJSON ? .passed : .failed
-            case .other(let type):
-                finding?.found = type.map(Fact.text) ?? .nothing("no Content-Type")
-                return .failed
+            case .form: .passed
+            case .json, .unreadableJSON: finding.judge(.text("application/json"), facts.takesJSON)
+            case .other(let type): finding.judge(type.map(Fact.text) ?? .nothing("no Content-Type"), false)
             }
         },
-        OktaClientRule(
-            "json-object", expects: .text("a JSON object"), source: "codes", orFail: .bodyMalformed
-        ) { facts, finding in
+        Rule("json-object", "a JSON object", "codes", orFail: .bodyMalformed) { facts, finding in
             switch facts.content {
-            case .form, .other: return nil
-            case .json: return .passed
-            case .unreadableJSON(let found):
-                finding?.found = .text(found)
-                return .failed
+            case .form, .other: nil
+            case .json: .passed
+            case .unreadableJSON(let found): finding.judge(.text(found), false)
             }
         },
-        OktaClientRule(
-            "credentials-in-query", expects: .text("credentials in Authorization or in the content"), source: "codes",
+        Rule(
+            "credentials-in-query", "credentials in Authorization or in the content", "codes",
             orFail: .clientCredentialsInQuery
         ) { facts, finding in
             guard !facts.namesInQuery.isEmpty else { return nil }
-            finding?.found = .text("\(facts.namesInQuery.joined(separator: ", ")) in the query")
-            return .failed
+            return finding.judge(.text("\(facts.namesInQuery.joined(separator: ", ")) in the query"), false)
         },
-        OktaClientRule(
-            "parameters-once", expects: .text("each parameter once"), source: "codes", orFail: .parameterDuplicate
-        ) { facts, finding in
+        Rule("parameters-once", "each parameter once", "codes", orFail: .parameterDuplicate) { facts, finding in
             guard let duplicate = facts.duplicate else { return nil }
-            finding?.found = .text("\(duplicate) more than once")
-            return .failed
+            return finding.judge(.text("\(duplicate) more than once"), false)
         },
     ]
 
     private static let credentialRules = [
-        OktaClientRule(
-            "credentials-once", expects: .text("one way of authentication"), source: "codes",
-            orFail: .clientCredentialsMultiple
-        ) { facts, finding in
+        Rule("credentials-once", "one way of authentication", "codes", orFail: .clientCredentialsMultiple) {
+            facts, finding in
             guard facts.presented.count > 1 else { return nil }
-            finding?.found = .text(facts.presented.joined(separator: " and "))
-            return .failed
+            return finding.judge(.text(facts.presented.joined(separator: " and ")), false)
         },
-        OktaClientRule(
-            "credentials-present", expects: .text("a client_id, an id with a secret, or a client_assertion"),
-            source: "ref", orFail: .clientCredentialsMissing
+        Rule(
+            "credentials-present", "a client_id, an id with a secret, or a client_assertion", "ref",
+            orFail: .clientCredentialsMissing
         ) { facts, finding in
             if facts.assertion != nil || facts.clientID != nil { return .passed }
-            finding?.found = facts.strangeness.map(Fact.text) ?? .nothing("none of them")
             if facts.presented == [OktaClient.Method.secretPost.rawValue] {
-                finding?.found = .text("client_secret without client_id")
+                return finding.judge(.text("client_secret without client_id"), false)
             }
-            return .failed
+            return finding.judge(facts.strangeness.map(Fact.text) ?? .nothing("none of them"), false)
         },
-        OktaClientRule(
-            "client-known", expects: .text("the id of a registered client"), source: "codes", orFail: .clientUnknown
-        ) { facts, finding in
+        Rule("client-known", "the id of a registered client", "codes", orFail: .clientUnknown) { facts, finding in
             guard let id = facts.clientID, facts.assertion == nil else { return nil }
-            finding?.found = .text(id)
-            if facts.client != nil { return .passed }
-            let ids = facts.accounts?.clients.all.map(\.id) ?? []
-            finding?.note = "Known are \(ids.joined(separator: ", "))."
-            return .failed
+            let outcome = finding.judge(.text(id), facts.client != nil)
+            if outcome == .failed {
+                let ids = facts.accounts?.clients.all.map(\.id) ?? []
+                finding?.note = "Known are \(ids.joined(separator: ", "))."
+            }
+            return outcome
         },
-        OktaClientRule(
-            "client-method", expects: .text("a method of the client"), source: "codes; ref", orFail: .clientMethodWrong
-        ) { facts, finding in
+        Rule("client-method", "a method of the client", "codes; ref", orFail: .clientMethodWrong) { facts, finding in
             guard let client = facts.client, let method = facts.method else { return nil }
             finding?.expected = .anyOf(client.methods.map(\.rawValue))
-            finding?.found = .text(method.rawValue)
-            return client.methods.contains(method) ? .passed : .failed
+            return finding.judge(.text(method.rawValue), client.methods.contains(method))
         },
-        OktaClientRule(
-            "client-secret", expects: .text("the client's secret"), source: "ref, codes", orFail: .clientSecretWrong
-        ) { facts, finding in
+        Rule("client-secret", "the client's secret", "ref, codes", orFail: .clientSecretWrong) { facts, finding in
             guard let client = facts.client, facts.method == .secretBasic || facts.method == .secretPost else {
                 return nil
             }
-            finding?.found = .text(facts.isSecretRight ? "the secret of \(client.id)" : "another secret")
-            if facts.isSecretRight { return .passed }
-            if facts.secret?.isEmpty == true { finding?.found = .nothing("no secret") }
+            if facts.isSecretRight { return finding.judge(.text("the secret of \(client.id)"), true) }
             finding?.note = facts.secretMistake
-            return .failed
+            return finding.judge(
+                facts.secret?.isEmpty == true ? .nothing("no secret") : .text("another secret"), false)
+        },
+    ]
+}
+
+/// The rules for client assertions (`client_secret_jwt`, `private_key_jwt`), in the order of Okta's checks.
+///
+/// Source: ref for the rules, codes for what follows when one is broken; the order is ours.
+extension Okta {
+    private static let assertionRules =
+        [assertionType] + Rule.structure(orFail: .assertionMalformed)
+        + [
+            Rule(.critical(), orFail: .assertionMalformed), Rule(.keyReferences), assertionAlgorithm, assertionIssuer,
+            assertionSubject, assertionKey, assertionSecretLength, assertionSignature, assertionAudience,
+        ] + assertionTimes
+
+    private static let assertionType = Rule(
+        "assertion-type", OktaClientFacts.assertionType, "RFC 7523 section 2.2; codes", orFail: .assertionTypeInvalid
+    ) { facts, finding in
+        guard facts.assertion != nil else { return nil }
+        return finding.judge(
+            facts.assertionType.map(Fact.text) ?? .nothing("no client_assertion_type"),
+            facts.assertionType?.hasSameBytes(as: OktaClientFacts.assertionType) == true)
+    }
+
+    private static let assertionAlgorithm = Rule(
+        "algorithm", expects: .algorithms(OktaClientFacts.assertionAlgorithms), source: "ref",
+        orFail: .assertionAlgorithm
+    ) { facts, finding in
+        guard let header = facts.assertion?.header else { return facts.assertion == nil ? nil : .notJudged }
+        return finding.judge(header["alg"].map(Fact.json) ?? .absent, facts.algorithm != nil)
+    }
+
+    private static let assertionIssuer = Rule("issuer", "iss of a registered client", "ref", orFail: .assertionIssuer) {
+        facts, finding in
+        guard let claims = facts.assertion?.claims else { return facts.assertion == nil ? nil : .notJudged }
+        return finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.client != nil)
+    }
+
+    private static let assertionSubject = Rule(
+        "subject", "sub equal to iss, and to client_id if there is one", "ref", orFail: .assertionSubject
+    ) { facts, finding in
+        guard let claims = facts.assertion?.claims else { return facts.assertion == nil ? nil : .notJudged }
+        finding?.found = claims["sub"].map(Fact.json) ?? .absent
+        guard let client = facts.client else { return .notJudged }
+        finding?.expected = .text(client.id)
+        guard claims["sub"]?.string?.hasSameBytes(as: client.id) == true else { return .failed }
+        guard let id = facts.clientID, !id.hasSameBytes(as: client.id) else { return .passed }
+        finding?.expected = .text("client_id \(client.id), as in sub")
+        return finding.judge(.text("client_id \(id)"), false)
+    }
+
+    private static let assertionKey = Rule(
+        "assertion-key", "kid of a key of the client", "ref; without kid any key: ours", orFail: .assertionKey
+    ) { facts, finding in
+        guard let client = facts.client, facts.method == .privateKeyJWT else { return nil }
+        let found = finding.judge(
+            facts.assertion?.header?["kid"].map(Fact.json) ?? .nothing("no kid"), !facts.keys.isEmpty)
+        if found == .failed {
+            let known = client.keys.compactMap { try? $0.read().id }
+            finding?.expected = known.isEmpty ? .text("a key, of which \(client.id) has none") : .anyOf(known)
+        }
+        return found
+    }
+
+    private static let assertionSecretLength = Rule(
+        "secret-length", "a secret of 32 characters or more", "ref", orFail: .assertionSecretShort
+    ) { facts, finding in
+        guard let client = facts.client, facts.method == .secretJWT else { return nil }
+        let count = client.secret?.count ?? 0
+        return finding.judge(.text("a secret of \(count) characters"), count >= 32)
+    }
+
+    private static let assertionSignature = Rule(
+        "signature", "a signature by the client's key or secret", "ref", orFail: .assertionSignature
+    ) { facts, finding in
+        guard let token = facts.assertion else { return nil }
+        guard let algorithm = facts.algorithm, !facts.keys.isEmpty else { return .notJudged }
+        for key in facts.keys {
+            finding?.found = nil
+            finding?.note = nil
+            if token.signature(by: key, algorithm: algorithm, &finding) == .passed { return .passed }
+        }
+        if finding != nil, let secret = facts.client?.secret,
+            let mistake = SignatureDiagnosis.explain(token, algorithm: algorithm, secret: secret)
+        {
+            finding?.note = mistake.description
+        }
+        return .failed
+    }
+
+    private static let assertionAudience = Rule(
+        "audience", "the full address of the endpoint", "ref; one address for each way of naming the sandbox: ours",
+        orFail: .assertionAudience
+    ) { facts, finding in
+        guard let token = facts.assertion else { return nil }
+        let outcome = token.audience(isOneOf: facts.endpoints, &finding)
+        if outcome == .failed, finding != nil { finding?.note = facts.audienceMistake }
+        return outcome
+    }
+
+    private static let assertionTimes = [
+        Rule(.claim("exp", is: .number, source: "ref"), orFail: .assertionNoExpiry),
+        Rule("expiry", "exp later than now", "ref", orFail: .assertionExpired) { facts, finding in
+            guard let token = facts.assertion, token.date("exp").seconds() != nil else { return nil }
+            return token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
+        },
+        Rule("lifetime", expects: .seconds(3600), source: "ref", orFail: .assertionTooFar) { facts, finding in
+            guard let token = facts.assertion else { return nil }
+            let outcome = token.lifetime(atMost: 3600, from: .moment(facts.moment.unixSeconds), &finding)
+            finding?.note = token.date("exp").millisecondsRemark(on: "exp")
+            return outcome
+        },
+        Rule("issued-at", "iat no later than now", "ref", orFail: .assertionIATFuture) { facts, finding in
+            guard let token = facts.assertion, token.date("iat").form != .absent else { return nil }
+            return token.notBefore(at: facts.moment.unixSeconds, claim: "iat", TimeRules(), &finding)
         },
     ]
 }

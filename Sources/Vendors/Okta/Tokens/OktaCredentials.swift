@@ -22,16 +22,9 @@ struct OktaCredentials: Sendable {
     var claims: JSONObject? { compact?.claims }
 }
 
-/// The part of the state that authentication sees.
-struct OktaAuthenticationContext: Sendable {
-    /// The changed keys of servers.
-    let changedKeys: [String: IssuerKeys]
-}
-
 extension Okta {
-    func authenticationContext(in state: OktaState) -> OktaAuthenticationContext {
-        OktaAuthenticationContext(changedKeys: state.changedKeys)
-    }
+    /// The changed keys of servers are all of the state that authentication sees.
+    func authenticationContext(in state: OktaState) -> [String: IssuerKeys] { state.changedKeys }
 
     func token(of credentials: OktaCredentials) -> CompactToken? { credentials.compact }
 
@@ -61,6 +54,5 @@ extension Okta {
         }
         judgeOrigin(&call, &state)
         judgeProof(&call, &state)
-        noteBentTokens(&call, state)
     }
 }

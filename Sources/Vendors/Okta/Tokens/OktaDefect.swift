@@ -22,8 +22,6 @@ enum OktaDefect: String, CaseIterable {
     case wrongTokenHash = "wrong-ath"
     case tooOld = "too-old"
 
-    static let ofServers = OktaTokenKind.id.defects
-
     /// Spoils a token.
     ///
     /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
@@ -84,9 +82,7 @@ enum OktaPreparedValue {
     static let nonce = "understudy-wrong-nonce"
     static let audience = "understudy-wrong-audience"
     static let issuer = "https://understudy-wrong-issuer.example.test"
-    static let subject = "understudy-other-subject"
     static let keyID = "understudy-unknown-kid"
-    static let state = "understudy-other-state"
 }
 
 extension JSONObject {

@@ -25,7 +25,6 @@ extension Okta {
         case .clientAssertion: account = explain(assertion: token, context, setting, &findings)
         case .dpopProof: account = explain(proof: token, context, setting, &findings)
         case .ssws: account = explain(answer: text, context, setting, &findings)
-        case .idJAG: account = explain(identityAssertion: token, setting, &findings)
         case .access, .id, nil:
             let issuer = issuer(of: token, in: setting.state)
             account = issuer.map { "server \($0.id)" }
@@ -95,34 +94,6 @@ extension Okta {
         return texts.first { text in
             accounts.servers.contains { server in bases.contains { text.hasPrefix($0 + server.path + "/v1/") } }
         }
-    }
-
-    /// The client is the one that it is for, and so is the server: who presents it where is unknown.
-    private func explain(
-        identityAssertion token: CompactToken, _ setting: TokenSetting<Okta>,
-        _ findings: inout Findings<OktaFailure>
-    ) -> String? {
-        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
-        let claims = token.claims
-        let audience = claims?["aud"]?.string ?? ""
-        let server =
-            accounts.servers.first { server in !server.isOrg && bases.contains { server.isIssuer(audience, at: $0) } }
-            ?? accounts.defaultServer
-        var facts = OktaIDJAGFacts(
-            token: token, moment: setting.moment, clientID: claims?["client_id"]?.string ?? "",
-            trusted: accounts.servers.filter(\.isOrg).flatMap { org in bases.map(org.issuer) },
-            audiences: bases.map(server.issuer))
-        for issuer in accounts.servers where facts.key == nil {
-            // Minting reports a file without a key.
-            facts.key = (try? verificationKey(of: issuer, named: token, in: setting.state)) ?? nil
-        }
-        let isUsed = claims?["jti"]?.string.map {
-            setting.state.isUsed(.idJAG, $0, of: server.id, at: setting.moment)
-        }
-        facts.isUsed = isUsed ?? false
-        facts.status = claims?["sub"]?.string.flatMap { setting.state.users[$0]?.status }
-        findings.judge(facts, by: OktaIDJAGRules.list)
-        return issuer(of: token, in: setting.state).map { "server \($0.id)" }
     }
 
     /// Without facts about the path, it is the one that the token is for.

@@ -28,7 +28,6 @@ struct OktaMinter {
         case .ssws: try deviceAnswer()
         case .clientAssertion: try clientAssertion()
         case .dpopProof: try proof()
-        case .idJAG: try identityAssertion()
         }
     }
 
@@ -51,24 +50,6 @@ struct OktaMinter {
             id: "ID." + setting.identifiers.opaque(ofLength: 43), with: try reader.string("access_token"))
         claims["exp"] = try expiry(after: 3600)
         return try issued(by: server, claims)
-    }
-
-    private mutating func identityAssertion() throws(MintRefusal) -> UnsignedToken {
-        let audience = try server()
-        let grant = OktaGrantType.jwtBearer.rawValue
-        let client = try client { $0.allows(grant) }
-        let user = try user(orElse: vendor.accounts.defaultUserID)
-        guard let org = vendor.accounts.server(OktaServer.orgID) else { throw MintRefusal("there is no org server") }
-        let scopes = try reader.words("scopes") ?? audience.scopes.map(\.name)
-        let assertion = OktaIDJAG(
-            id: "IDJAG." + setting.identifiers.opaque(ofLength: 43), issuer: org.issuer(at: setting.base),
-            audience: audience.issuer(at: setting.base), userID: user.id, clientID: client.id, scopes: scopes,
-            issued: setting.moment)
-        var claims = assertion.claims
-        claims["exp"] = try expiry(after: OktaIDJAG.lifetime)
-        var draft = try issued(by: org, claims)
-        draft.content.header = OktaIDJAG.header(draft.key)
-        return draft
     }
 
     private mutating func issued(by server: OktaServer, _ claims: JSONObject) throws(MintRefusal) -> UnsignedToken {

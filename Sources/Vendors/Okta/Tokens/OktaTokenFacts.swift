@@ -52,7 +52,7 @@ struct OktaTokenFacts: RuleFacts {
     /// The facts about a token that a request brings.
     init(_ token: OktaToken?, _ arrival: OktaArrival, at server: OktaServer) {
         self.init(
-            arrival.vendor, token, at: server, arrival.authenticationContext.changedKeys, in: arrival.sandbox,
+            arrival.vendor, token, at: server, arrival.authenticationContext, in: arrival.sandbox,
             named: arrival.base, arrival.moment)
     }
 

@@ -5,7 +5,6 @@ enum OktaTokenKind: String, CaseIterable {
     case access, id, ssws
     case clientAssertion = "client-assertion"
     case dpopProof = "dpop-proof"
-    case idJAG = "id-jag"
 
     var about: String {
         switch self {
@@ -14,7 +13,6 @@ enum OktaTokenKind: String, CaseIterable {
         case .ssws: "the answer of a device to a push challenge"
         case .clientAssertion: "authenticates a client by private_key_jwt or client_secret_jwt"
         case .dpopProof: "proves possession of a key to a client's server (DPoP)"
-        case .idJAG: "an identity assertion of the org server for another server"
         }
     }
 
@@ -50,13 +48,6 @@ enum OktaTokenKind: String, CaseIterable {
                 ("nonce", "the server's nonce, or current for the newest one; none"),
                 ("access_token", "the access token that ath is made from; none"),
             ]
-        case .idJAG:
-            [
-                ("client", "id of the client it is for; the first one that may use it"),
-                ("user", "id or login of the user; the default user"),
-                ("server", "id of the custom server that it is for; the first one"),
-                ("scopes", "the scopes; those of the server"), Self.lifetime("300"),
-            ]
         }
     }
 
@@ -83,8 +74,6 @@ enum OktaTokenKind: String, CaseIterable {
         case .ssws: [.issuedInFuture, .iatMilliseconds, .wrongIssuer, .wrongAudience]
         case .clientAssertion: [.issuedInFuture, .iatMilliseconds, .unknownKeyID, .wrongIssuer, .wrongAudience]
         case .dpopProof: [.typOther, .privateJWK, .wrongMethod, .wrongURL, .wrongTokenHash, .tooOld]
-        case .idJAG:
-            [.issuedInFuture, .iatMilliseconds, .unknownKeyID, .retiredKey, .wrongIssuer, .wrongAudience, .typOther]
         }
     }
 }
@@ -95,8 +84,6 @@ extension OktaTokenKind {
         guard let header = token.header, let claims = token.claims else { return nil }
         if header["typ"]?.string == "dpop+jwt" || header["jwk"] != nil {
             self = .dpopProof
-        } else if header["typ"]?.string == OktaIDJAG.type {
-            self = .idJAG
         } else if claims["tx"] != nil {
             self = .ssws
         } else if let id = claims["jti"]?.string, id.hasPrefix("AT.") || id.hasPrefix("ID.") {

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-typealias OktaTokenRule = TokenRule<OktaTokenFacts>
+private typealias Rule = TokenRule<OktaTokenFacts>
 
 /// The rules for tokens that come back to the server that issued them, in the order of its checks.
 ///
@@ -13,7 +13,7 @@ enum OktaTokenRules {
         [
             .bearerPresent(
                 "token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing)
-        ] + OktaTokenRule.bearerOnce(orFail: .accessTokenInvalid) + form + [notIDToken, expiryPresent, expiry])
+        ] + Rule.bearerOnce(orFail: .accessTokenInvalid) + form + [notIDToken, expiryPresent, expiry])
 
     /// Any token of the server, wherever it stands.
     static let any = RuleList(form + [expiryPresent, expiry])
@@ -23,75 +23,71 @@ enum OktaTokenRules {
 
     /// What the state knows about a token.
     static let use = RuleList([
-        OktaTokenRule(
-            "token-revoked", expects: .text("a token that was not revoked"), source: "guide:revoke-tokens",
-            orFail: .accessTokenRevoked
-        ) { facts, finding in
+        Rule("token-revoked", "a token that was not revoked", "guide:revoke-tokens", orFail: .accessTokenRevoked) {
+            facts, finding in
             guard let isRevoked = facts.isRevoked else { return nil }
-            finding?.found = .text("\(facts.token?.id ?? "a token"), \(isRevoked ? "revoked" : "not revoked")")
-            return isRevoked ? .failed : .passed
+            return finding.judge(
+                .text("\(facts.token?.id ?? "a token"), \(isRevoked ? "revoked" : "not revoked")"), !isRevoked)
         }
     ])
 
     private static let form =
-        OktaTokenRule.structure(orFail: .accessTokenInvalid)
+        Rule.structure(orFail: .accessTokenInvalid)
         + [
-            OktaTokenRule(.algorithm(is: .rs256, source: "ref"), orFail: .accessTokenInvalid),
-            OktaTokenRule(.critical(), orFail: .accessTokenInvalid), OktaTokenRule(.keyReferences), key, signature,
-            issuer,
+            Rule(.algorithm(is: .rs256, source: "ref"), orFail: .accessTokenInvalid),
+            Rule(.critical(), orFail: .accessTokenInvalid), Rule(.keyReferences), key, signature, issuer,
         ]
 
-    private static let key = OktaTokenRule(
-        "key-published", expects: .text("kid of a published key of the server"), source: "ref",
-        orFail: .accessTokenInvalid
+    private static let key = Rule(
+        "key-published", "kid of a published key of the server", "ref", orFail: .accessTokenInvalid
     ) { facts, finding in
         guard let token = facts.token else { return nil }
-        guard token.compact.header != nil else { return .notJudged }
-        finding?.found = token.compact.header?["kid"].map(Fact.json) ?? .nothing("no kid")
-        if facts.key != nil { return .passed }
-        finding?.expected = .anyOf(facts.keyIDs)
-        finding?.note = facts.keyMistake
-        return .failed
+        guard let header = token.compact.header else { return .notJudged }
+        let outcome = finding.judge(header["kid"].map(Fact.json) ?? .nothing("no kid"), facts.key != nil)
+        if outcome == .failed {
+            finding?.expected = .anyOf(facts.keyIDs)
+            finding?.note = facts.keyMistake
+        }
+        return outcome
     }
 
-    private static let signature = OktaTokenRule(
-        "signature", expects: .text("RS256 by the key that kid names"), source: "ref", orFail: .accessTokenInvalid
-    ) { facts, finding in
+    private static let signature = Rule(
+        "signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid
+    ) {
+        facts, finding in
         guard let token = facts.token else { return nil }
         guard let key = facts.key else { return .notJudged }
         return token.signature(by: key, &finding)
     }
 
-    private static let issuer = OktaTokenRule(
-        "issuer", expects: .text("the issuer of the server"),
-        source: "ref; any form of the sandbox's address: ours", orFail: .accessTokenInvalid
+    private static let issuer = Rule(
+        "issuer", "the issuer of the server", "ref; any form of the sandbox's address: ours",
+        orFail: .accessTokenInvalid
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         guard let claims = token.compact.claims else { return .notJudged }
-        finding?.found = claims["iss"].map(Fact.json) ?? .absent
-        if facts.isOwn { return .passed }
-        finding?.expected = .anyOf(facts.issuers)
-        finding?.note = facts.issuerMistake
-        return .failed
+        let outcome = finding.judge(claims["iss"].map(Fact.json) ?? .absent, facts.isOwn)
+        if outcome == .failed {
+            finding?.expected = .anyOf(facts.issuers)
+            finding?.note = facts.issuerMistake
+        }
+        return outcome
     }
 
-    private static let notIDToken = OktaTokenRule(
-        "access-token", expects: .text("an access token, whose jti begins with AT."), source: "ours", .ours,
-        orFail: .accessTokenInvalid
+    private static let notIDToken = Rule(
+        "access-token", "an access token, whose jti begins with AT.", "ours", .ours, orFail: .accessTokenInvalid
     ) { facts, finding in
         guard let token = facts.token, token.compact.claims != nil else { return nil }
-        finding?.found = token.id.map(Fact.text) ?? .nothing("no jti")
-        guard token.isIDToken else { return .passed }
-        finding?.note = "An ID token tells the client who signed in; the access token is what it sends."
-        return .failed
+        if token.isIDToken {
+            finding?.note = "An ID token tells the client who signed in; the access token is what it sends."
+        }
+        return finding.judge(token.id.map(Fact.text) ?? .nothing("no jti"), !token.isIDToken)
     }
 
-    private static let expiryPresent = OktaTokenRule(
-        .claim("exp", is: .number, source: "ref"), orFail: .accessTokenInvalid)
+    private static let expiryPresent = Rule(.claim("exp", is: .number, source: "ref"), orFail: .accessTokenInvalid)
 
-    private static let expiry = OktaTokenRule(
-        "expiry", expects: .text("exp later than now"), source: "ref", orFail: .accessTokenExpired
-    ) { facts, finding in
+    private static let expiry = Rule("expiry", "exp later than now", "ref", orFail: .accessTokenExpired) {
+        facts, finding in
         guard let token = facts.compact, token.date("exp").seconds() != nil else { return nil }
         return token.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding)
     }

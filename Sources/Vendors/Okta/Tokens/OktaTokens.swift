@@ -14,6 +14,7 @@ struct OktaTokenMaker: Sendable {
     let client: OktaClient
     /// `ds_hash` of the device's secret; `nil` outside of device sessions.
     var deviceSecretHash: String?
+    var overrides: [OktaClaimOverride] = []
 
     /// Source: ref; an ID token's lifetime cannot be configured.
     private static let idTokenLifetime = 3600
@@ -41,6 +42,7 @@ struct OktaTokenMaker: Sendable {
         appendAuthentication(to: &claims)
         claims.append("sub", .string(authorization.subject(user, switches)))
         for claim in authorization.accessClaims?.object ?? [:] { claims[claim.name] = claim.value }
+        for override in overrides where override.target == .access { override.apply(to: &claims) }
         return claims
     }
 
@@ -71,6 +73,7 @@ struct OktaTokenMaker: Sendable {
             claims.append("groups", .array(vendor.accounts.groupNames(user.groups).map(JSON.string)))
         }
         for claim in authorization.idClaims?.object ?? [:] { claims[claim.name] = claim.value }
+        for override in overrides where override.target == .id { override.apply(to: &claims) }
         return claims
     }
 

@@ -9,9 +9,8 @@ extension Okta {
     ) throws(Refused) -> Reply {
         let text = try request.parameters.required("code")
         let redirectURI = try request.parameters.required("redirect_uri")
-        guard let code = state.codes[text] else {
-            throw Refusal(.codeInvalid, because: "found a code that is unknown here; expected one of this sandbox")
-        }
+        let code = try Refused.require(
+            state.codes[text], .codeInvalid, "found a code that is unknown here; expected one of this sandbox")
         try check(code.authorization, request)
         if let grant = code.grant {
             // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
@@ -24,11 +23,9 @@ extension Okta {
             let age = call.moment.wholeSeconds - code.issued.wholeSeconds
             throw Refusal(.codeInvalid, because: "the code is \(age) s old; expected less than 300 s")
         }
-        guard code.redirectURI.hasSameBytes(as: redirectURI) else {
-            throw Refusal(
-                .redirectURIMismatch,
-                because: "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize")
-        }
+        try Refused.require(
+            code.redirectURI.hasSameBytes(as: redirectURI), .redirectURIMismatch,
+            "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize")
         try checkVerifier(of: code, request.parameters["code_verifier"])
         try requireActive(code.authorization, in: state, orFail: .codeInvalid)
         var authorization = code.authorization
@@ -42,16 +39,12 @@ extension Okta {
 
     /// Whether a code belongs to the client and the server.
     private static func check(_ authorization: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
-        guard authorization.clientID.hasSameBytes(as: request.client.id) else {
-            throw Refusal(
-                .codeOtherClient,
-                because: "found client \(request.client.id); expected \(authorization.clientID), as at authorize")
-        }
-        guard authorization.serverID.hasSameBytes(as: request.server.id) else {
-            throw Refusal(
-                .codeOtherServer,
-                because: "found server \(request.server.id); expected \(authorization.serverID), as at authorize")
-        }
+        try Refused.require(
+            authorization.clientID.hasSameBytes(as: request.client.id), .codeOtherClient,
+            "found client \(request.client.id); expected \(authorization.clientID), as at authorize")
+        try Refused.require(
+            authorization.serverID.hasSameBytes(as: request.server.id), .codeOtherServer,
+            "found server \(request.server.id); expected \(authorization.serverID), as at authorize")
     }
 
     /// Source: RFC 7636 section 4.6; a verifier without a challenge: RFC 9700 section 4.8.2.
@@ -66,12 +59,9 @@ extension Okta {
                 .pkceVerifierMissing, because: "found no code_verifier; expected the one behind code_challenge")
         case (let challenge?, let verifier?):
             let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
-            guard found.hasSameBytes(as: challenge) else {
-                throw Refusal(
-                    .pkceFailed,
-                    because: "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
-                )
-            }
+            try Refused.require(
+                found.hasSameBytes(as: challenge), .pkceFailed,
+                "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize")
         }
     }
 

@@ -20,12 +20,9 @@ extension Okta {
             let method = call.credentials.method?.rawValue ?? "none"
             throw Refusal(.orgClientMethod, because: "found \(method); expected private_key_jwt at the org server")
         }
-        guard client.type == .service else {
-            throw Refusal(
-                .orgClientType,
-                because: "found client \(client.id), application_type \(client.type.rawValue); expected service"
-            )
-        }
+        try Refused.require(
+            client.type == .service, .orgClientType,
+            "found client \(client.id), application_type \(client.type.rawValue); expected service")
         let words = try asked(request)
         let granted = words.filter { word in client.grantedScopes.contains { $0.hasSameBytes(as: word) } }
         guard !granted.isEmpty else {
@@ -62,9 +59,7 @@ extension Okta {
         for word in request.parameters.words("scope") where !words.contains(where: { $0.hasSameBytes(as: word) }) {
             words.append(word)
         }
-        guard !words.isEmpty else {
-            throw Refusal(.scopeMissing, because: "found no scope; expected one or more, separated by spaces")
-        }
+        try Refused.require(!words.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         return words
     }
 }

@@ -26,10 +26,9 @@ extension Okta {
     private static func device(
         _ code: String, _ request: OktaTokenRequest, in state: State, at moment: Moment
     ) throws(Refused) -> OktaDeviceGrant {
-        guard let device = state.deviceGrants[code] else {
-            throw Refusal(
-                .deviceCodeInvalid, because: "found a device code that is unknown here; expected one of this sandbox")
-        }
+        let device = try Refused.require(
+            state.deviceGrants[code], .deviceCodeInvalid,
+            "found a device code that is unknown here; expected one of this sandbox")
         let (client, server) = (device.authorization.clientID, device.authorization.serverID)
         let complaint: String? =
             if !client.hasSameBytes(as: request.client.id) {
@@ -44,11 +43,9 @@ extension Okta {
                 nil
             }
         if let complaint { throw Refusal(.deviceCodeInvalid, because: complaint) }
-        guard moment < device.expires else {
-            throw Refusal(
-                .deviceCodeExpired,
-                because: "the device code expired at \(device.expires.rfc3339); expected a poll before")
-        }
+        try Refused.require(
+            moment < device.expires, .deviceCodeExpired,
+            "the device code expired at \(device.expires.rfc3339); expected a poll before")
         return device
     }
 

@@ -21,10 +21,9 @@ extension Okta {
     ) throws(Refused) -> Reply {
         let scopes = try request.server.scopes(of: request.parameters.words("scope"))
         let challenge = try oobChallenge(request, in: state, at: call.moment)
-        guard challenge.mfaToken == nil else {
-            throw Refusal(
-                .directNotAssociated, because: "found the oob_code of a second factor; expected one of a first factor")
-        }
+        try Refused.require(
+            challenge.mfaToken == nil, .directNotAssociated,
+            "found the oob_code of a second factor; expected one of a first factor")
         try requireActive(challenge.authorization, in: state, orFail: .directUserUnknown)
         try requireAnswer(to: challenge, request, in: &state, at: call.moment)
         let userID = challenge.authorization.userID ?? ""
@@ -90,9 +89,7 @@ extension Okta {
     private static func use(
         _ code: String?, of factor: OktaFactor, in state: inout State, at moment: Moment
     ) throws(Refused) {
-        guard let code else {
-            throw Refusal(.directOTPWrong, because: "found no code; expected that of \(factor.id)")
-        }
+        let code = try Refused.require(code, .directOTPWrong, "found no code; expected that of \(factor.id)")
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
         case .used:

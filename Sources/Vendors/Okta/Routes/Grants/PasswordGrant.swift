@@ -18,9 +18,8 @@ extension Okta {
     }
 
     private static func user(_ name: String, _ password: String, in state: State) throws(Refused) -> OktaUser {
-        guard let user = state.user(name) else {
-            throw Refusal(.passwordWrong, because: "found username \(name); expected the id or login of a user")
-        }
+        let user = try Refused.require(
+            state.user(name), .passwordWrong, "found username \(name); expected the id or login of a user")
         guard let known = user.password, Digest.areEqual(Array(known.utf8), Array(password.utf8)) else {
             throw Refusal(.passwordWrong, because: "found another password; expected that of \(user.login)")
         }

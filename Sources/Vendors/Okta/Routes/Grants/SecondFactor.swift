@@ -48,7 +48,7 @@ extension Okta {
         let needed = "; expected " + [OktaGrantType.mfaOTP, .mfaOOB].names
         guard !own.isEmpty else {
             let reason = "found the grants \(client.grants.joined(separator: ", ")) of client \(client.id)\(needed)"
-            guard authorization.methods != ["pwd"] else { throw Refusal(.mfaNotPossible, because: reason) }
+            try Refused.require(authorization.methods != ["pwd"], .mfaNotPossible, reason)
             throw insufficient(client.grants.joined(separator: " "), reason)
         }
         var grants = own
@@ -60,12 +60,9 @@ extension Okta {
             }
         }
         let usable = grants.filter { state.offers($0, to: authorization) }
-        guard !usable.isEmpty else {
-            throw Refusal(
-                .directFactorUnusable,
-                because: "found no further active factor of \(authorization.userID ?? "the user"); expected one for "
-                    + grants.names)
-        }
+        try Refused.require(
+            !usable.isEmpty, .directFactorUnusable,
+            "found no further active factor of \(authorization.userID ?? "the user"); expected one for " + grants.names)
         return usable
     }
 
@@ -138,11 +135,9 @@ extension Okta {
 
     /// A user's active factor of a kind.
     static func factor(_ kind: OktaFactor.Kind, of userID: String, in state: State) throws(Refused) -> OktaFactor {
-        guard let factor = state.activeFactor(kind, of: userID) else {
-            throw Refusal(
-                .directFactorUnusable,
-                because: "found no active factor \(kind.rawValue) of \(userID); expected one that was enrolled")
-        }
+        let factor = try Refused.require(
+            state.activeFactor(kind, of: userID), .directFactorUnusable,
+            "found no active factor \(kind.rawValue) of \(userID); expected one that was enrolled")
         return factor
     }
 
@@ -151,10 +146,9 @@ extension Okta {
         _ kind: OktaFactor.Kind, _ token: OktaMFAToken, in state: State
     ) throws(Refused) -> OktaFactor {
         let first = token.authorization
-        guard !first.methods.contains(kind.method) else {
-            throw Refusal(
-                .directFactorUnusable, because: "found \(kind.method) as first factor; expected another one as second")
-        }
+        try Refused.require(
+            !first.methods.contains(kind.method), .directFactorUnusable,
+            "found \(kind.method) as first factor; expected another one as second")
         return try factor(kind, of: first.userID ?? "", in: state)
     }
 }
@@ -169,8 +163,7 @@ extension OktaGrantType {
         switch self {
         case .otp, .mfaOTP: [.totp]
         case .oob, .mfaOOB: OktaChannel.allCases.map(\.factor)
-        case .authorizationCode, .refreshToken, .password, .clientCredentials, .deviceCode, .tokenExchange, .jwtBearer:
-            []
+        case .authorizationCode, .refreshToken, .password, .clientCredentials, .deviceCode, .tokenExchange: []
         }
     }
 }
