@@ -28,6 +28,7 @@ struct MaskTests {
         "a query shows no token",
         arguments: [
             ("/x?token=secret&a=1", "/x?token=***&a=1"), ("/x?client_secret=x#b", "/x?client_secret=***"),
+            ("/x?sessionToken=x&api_key=y", "/x?sessionToken=***&api_key=y"),
             ("/x?a=1&ACCESS_TOKEN=eyJh.eyJi.c2ln", "/x?a=1&ACCESS_TOKEN=eyJh.eyJi.***"),
             ("/x?tokens=1", "/x?tokens=1"), ("/x", "/x"), ("/x?", "/x?"), ("/x?token", "/x?token"),
             ("/x?token=", "/x?token=***"), ("/x?%74oken=secret&a=1", "/x?%74oken=***&a=1"),

@@ -6,7 +6,6 @@ package import Wire
 /// ``Redactor`` hides the rest by value.
 enum Mask {
     static let hidden = Redactor.hidden
-    private static let credentialQueries: Set<String> = ["token", "access_token", "client_secret", "password"]
 
     /// The value of a credential field without its secret part: scheme and token are separated, a compact JWS loses its
     /// signature, and everything else is hidden entirely.
@@ -45,8 +44,8 @@ enum Mask {
         let items = target[target.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
         let masked = items.map { item in
             guard let equals = item.firstIndex(of: "=") else { return String(item) }
-            let name = (PercentEncoding.decode(item[..<equals]) ?? item[..<equals]).lowercased()
-            guard credentialQueries.contains(name) else { return String(item) }
+            let name = PercentEncoding.decode(item[..<equals]) ?? item[..<equals]
+            guard SecretName.isCredential(query: name) else { return String(item) }
             let value = String(item[item.index(after: equals)...])
             return "\(item[...equals])\(hidesClaims ? hidden : credential(value))"
         }

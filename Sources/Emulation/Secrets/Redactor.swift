@@ -125,6 +125,12 @@ enum SecretName {
             || parts.contains { name.contains($0) }
     }
 
+    /// Whether an item of a query of that name carries credentials; an api key there may be public, too.
+    static func isCredential(query name: some StringProtocol) -> Bool {
+        let name = plain(name)
+        return name == "token" || tokens.contains(name) || parts.contains { name.contains($0) }
+    }
+
     private static func plain(_ name: some StringProtocol) -> String {
         String(decoding: name.utf8.lazy.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }, as: UTF8.self)
             .lowercased()
