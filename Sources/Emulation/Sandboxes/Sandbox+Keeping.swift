@@ -56,7 +56,8 @@ extension Sandbox {
             return control
         }
         func single(_ part: String, _ json: @autoclosure () -> JSON, if isChanged: Bool) {
-            rows.single(StateRow.Name(part: part), isChanged ? json() : nil)
+            // A plain nil would become a null.
+            rows.single(StateRow.Name(part: part), isChanged ? .some(json()) : .none)
         }
         if control.isUnwritten || rows.pass == .everything {
             single(
