@@ -68,13 +68,11 @@ public struct Finding: Sendable, Hashable {
         self.source = source
     }
 
-    init(
-        _ subject: Subject, expected: Fact? = nil, source: String?, _ judge: (inout Finding?) -> Outcome
-    ) {
-        let blank = Finding(subject, .notJudged, expected: expected, source: source)
-        var told: Finding? = blank
+    /// A check with that name and a judgement, which tells what it expected and found.
+    package init(_ check: String, source: String?, _ judge: (inout Finding?) -> Outcome) {
+        var told: Finding? = Finding(check, .notJudged, source: source)
         let outcome = judge(&told)
-        self = told ?? blank
+        self = told ?? Finding(check, .notJudged, source: source)
         self.outcome = outcome
     }
 

@@ -25,7 +25,7 @@ struct FixturesCommand: ParsableCommand {
                 Output.line("\(folder):")
                 do {
                     try check(folder)
-                } catch let error as Misuse {
+                } catch let error as any WrongInput {
                     Output.line(error.description)
                     isGood = false
                 }
@@ -35,10 +35,10 @@ struct FixturesCommand: ParsableCommand {
 
         private func check(_ folder: String) throws {
             let store = try FixtureStore.layered(folder: folder)
-            let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
+            let emulator = try Emulator(fixtures: store)
             // Rejected here as `contract run` would.
             _ = try ContractFiles.inFixtures(store)
-            let usage = try Misuse.rephrase { () throws(FixtureProblem) in try store.usage(of: folder) }
+            let usage = try store.usage(of: folder)
             guard !usage.read.isEmpty else {
                 let example = emulator.vendors.first.map { "\($0.identity.id)/accounts.yaml" } ?? ""
                 throw Misuse("\(folder) holds no file that would be read; expected one such as \(example).")
@@ -83,7 +83,7 @@ extension FixturesCommand {
                 throw Misuse("the installed fixtures were not found beside the program; they have some of the schemas.")
             }
             let store = FixtureStore(layers: [installed])
-            let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
+            let emulator = try Emulator(fixtures: store)
             let named = try vendor.map { emulator.vendors[try emulator.index(of: $0)] }
             let present = emulator.vendors.filter {
                 FileSystem.isFolder(StarterFolder.join(folder, $0.identity.id))
@@ -97,11 +97,9 @@ extension FixturesCommand {
         }
 
         private static func write(_ bytes: [UInt8], at path: String) throws(Misuse) {
-            do {
+            try Misuse.writing(path) {
                 if let end = path.lastIndex(of: "/") { try Files.makeFolder(String(path[..<end])) }
                 try Files.put(bytes, at: path)
-            } catch {
-                throw Misuse("\(path) cannot be written: \(error).")
             }
         }
     }

@@ -1,5 +1,8 @@
 import ArgumentParser
+import Contracts
 import Dispatch
+import Emulation
+import HTTPEngine
 import Synchronization
 import Understudy
 
@@ -18,7 +21,7 @@ enum Main {
             try command.run()
             Output.checkArrival()
             Output.finish()
-        } catch let error as Misuse {
+        } catch let error as any WrongInput {
             fail("understudy: \(error)", code: 2)
         } catch let answer as AnswerIsNo {
             Output.checkArrival()
@@ -27,10 +30,6 @@ enum Main {
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
             guard UnderstudyCommand.exitCode(for: error) == .success else {
-                for (name, instead) in OptionSources.gone
-                where CommandLine.arguments.contains(where: { $0 == "--\(name)" || $0.hasPrefix("--\(name)=") }) {
-                    fail("understudy: --\(name) is gone: \(instead).", code: 2)
-                }
                 fail(message, code: 2)
             }
             Output.line(message)
@@ -81,22 +80,28 @@ struct UnderstudyCommand: ParsableCommand {
         ])
 }
 
-/// A wrong flag, variable or file: what was found, where it came from, and what would be right. Exit code 2.
-struct Misuse: Error, CustomStringConvertible {
+/// What was given is wrong: the description says what was found, where, and what would be right. Exit code 2.
+protocol WrongInput: Error, CustomStringConvertible {}
+
+extension CertificateAuthorityError: WrongInput {}
+extension FixtureProblem: WrongInput {}
+extension HurlProblem: WrongInput {}
+extension ServerError: WrongInput {}
+extension StateFile.Failure: WrongInput {}
+extension TLSIdentityError: WrongInput {}
+
+/// A wrong flag, variable or file.
+struct Misuse: WrongInput {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 
-    /// Turns an error into a misuse with the same text.
-    static func rephrase<Value, Failure: Error & CustomStringConvertible>(
-        _ call: () throws(Failure) -> Value
-    ) throws(Misuse) -> Value {
+    /// Says of what is written that it cannot be.
+    static func writing(_ place: String, _ ending: String = ".", _ call: () throws -> Void) throws(Misuse) {
         do {
-            return try call()
+            try call()
         } catch {
-            throw Misuse(error.description)
+            throw Misuse("\(place) cannot be written: \(error)\(ending)")
         }
     }
 }
@@ -116,19 +121,6 @@ extension Files {
             return try content(of: path)
         } catch {
             throw Misuse("\(role) \(path) cannot be read: \(error)")
-        }
-    }
-}
-
-extension Misuse {
-    /// Turns an error about a file into a misuse that names the file.
-    static func rephrase<Value, Failure: Error & CustomStringConvertible>(
-        in path: String, _ call: () throws(Failure) -> Value
-    ) throws(Misuse) -> Value {
-        do {
-            return try call()
-        } catch {
-            throw Misuse("\(path): \(error)")
         }
     }
 }

@@ -18,13 +18,6 @@ struct OptionSources {
         "until-stdin-closes",
     ]
 
-    /// Options of earlier releases, and what takes their place.
-    static let gone = [
-        "replica": "servers that share a PostgreSQL database, --state postgres://…, name themselves",
-        "peers": "servers that share a PostgreSQL database, --state postgres://…, find each other there",
-        "state-journal": "take journals out before the end, with understudy journal",
-    ]
-
     private let environment: [String: String]
     private let file: ConfigurationFile?
 
@@ -36,12 +29,7 @@ struct OptionSources {
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
         let path = named ?? (FileSystem.holds(standard) ? standard : nil)
         self.environment = environment
-        for (name, instead) in Self.gone where environment[Self.variable(name)] != nil {
-            throw Misuse("\(Self.variable(name)) is gone: \(instead).")
-        }
-        file = try path.map { path in
-            try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }
-        }
+        file = try path.map { try ConfigurationFile($0) }
     }
 
     /// Warnings about variables that look like options but are not.
@@ -146,11 +134,6 @@ struct ConfigurationFile {
         self.path = path
         let document = try FixtureStore.document(alone: path)
         let names = OptionSources.names
-        for (node, instead) in try document.members().compactMap({ (name, node) in
-            OptionSources.gone[name].map { (node, $0) }
-        }) {
-            throw node.nameProblem("is gone: \(instead)")
-        }
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]
         for name in names {

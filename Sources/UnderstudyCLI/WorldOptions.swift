@@ -68,7 +68,7 @@ struct WorldOptions: ParsableArguments {
     func emulator() throws -> Emulator {
         let sources = try sources()
         let (store, settings) = (try store(sources), try settings(sources))
-        return try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store, settings: settings) }
+        return try Emulator(fixtures: store, settings: settings)
     }
 }
 

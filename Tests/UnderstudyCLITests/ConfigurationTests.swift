@@ -19,18 +19,6 @@ struct ConfigurationTests {
             (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
             (["--state-limit", "0"], "understudy: --state-limit 0 is not a number of megabytes (1–4096).\n"),
             (
-                ["--state", "s.db", "--replica", "a"],
-                "understudy: --replica is gone: servers that share a PostgreSQL database, --state postgres://…, name themselves.\n"
-            ),
-            (
-                ["--peers=http://b:8080"],
-                "understudy: --peers is gone: servers that share a PostgreSQL database, --state postgres://…, find each other there.\n"
-            ),
-            (
-                ["--state-journal", "9"],
-                "understudy: --state-journal is gone: take journals out before the end, with understudy journal.\n"
-            ),
-            (
                 ["--state", "/tmp"],
                 "understudy: --state /tmp is a folder; expected a file, such as /tmp/understudy.db.\n"
             ),

@@ -32,7 +32,19 @@ extension TokenCheck {
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> TokenCheck {
         TokenCheck(.headerMember(name, .equals), expected: .text(text), source: source) {
-            equality($0.header, name, text, required, &$1)
+            compare($0.header, name, required: required, &$1) { $0.string?.hasSameBytes(as: text) == true }
+        }
+    }
+
+    /// `claim-NAME-equals`: a claim is this string, byte for byte.
+    package static func claim(_ name: String, equals text: String) -> TokenCheck {
+        TokenCheck(.claim(name, .equals), expected: nil, source: nil) { $0.claim(name, equals: text, &$1) }
+    }
+
+    /// `claim-NAME-equals`: a claim is this value, in the same notation: `1` is not `1.0`.
+    package static func claim(_ name: String, equals value: JSON) -> TokenCheck {
+        TokenCheck(.claim(name, .equals), expected: .json(value), source: nil) {
+            compare($0.claims, name, &$1) { $0.bytes == value.bytes }
         }
     }
 
@@ -52,14 +64,9 @@ extension TokenCheck {
         return .failed
     }
 
-    fileprivate static func equality(
-        _ members: JSONObject?, _ name: String, _ text: String, _ required: Bool, _ finding: inout Finding?
-    ) -> Finding.Outcome {
-        compare(members, name, required, &finding) { $0.string?.hasSameBytes(as: text) == true }
-    }
-
     fileprivate static func compare(
-        _ members: JSONObject?, _ name: String, _ required: Bool, _ finding: inout Finding?, _ fits: (JSON) -> Bool
+        _ members: JSONObject?, _ name: String, required: Bool = true, _ finding: inout Finding?,
+        _ fits: (JSON) -> Bool
     ) -> Finding.Outcome {
         guard let members else { return .notJudged }
         guard let found = members[name] else {
@@ -72,22 +79,9 @@ extension TokenCheck {
 }
 
 extension CompactToken {
-    public func headerMember(
-        _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
-    ) -> Finding {
-        certain(.headerMember(name, is: types, required: required, source: source))
-    }
-
-    public func headerMember(
-        _ name: String, equals text: String, required: Bool = true, source: String? = nil
-    ) -> Finding {
-        certain(.headerMember(name, equals: text, required: required, source: source))
-    }
-
-    public func claim(
-        _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
-    ) -> Finding {
-        certain(.claim(name, is: types, required: required, source: source))
+    /// `claim-NAME-present`: a claim is present and has one of these types.
+    public func claim(_ name: String, is types: ValueTypes, source: String? = nil) -> Finding {
+        certain(.claim(name, is: types, source: source))
     }
 
     /// The judgement of ``TokenCheck/claim(_:is:required:source:)``.
@@ -97,46 +91,20 @@ extension CompactToken {
         TokenCheck.presence(claims, name, types, required, &finding)
     }
 
-    /// `claim-NAME-equals`: a claim is this string, byte for byte.
-    ///
-    /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
-    public func claim(_ name: String, equals text: String, required: Bool = true, source: String? = nil) -> Finding {
-        Finding(.claim(name, .equals), expected: .text(text), source: source) {
-            TokenCheck.equality(claims, name, text, required, &$0)
-        }
-    }
-
-    /// The judgement whether a claim is this string, byte for byte.
+    /// Whether a claim is this string, byte for byte.
     public func claim(_ name: String, equals text: String, _ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .text(text)
-        return TokenCheck.equality(claims, name, text, true, &finding)
+        return TokenCheck.compare(claims, name, &finding) { $0.string?.hasSameBytes(as: text) == true }
     }
 
-    /// `claim-NAME-equals`: a claim is this value, in the same notation: `1` is not `1.0`.
-    public func claim(_ name: String, equals value: JSON, required: Bool = true, source: String? = nil) -> Finding {
-        Finding(.claim(name, .equals), expected: .json(value), source: source) {
-            TokenCheck.compare(claims, name, required, &$0) { $0.bytes == value.bytes }
-        }
-    }
-
-    /// `audience`: the claim `aud` is one of these strings, or an array that contains one.
+    /// Whether the claim `aud` is one of these strings, or an array that contains one.
     ///
     /// - Parameter acceptsArray: Whether an array is accepted, as RFC 7519 section 4.1.3 allows.
     public func audience(
-        isOneOf texts: [String], acceptsArray: Bool = true, required: Bool = true,
-        source: String? = "RFC 7519 section 4.1.3"
-    ) -> Finding {
-        Finding(.named("audience"), source: source) {
-            audience(isOneOf: texts, acceptsArray: acceptsArray, required: required, &$0)
-        }
-    }
-
-    /// The judgement of ``audience(isOneOf:acceptsArray:required:source:)``.
-    public func audience(
-        isOneOf texts: [String], acceptsArray: Bool = true, required: Bool = true, _ finding: inout Finding?
+        isOneOf texts: [String], acceptsArray: Bool = true, _ finding: inout Finding?
     ) -> Finding.Outcome {
         finding?.expected = .anyOf(texts)
-        return TokenCheck.compare(claims, "aud", required, &finding) { found in
+        return TokenCheck.compare(claims, "aud", &finding) { found in
             let candidates = acceptsArray ? found.array ?? [found] : [found]
             return candidates.contains { candidate in
                 candidate.string.map { name in texts.contains { $0.hasSameBytes(as: name) } } ?? false

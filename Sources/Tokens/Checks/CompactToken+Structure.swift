@@ -88,19 +88,14 @@ extension TokenCheck {
 }
 
 extension CompactToken {
-    public func algorithm(is algorithm: Algorithm, source: String? = nil) -> Finding {
-        certain(.algorithm(is: algorithm, source: source))
-    }
-
     /// `algorithm`: the header's `alg` is exactly one of these.
     public func algorithm(isOneOf algorithms: [Algorithm], source: String? = nil) -> Finding {
         certain(.algorithm(isOneOf: algorithms, source: source))
     }
 
-    public func type(
-        is type: String, required: Bool = false, exactly: Bool = false, source: String? = nil
-    ) -> Finding {
-        certain(.type(is: type, required: required, exactly: exactly, source: source))
+    /// What a check finds that every token has to do with.
+    func certain(_ check: TokenCheck) -> Finding {
+        finding(check) ?? Finding(check.subject, .notJudged, expected: check.expected, source: check.source)
     }
 
     /// The judgement of ``TokenCheck/type(is:required:exactly:source:)``.
@@ -126,15 +121,6 @@ extension CompactToken {
 
     private static func lowercase(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-    }
-
-    public func critical(source: String? = "RFC 7515 section 4.1.11") -> Finding { certain(.critical(source: source)) }
-
-    /// The finding of ``TokenCheck/keyReferences``; `nil` where there is nothing to remark.
-    public func keyReferences() -> Finding? { finding(.keyReferences) }
-
-    func certain(_ check: TokenCheck) -> Finding {
-        finding(check) ?? Finding(check.subject, .notJudged, expected: check.expected, source: check.source)
     }
 }
 

@@ -32,17 +32,10 @@ extension CompactToken {
         }
     }
 
-    /// `expiry`: the time is before `exp` plus leeway.
+    /// Whether the time is before `exp` plus leeway.
     ///
     /// A value that is not a number or is above 2^53 fails too, so that such a token does not live forever. So does
     /// `exp` ≤ 0 at any leeway, since no token expired before there were any (ours).
-    public func expiry(
-        at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.4"
-    ) -> Finding {
-        Finding(.named("expiry"), source: source) { expiry(at: moment, rules, &$0) }
-    }
-
-    /// The judgement of ``expiry(at:_:source:)``.
     public func expiry(at moment: Double, _ rules: TimeRules, _ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .timeAfter(max(0, moment - rules.leeway))
         return time("exp", rules, &finding) { end in
@@ -51,36 +44,12 @@ extension CompactToken {
         }
     }
 
-    /// `expiry` with a leeway in seconds and default ``TimeRules``.
-    public func expiry(
-        at moment: Double, leeway: Double, source: String? = "RFC 7519 section 4.1.4"
-    ) -> Finding {
-        expiry(at: moment, TimeRules(leeway: leeway), source: source)
-    }
-
-    /// `not-before`: the time plus leeway has reached `nbf`, or the claim that replaces it.
-    public func notBefore(
-        at moment: Double, claim: String = "nbf", _ rules: TimeRules = TimeRules(),
-        source: String? = "RFC 7519 section 4.1.5"
-    ) -> Finding {
-        Finding(.named("not-before"), source: source) { notBefore(at: moment, claim: claim, rules, &$0) }
-    }
-
-    /// The judgement of ``notBefore(at:claim:_:source:)``.
+    /// Whether the time plus leeway has reached `nbf`, or the claim that replaces it.
     public func notBefore(
         at moment: Double, claim: String = "nbf", _ rules: TimeRules, _ finding: inout Finding?
     ) -> Finding.Outcome {
         finding?.expected = .timeUpTo(moment + rules.leeway)
         return time(claim, rules, &finding) { moment + rules.leeway >= $0 }
-    }
-
-    /// `issued-at`: `iat` is not after the time plus leeway.
-    ///
-    /// RFC 7519 section 4.1.6 does not require this; ``Finding/noted`` turns a failure into a remark.
-    public func issuedAt(
-        at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.6"
-    ) -> Finding {
-        Finding(.named("issued-at"), source: source) { notBefore(at: moment, claim: "iat", rules, &$0) }
     }
 
     public enum LifetimeStart: Sendable, Hashable {
@@ -90,16 +59,7 @@ extension CompactToken {
         case claims([String])
     }
 
-    /// `lifetime`: from its start to `exp`, a token lives at most that many seconds; not judged if either is missing.
-    public func lifetime(
-        atMost seconds: Double, from start: LifetimeStart, readsMilliseconds: Bool = false, source: String? = nil
-    ) -> Finding {
-        Finding(.named("lifetime"), source: source) {
-            lifetime(atMost: seconds, from: start, readsMilliseconds: readsMilliseconds, &$0)
-        }
-    }
-
-    /// The judgement of ``lifetime(atMost:from:readsMilliseconds:source:)``.
+    /// Whether from its start to `exp` a token lives at most that many seconds; not judged if either is missing.
     public func lifetime(
         atMost seconds: Double, from start: LifetimeStart, readsMilliseconds: Bool = false,
         _ finding: inout Finding?
@@ -136,11 +96,6 @@ extension CompactToken {
         finding?.found = .time(seconds)
         finding?.note = date.millisecondsRemark(on: name) ?? date.fractionRemark(on: name)
         return holds(seconds) ? .passed : .failed
-    }
-
-    /// The finding of ``TokenCheck/milliseconds(in:source:)``; `nil` where there is nothing to remark.
-    public func milliseconds(in name: String, source: String? = "RFC 7519 section 2") -> Finding? {
-        finding(.milliseconds(in: name, source: source))
     }
 }
 

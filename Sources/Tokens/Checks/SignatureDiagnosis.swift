@@ -120,7 +120,7 @@ extension CompactToken {
     ///
     /// Fails for a malformed token, and for an algorithm that the key cannot do or must not be used for.
     public func signature(by key: VerificationKey, algorithm: Algorithm, source: String? = nil) -> Finding {
-        Finding(.named("signature"), source: source) { signature(by: key, algorithm: algorithm, &$0) }
+        Finding("signature", source: source) { signature(by: key, algorithm: algorithm, &$0) }
     }
 
     /// The judgement of ``signature(by:algorithm:source:)``.

@@ -57,8 +57,10 @@ struct LocalAuthority {
     /// The system's authorities and the one in the folder, if it exists.
     static func trust(in folder: String?) throws -> TLSTrust {
         guard let folder, let text = certificate(in: folder) else { return .system }
-        return try Misuse.rephrase(in: folder + "/" + certificateName) { () throws(TLSIdentityError) in
-            try TLSTrust(alsoIn: text)
+        do {
+            return try TLSTrust(alsoIn: text)
+        } catch {
+            throw Misuse("\(folder)/\(certificateName): \(error)")
         }
     }
 
@@ -92,7 +94,7 @@ struct LocalAuthority {
         } catch {
             throw Misuse("the folder \(folder) for the local CA cannot be created: \(error)")
         }
-        let made = try Misuse.rephrase { () throws(CertificateAuthorityError) in try CertificateAuthority() }
+        let made = try CertificateAuthority()
         // `link` fails if the file exists: another start was faster.
         try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, at: path) { new, final in
             link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
@@ -103,11 +105,7 @@ struct LocalAuthority {
     private static func write(
         _ bytes: [UInt8], mode: mode_t, at path: String, place: (String, String) -> Int32
     ) throws(Misuse) {
-        do {
-            try Files.put(bytes, at: path, mode: mode, place: place)
-        } catch {
-            throw Misuse("\(path) cannot be written: \(error).")
-        }
+        try Misuse.writing(path) { try Files.put(bytes, at: path, mode: mode, place: place) }
     }
 }
 

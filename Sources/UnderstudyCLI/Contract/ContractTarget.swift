@@ -208,14 +208,14 @@ enum ContractFiles {
     static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
         try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
             try store.names(in: folder).filter(isHurl).map { name in
-                let file = try Misuse.rephrase { () throws(FixtureProblem) in try store.file("\(folder)/\(name)") }
+                let file = try store.file("\(folder)/\(name)")
                 return try parse((file.path, file.bytes))
             }
         }
     }
 
     private static func parse(_ source: Source) throws -> HurlFile {
-        try Misuse.rephrase { () throws(HurlProblem) in try HurlFile(name: source.path, bytes: source.bytes) }
+        try HurlFile(name: source.path, bytes: source.bytes)
     }
 
     private static func named(_ path: String) throws -> [Source] {

@@ -154,11 +154,11 @@ struct StarterFolder {
 
     private func make(noting made: inout [Made]) throws(Misuse) {
         for folder in folders where !FileSystem.isFolder(folder) {
-            try Self.rephrase(folder) { () throws(Files.Failure) in try Files.makeFolder(folder) }
+            try Misuse.writing(folder, Self.ending) { try Files.makeFolder(folder) }
             made.append(Made(path: folder, isFolder: true))
         }
         for (path, bytes) in files {
-            try Self.rephrase(path) { () throws(Files.Failure) in
+            try Misuse.writing(path, Self.ending) {
                 // `link` fails where a file has come into being in the meantime.
                 try Files.put(bytes, at: path) { new, final in link(new, final) == 0 ? unlink(new) : -1 }
             }
@@ -179,11 +179,5 @@ struct StarterFolder {
         return folders
     }
 
-    private static func rephrase(_ path: String, _ call: () throws(Files.Failure) -> Void) throws(Misuse) {
-        do {
-            try call()
-        } catch {
-            throw Misuse("\(path) cannot be written: \(error). Nothing was left behind.")
-        }
-    }
+    private static let ending = ". Nothing was left behind."
 }

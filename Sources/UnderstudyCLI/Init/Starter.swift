@@ -24,7 +24,7 @@ struct Starter {
         }
         // Not those in force here: what is written lies over the installed ones.
         let store = FixtureStore(layers: [installed])
-        let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
+        let emulator = try Emulator(fixtures: store)
         var named: [any LoadedVendor] = []
         for id in ids where !named.contains(where: { $0.identity.id == id }) {
             named.append(emulator.vendors[try emulator.index(of: id)])
@@ -49,10 +49,10 @@ struct Starter {
     }
 
     /// The schemas for all files of these vendors, and for the configuration.
-    static func schemas(of vendors: [any LoadedVendor], in store: FixtureStore) throws(Misuse) -> [EditorSchema] {
+    static func schemas(of vendors: [any LoadedVendor], in store: FixtureStore) throws -> [EditorSchema] {
         var schemas = [configurationSchema]
         for vendor in vendors {
-            schemas += try Misuse.rephrase { () throws(FixtureProblem) in try EditorSchema.all(of: vendor, in: store) }
+            schemas += try EditorSchema.all(of: vendor, in: store)
         }
         return schemas
     }
@@ -66,9 +66,7 @@ struct Starter {
         for folder in Self.sampleFolders {
             let names = store.names(in: "\(vendor)/starter/\(folder)")
             for name in names where name.hasSuffix(".yaml") && name != Self.testFile {
-                let file = try Misuse.rephrase { () throws(FixtureProblem) in
-                    try store.file("\(vendor)/starter/\(folder)\(name)")
-                }
+                let file = try store.file("\(vendor)/starter/\(folder)\(name)")
                 files.append(("\(Self.fixtures)\(vendor)/\(folder)\(name)", file.bytes))
             }
         }
@@ -84,9 +82,7 @@ struct Starter {
     /// - Parameter clients: the folder of the clients, if it was named.
     func test(in language: StarterLanguage, clients: String?) throws -> [File] {
         let vendor = vendors[0].identity.id
-        let calls = try Misuse.rephrase { () throws(FixtureProblem) in
-            try store.document("\(vendor)/starter/\(Self.testFile)").json()
-        }
+        let calls = try store.document("\(vendor)/starter/\(Self.testFile)").json()
         var values = language.values(of: calls)
         values["clients"] = try Self.clients(clients, for: language)
         return language.files.map { ($0.path, Self.filled($0.bytes, values)) }

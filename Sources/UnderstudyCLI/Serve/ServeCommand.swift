@@ -106,11 +106,9 @@ struct ServeCommand: ParsableCommand {
             "drain", flag: drain, default: emulator.replica == nil ? .zero : .seconds(2),
             expected: "a duration up to 1h such as 5s",
             parse: { Duration(text: $0).flatMap { (.zero...(.seconds(3600))).contains($0) ? $0 : nil } })
-        let server = try Misuse.rephrase { () throws(ServerError) in
-            try Server(
-                ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
-                handler: Pipeline(emulator, as: controlListener == nil ? .everything : .vendors))
-        }
+        let server = try Server(
+            ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
+            handler: Pipeline(emulator, as: controlListener == nil ? .everything : .vendors))
         let controlServer = try controlServer(controlListener, beside: server, emulator)
         emulator.listens(at: server.addresses)
         Descriptors.raiseLimit()
@@ -204,11 +202,9 @@ struct ServeCommand: ParsableCommand {
         _ listener: ServerConfiguration.Listener?, beside server: Server, _ emulator: Emulator
     ) throws -> Server? {
         guard let listener, let port = server.addresses.first?.port else { return nil }
-        return try Misuse.rephrase { () throws(ServerError) in
-            try Server(
-                ServerConfiguration(listeners: [listener], loops: 1),
-                handler: Pipeline(emulator, as: .control(vendorPort: port)))
-        }
+        return try Server(
+            ServerConfiguration(listeners: [listener], loops: 1),
+            handler: Pipeline(emulator, as: .control(vendorPort: port)))
     }
 
     /// Logs a warning in the log's format.
@@ -229,14 +225,12 @@ struct ServeCommand: ParsableCommand {
         let stateLimit = try state.limit(sources)
         let keeper = try state.keeper(sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
-        return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
-            try Emulator(
-                fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-                sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
-                keeper: keeper,
-                // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
-                keyTrust: { trust.current })
-        }
+        return try Emulator(
+            fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
+            sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
+            keeper: keeper,
+            // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
+            keyTrust: { trust.current })
     }
 
     private func base(_ sources: OptionSources) throws -> String? {
@@ -255,11 +249,7 @@ struct ServeCommand: ParsableCommand {
         let named =
             server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
         let lines = named.map { "\($0.0) \($0.1)\n" }.joined()
-        do {
-            // Readers waiting for the file must find it complete.
-            try Files.put(Array(lines.utf8), at: path)
-        } catch {
-            throw Misuse("the port file \(path) cannot be written: \(error)")
-        }
+        // Readers waiting for the file must find it complete.
+        try Misuse.writing("the port file \(path)", "") { try Files.put(Array(lines.utf8), at: path) }
     }
 }

@@ -88,10 +88,8 @@ extension LocalAuthority {
         // A machine's name may be unusable in a certificate, and a wildcard address names no machine.
         let usable = names.filter { CertificateAuthority.canName($0) && $0 != "0.0.0.0" && $0 != "::" }
         let distinct = usable.enumerated().filter { !usable[..<$0.offset].contains($0.element) }.map(\.element)
-        let issue = try Misuse.rephrase { () throws(CertificateAuthorityError) in try authority.issue(for: distinct) }
-        return try Misuse.rephrase { () throws(TLSIdentityError) in
-            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
-        }
+        let issue = try authority.issue(for: distinct)
+        return try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
     }
 
     /// This machine's name; Foundation would ask the resolver, which may take long.

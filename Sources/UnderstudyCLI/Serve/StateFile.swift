@@ -92,11 +92,11 @@ struct StateFile {
     /// - Returns: the lock that keeps other servers from writing the file, to be held for as long as this one may
     ///   write.
     func checkFolder() throws -> StateLock {
-        try Misuse.rephrase { () throws(Failure) in try checkKind() }
+        try checkKind()
         let file = URL(filePath: path).lastPathComponent
         let lock = try lock("\(folder)/.\(file).lock")
         // Only after locking: another server may be writing them.
-        try Misuse.rephrase { () throws(Failure) in try tryPartial() }
+        try tryPartial()
         return lock
     }
 

@@ -102,9 +102,7 @@ struct StateFiles {
             return ["There is no \(source.name) yet; the server starts with the fixtures only."]
         }
         let document = try source.read()
-        let (count, setAside) = try Misuse.rephrase { () throws(FixtureProblem) in
-            try emulator.restoreState(document, from: source.name)
-        }
+        let (count, setAside) = try emulator.restoreState(document, from: source.name)
         return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + told(setAside, of: source)
     }
 
@@ -197,11 +195,9 @@ struct StateCommand: ParsableCommand {
             let fixtures = try world.store(try world.sources())
             let keeper = StateKeeper(try StateOptions.store(places.database))
             defer { keeper.leave() }
-            let (count, setAside) = try Misuse.rephrase { () throws(FixtureProblem) in
-                let emulator = try Emulator(
-                    fixtures: fixtures, sandboxes: SandboxLimits(capacity: .max), keeper: keeper)
-                return try emulator.restoreState(document, from: file.name)
-            }
+            let emulator = try Emulator(
+                fixtures: fixtures, sandboxes: SandboxLimits(capacity: .max), keeper: keeper)
+            let (count, setAside) = try emulator.restoreState(document, from: file.name)
             if let problem = keeper.finish() { throw AnswerIsNo(message: "\(problem).") }
             keeper.handOverAll()
             for part in setAside { Output.line("Set aside: \(part)") }

@@ -126,8 +126,7 @@ struct TokenJudgement {
             keys.contains { $0.algorithms.contains(algorithm) } && (allowed.isEmpty || allowed.contains(algorithm))
         }
         findings.append(token.algorithm(isOneOf: possible, source: "the key, and --alg"))
-        findings.append(token.critical())
-        if let references = token.keyReferences() { findings.append(references) }
+        findings += [.critical(), .keyReferences].compactMap(token.finding)
         let keys = self.keys(named: keys)
         guard let algorithm = token.namedAlgorithm(among: possible) else {
             findings.append(Finding("signature", .notJudged, note: "No key does the token's algorithm."))
@@ -166,22 +165,33 @@ struct TokenJudgement {
     mutating func judgeTimes(required: Set<String>) {
         let now = moment.unixSeconds
         func rules(_ claim: String) -> TimeRules { TimeRules(leeway: leeway, required: required.contains(claim)) }
-        findings.append(token.expiry(at: now, rules("exp")))
-        findings.append(token.notBefore(at: now, rules("nbf")))
-        findings.append(token.issuedAt(at: now, rules("iat")))
+        findings += [
+            Finding("expiry", source: "RFC 7519 section 4.1.4") { token.expiry(at: now, rules("exp"), &$0) },
+            Finding("not-before", source: "RFC 7519 section 4.1.5") { token.notBefore(at: now, rules("nbf"), &$0) },
+            Finding("issued-at", source: "RFC 7519 section 4.1.6") {
+                token.notBefore(at: now, claim: "iat", rules("iat"), &$0)
+            },
+        ]
     }
 
     mutating func judgeNames(issuer: String?, audience: String?, nonce: String?) {
-        if let issuer { findings.append(token.claim("iss", equals: issuer)) }
-        if let audience { findings.append(token.audience(isOneOf: [audience])) }
-        if let nonce { findings.append(token.claim("nonce", equals: nonce)) }
+        if let issuer { judge(.claim("iss", equals: issuer)) }
+        if let audience {
+            findings.append(
+                Finding("audience", source: "RFC 7519 section 4.1.3") { token.audience(isOneOf: [audience], &$0) })
+        }
+        if let nonce { judge(.claim("nonce", equals: nonce)) }
     }
 
     mutating func judgeClaims(_ claims: JSONObject) {
-        for claim in claims { findings.append(token.claim(claim.name, equals: claim.value)) }
+        for claim in claims { judge(.claim(claim.name, equals: claim.value)) }
     }
 
     mutating func judgePresence(of names: Set<String>) {
-        for name in names.sorted() { findings.append(token.claim(name, is: .any)) }
+        for name in names.sorted() { judge(.claim(name, is: .any)) }
+    }
+
+    private mutating func judge(_ check: TokenCheck) {
+        if let finding = token.finding(check) { findings.append(finding) }
     }
 }
