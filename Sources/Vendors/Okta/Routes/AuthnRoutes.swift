@@ -13,10 +13,11 @@ extension Okta {
             throw Refusal(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
         }
         try Refused.require(user.isActive, .authnFailed, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-        let token = OktaSessionToken(id: call.identifiers.opaque(ofLength: 43), userID: user.id, issued: call.moment)
+        let authentication = OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
+        let token = OktaTicket(call.identifiers.opaque(ofLength: 43), for: authentication, at: call.moment)
         state.sessionTokens.add(token, within: OktaState.shortBound)
         return .json([
-            "expiresAt": .string((token.issued + OktaSessionToken.lifetime).rfc3339), "status": "SUCCESS",
+            "expiresAt": .string(token.expires.rfc3339), "status": "SUCCESS",
             "sessionToken": .string(token.id), "_embedded": ["user": user.signedIn],
         ])
     }

@@ -61,15 +61,12 @@ extension Okta {
     ) throws(Refused) -> OktaAuthentication? {
         let request = policy.request
         if let token = request.sessionToken {
-            guard let known = state.sessionTokens[token], !known.isUsed,
-                call.moment < known.issued + OktaSessionToken.lifetime
-            else {
-                throw Refusal(
-                    .loginRequired,
-                    because: "sessionToken is unknown, used or expired; expected one of authn, used once")
-            }
-            return OktaAuthentication(
-                userID: known.userID, moment: call.moment, methods: ["pwd"], sessionToken: known.id)
+            let known = state.sessionTokens[token].flatMap { $0.complaint(at: call.moment) == nil ? $0 : nil }
+            var authentication = try Refused.require(
+                known?.content, .loginRequired,
+                "sessionToken is unknown, used or expired; expected one of authn, used once")
+            (authentication.moment, authentication.sessionToken) = (call.moment, token)
+            return authentication
         }
         let cookie = call.request.cookie("sid")
         let session = cookie.flatMap { state.sessions[$0] }

@@ -94,9 +94,9 @@ extension Okta {
             state.answer(device, authorization, approves: true)
             return call.page(.deviceActivated)
         }
-        let code = OktaCode(
-            id: call.identifiers.opaque(ofLength: 43), authorization: authorization, redirectURI: request.redirectURI,
-            challenge: request.challenge, issued: call.moment)
+        let content = OktaCode(
+            authorization: authorization, redirectURI: request.redirectURI, challenge: request.challenge)
+        let code = OktaTicket(call.identifiers.opaque(ofLength: 43), for: content, at: call.moment)
         state.codes.add(code, within: OktaState.shortBound)
         return OktaReturnAddress(request, of: policy.client).response(
             [("code", code.id)], to: call.request, by: call.vendor.pages)

@@ -25,13 +25,10 @@ enum OktaChannel: String, CaseIterable, RecordValue {
 }
 
 /// A challenge that was sent to a user's phone.
-struct OktaOOBChallenge: Sendable, Equatable {
-    /// Source: guide:configure-direct-auth-grants, its example.
-    static let lifetime = Duration.seconds(300)
+struct OktaOOBChallenge: OktaTicketContent {
     /// How many seconds lie between two polls. Source: guide:configure-direct-auth-grants.
     static let interval = 5
 
-    var id = ""
     /// Client, server and user.
     var authorization = OktaAuthorization()
     var factorID = ""
@@ -42,8 +39,6 @@ struct OktaOOBChallenge: Sendable, Equatable {
     var number: String?
     /// The `mfa_token` whose second factor it is; `nil` for a first factor.
     var mfaToken: String?
-    var expires = Moment(unixSeconds: 0)
-    var isUsed = false
 
     /// How the answer gets back. Source: guide:configure-direct-auth-grants.
     var bindingMethod: String {
@@ -52,21 +47,13 @@ struct OktaOOBChallenge: Sendable, Equatable {
         case .sms, .voice: "prompt"
         }
     }
-}
-
-extension OktaOOBChallenge: KeyedRecord, CodedRecord {
-    var key: ExactText { ExactText(id) }
-    var secretText: String? { id }
 
     mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
         coder.member("authorization", &authorization)
         coder.member("factor", &factorID)
         coder.member("channel", &channel)
         coder.member("transaction", &transactionID)
         coder.member("number", &number)
         coder.member("mfa_token", &mfaToken)
-        coder.end("expires", &expires)
-        coder.member("used", &isUsed, or: false)
     }
 }

@@ -24,30 +24,6 @@ extension OktaSession: KeyedRecord, CodedRecord {
     }
 }
 
-/// A session token of `authn`, which opens one session.
-struct OktaSessionToken: Sendable, Equatable {
-    /// Source: ref (authn).
-    static let lifetime = Duration.seconds(300)
-
-    /// The token itself.
-    var id = ""
-    var userID = ""
-    var issued = Moment(unixSeconds: 0)
-    var isUsed = false
-}
-
-extension OktaSessionToken: KeyedRecord, CodedRecord {
-    var key: ExactText { ExactText(id) }
-    var secretText: String? { id }
-
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
-        coder.member("user", &userID)
-        coder.member("issued", &issued)
-        coder.member("used", &isUsed, or: false)
-    }
-}
-
 /// A user's consent to scopes of a server, for a client.
 struct OktaConsent: Sendable, Equatable {
     struct Key: Hashable, Sendable, CustomStringConvertible {

@@ -88,6 +88,6 @@ extension OktaState {
         for token in issuedTokens.all where grants.contains(token.grant) { issuedTokens.remove(token.key) }
         for token in refreshTokens.all where grants.contains(token.grant) { refreshTokens.remove(token.key) }
         for secret in deviceSecrets.all where grants.contains(secret.grant) { deviceSecrets.remove(secret.key) }
-        for code in codes.all where code.grant.map(grants.contains) == true { codes.remove(code.key) }
+        for code in codes.all where code.content.grant.map(grants.contains) == true { codes.remove(code.key) }
     }
 }

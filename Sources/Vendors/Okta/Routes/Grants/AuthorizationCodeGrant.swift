@@ -9,8 +9,9 @@ extension Okta {
     ) throws(Refused) -> Reply {
         let text = try request.parameters.required("code")
         let redirectURI = try request.parameters.required("redirect_uri")
-        let code = try Refused.require(
+        let ticket = try Refused.require(
             state.codes[text], .codeInvalid, "found a code that is unknown here; expected one of this sandbox")
+        let code = ticket.content
         try check(code.authorization, request)
         if let grant = code.grant {
             // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
@@ -19,10 +20,9 @@ extension Okta {
             throw Refusal(
                 .codeInvalid, because: "found a code that was used; expected one use. All tokens from it were revoked")
         }
-        guard call.moment < code.issued + OktaCode.lifetime else {
-            let age = call.moment.wholeSeconds - code.issued.wholeSeconds
-            throw Refusal(.codeInvalid, because: "the code is \(age) s old; expected less than 300 s")
-        }
+        let left = ticket.expires.wholeSeconds - call.moment.wholeSeconds
+        try Refused.require(
+            call.moment < ticket.expires, .codeInvalid, "the code is \(300 - left) s old; expected less than 300 s")
         try Refused.require(
             code.redirectURI.hasSameBytes(as: redirectURI), .redirectURIMismatch,
             "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize")
@@ -32,7 +32,7 @@ extension Okta {
         let secret = OktaDeviceSecret(for: &authorization, call.identifiers, at: call.moment)
         let members: JSONObject = secret.map { ["device_secret": .string($0.id)] } ?? [:]
         return try grantTokens(authorization, &call, &state, request, adding: members) { grant, state in
-            state.codes.change(code.key) { $0.grant = grant.number }
+            state.codes.change(ticket.key) { $0.content.grant = grant.number }
             if let secret { state.add(secret, of: grant) }
         }
     }

@@ -22,12 +22,12 @@ extension Okta {
         let scopes = try request.server.scopes(of: request.parameters.words("scope"))
         let challenge = try oobChallenge(request, in: state, at: call.moment)
         try Refused.require(
-            challenge.mfaToken == nil, .directNotAssociated,
+            challenge.content.mfaToken == nil, .directNotAssociated,
             "found the oob_code of a second factor; expected one of a first factor")
-        try requireActive(challenge.authorization, in: state, orFail: .directUserUnknown)
-        try requireAnswer(to: challenge, request, in: &state, at: call.moment)
-        let userID = challenge.authorization.userID ?? ""
-        let authorization = firstFactor(challenge.channel.method, of: userID, scopes, call, request)
+        try requireActive(challenge.content.authorization, in: state, orFail: .directUserUnknown)
+        try requireAnswer(to: challenge.content, request, in: &state, at: call.moment)
+        let userID = challenge.content.authorization.userID ?? ""
+        let authorization = firstFactor(challenge.content.channel.method, of: userID, scopes, call, request)
         return try passFirstFactor(authorization, &call, &state, request) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
@@ -39,8 +39,8 @@ extension Okta {
     ) throws(Refused) -> Reply {
         let text = try request.parameters.required("mfa_token")
         let token = try mfaToken(text, request, in: state, at: call.moment)
-        try requireSameScopes(token.authorization, request)
-        let factor = try secondFactor(.totp, token, in: state)
+        try requireSameScopes(token.content, request)
+        let factor = try secondFactor(.totp, after: token.content, in: state)
         try use(request.parameters["otp"], of: factor, in: &state, at: call.moment)
         return try passSecondFactor("otp", of: token, &call, &state, request)
     }
@@ -50,10 +50,10 @@ extension Okta {
         _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
     ) throws(Refused) -> Reply {
         let challenge = try oobChallenge(request, in: state, at: call.moment)
-        let token = try mfaToken(of: challenge, request, in: state, at: call.moment)
-        try requireSameScopes(token.authorization, request)
-        try requireAnswer(to: challenge, request, in: &state, at: call.moment)
-        return try passSecondFactor(challenge.channel.method, of: token, &call, &state, request) { state in
+        let token = try mfaToken(of: challenge.content, request, in: state, at: call.moment)
+        try requireSameScopes(token.content, request)
+        try requireAnswer(to: challenge.content, request, in: &state, at: call.moment)
+        return try passSecondFactor(challenge.content.channel.method, of: token, &call, &state, request) { state in
             state.oobChallenges.change(challenge.key) { $0.isUsed = true }
         }
     }
@@ -62,7 +62,7 @@ extension Okta {
     /// does, both must fit.
     private static func mfaToken(
         of challenge: OktaOOBChallenge, _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaMFAToken {
+    ) throws(Refused) -> OktaTicket<OktaAuthorization> {
         let named = request.parameters["mfa_token"]
         guard let known = challenge.mfaToken, named.map({ $0.hasSameBytes(as: known) }) ?? true else {
             if let named { _ = try mfaToken(named, request, in: state, at: moment) }

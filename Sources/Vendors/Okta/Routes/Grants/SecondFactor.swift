@@ -16,9 +16,7 @@ extension Okta {
         }
         let grants = try secondGrants(after: authorization, request, in: state)
         note(&state)
-        let token = OktaMFAToken(
-            id: call.identifiers.oktaID(ofLength: OktaMFAToken.length), authorization: authorization,
-            expires: call.moment + OktaMFAToken.lifetime)
+        let token = OktaTicket(call.identifiers.oktaID(ofLength: 20), for: authorization, at: call.moment)
         state.mfaTokens.add(token, within: OktaState.shortBound)
         throw Refusal(
             .mfaRequired,
@@ -31,10 +29,10 @@ extension Okta {
     ///
     /// - Parameter note: notes that the factor was used up.
     static func passSecondFactor(
-        _ method: String, of token: OktaMFAToken, _ call: inout OktaCall, _ state: inout State,
+        _ method: String, of token: OktaTicket<OktaAuthorization>, _ call: inout OktaCall, _ state: inout State,
         _ request: OktaTokenRequest, noting note: (inout State) -> Void = { _ in }
     ) throws(Refused) -> Reply {
-        try grantTokens(token.authorization.adding(method), &call, &state, request) { _, state in
+        try grantTokens(token.content.adding(method), &call, &state, request) { _, state in
             note(&state)
             state.mfaTokens.change(token.key) { $0.isUsed = true }
         }
@@ -75,30 +73,29 @@ extension Okta {
     /// A sign-in that waits for its second factor, if this request continues it.
     static func mfaToken(
         _ text: String, _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaMFAToken {
-        guard let token = state.mfaTokens[text] else { throw expired("mfa_token", "found an unknown one") }
-        if token.isUsed { throw expired("mfa_token", "found one that was used") }
-        guard moment < token.expires else {
-            throw expired("mfa_token", "found one that ended at \(token.expires.rfc3339)")
-        }
-        try requireSame(token.authorization, request)
-        try requireActive(token.authorization, in: state, orFail: .directExpired)
+    ) throws(Refused) -> OktaTicket<OktaAuthorization> {
+        let token = try redeemable(state.mfaTokens[text], "mfa_token", at: moment)
+        try requireSame(token.content, request)
+        try requireActive(token.content, in: state, orFail: .directExpired)
         return token
     }
 
     /// A challenge that was sent, if this request continues it.
     static func oobChallenge(
         _ request: OktaTokenRequest, in state: State, at moment: Moment
-    ) throws(Refused) -> OktaOOBChallenge {
-        guard let challenge = state.oobChallenges[try request.parameters.required("oob_code")] else {
-            throw expired("oob_code", "found an unknown one")
-        }
-        if challenge.isUsed { throw expired("oob_code", "found one that was used") }
-        guard moment < challenge.expires else {
-            throw expired("oob_code", "found one that ended at \(challenge.expires.rfc3339)")
-        }
-        try requireSame(challenge.authorization, request)
+    ) throws(Refused) -> OktaTicket<OktaOOBChallenge> {
+        let known = state.oobChallenges[try request.parameters.required("oob_code")]
+        let challenge = try redeemable(known, "oob_code", at: moment)
+        try requireSame(challenge.content.authorization, request)
         return challenge
+    }
+
+    private static func redeemable<Content>(
+        _ ticket: OktaTicket<Content>?, _ parameter: String, at moment: Moment
+    ) throws(Refused) -> OktaTicket<Content> {
+        guard let ticket else { throw expired(parameter, "found an unknown one") }
+        if let complaint = ticket.complaint(at: moment) { throw expired(parameter, complaint) }
+        return ticket
     }
 
     static func expired(_ parameter: String, _ found: String) -> Refused {
@@ -143,9 +140,8 @@ extension Okta {
 
     /// The same for a second factor, which must be another one than the first.
     static func secondFactor(
-        _ kind: OktaFactor.Kind, _ token: OktaMFAToken, in state: State
+        _ kind: OktaFactor.Kind, after first: OktaAuthorization, in state: State
     ) throws(Refused) -> OktaFactor {
-        let first = token.authorization
         try Refused.require(
             !first.methods.contains(kind.method), .directFactorUnusable,
             "found \(kind.method) as first factor; expected another one as second")
