@@ -1,4 +1,6 @@
 package import Emulation
+import OktaValidator
+import Tokens
 import Wire
 
 extension VendorLoader {
@@ -70,3 +72,67 @@ enum OktaAccess: Sendable {
 typealias OktaCall = Call<Okta>
 /// A request to Okta that has found its route.
 typealias OktaArrival = Arrival<Okta>
+
+/// What can happen in the organization without a request of a client (all ours).
+extension Okta {
+    static let actions: [VendorAction<Okta>] =
+        deviceActions + originActions + userActions + factorActions + consentActions + claimActions
+        + [.drillKeys(of: "authorization server")]
+}
+
+extension Okta {
+    static var rules: [RuleListing] {
+        // A list, since the compiler gives up on a chain of so many `+` when the machine is busy.
+        let lists: [[RuleListing]] = [
+            clientRules.listing(of: identity.id, about: "client"),
+            assertionUseRules.listing(of: identity.id, about: "client: use of an assertion"),
+            OktaTokenRules.access.listing(of: identity.id, about: "access token"),
+            OktaTokenRules.use.listing(of: identity.id, about: "access token: use"),
+            apiRules.listing(of: identity.id, about: "caller of the management API"),
+            apiAccessRules.listing(of: identity.id, about: "access token at the management API"),
+            apiScopeRules.listing(of: identity.id, about: "access token at the management API: scope"),
+            apiUseRules.listing(of: identity.id, about: "access token at the management API: use"),
+            deviceFormRules.listing(of: identity.id, about: "token of a device: form"),
+            deviceRules.listing(of: identity.id, about: "token of a device"),
+            OktaProofRules.tokens.listing(of: identity.id, about: "proof at the token endpoint"),
+            OktaProofRules.resources.listing(of: identity.id, about: "proof beside an access token"),
+            OktaSubjectRules.access.listing(of: identity.id, about: "token to exchange"),
+            OktaSubjectRules.native.listing(of: identity.id, about: "ID token beside a device secret"),
+        ]
+        return lists.flatMap(\.self)
+    }
+}
+
+extension Okta {
+    /// The keys of a server in a sandbox; `nil` when there is no such server.
+    ///
+    /// - Throws: which file holds no key.
+    func keys(of server: String, in state: OktaState) throws(MintRefusal) -> IssuerKeys? {
+        try keys(of: server, among: state.changedKeys)
+    }
+
+    /// The keys of a server, taken from the changed ones if they contain it.
+    func keys(of server: String, among changed: [String: IssuerKeys]) throws(MintRefusal) -> IssuerKeys? {
+        if let keys = changed[server] { return keys }
+        return try accounts.server(server)?.keys.initialKeys()
+    }
+
+    func issuers(in state: OktaState) -> [IssuerKeys] {
+        // Minting reports a file without a key; here the server is skipped.
+        accounts.servers.compactMap { (try? keys(of: $0.id, in: state)) ?? nil }
+    }
+
+    func store(_ keys: IssuerKeys, in state: inout OktaState) { state.changedKeys[keys.name] = keys }
+}
+
+/// What clients of Okta check before they trust a token: the rules of the validator.
+extension Okta {
+    static let checkers = [TokenChecker.okta]
+
+    /// Inside the server, tokens are judged by the sandbox's own keys.
+    func checkerSettings(in state: OktaState, _ switches: OktaSwitches) -> CheckerSettings {
+        let keys = issuers(in: state).flatMap(\.published).map(\.key.verificationKey)
+        return CheckerSettings(
+            key: .set(keys), profile: switches.validatorProfile == .observed ? .observed : .documented)
+    }
+}

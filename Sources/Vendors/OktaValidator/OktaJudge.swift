@@ -1,4 +1,5 @@
-import Emulation
+package import Emulation
+import JSON
 import Tokens
 
 /// Judges tokens: claims first, then the key, then the signature.
@@ -114,5 +115,126 @@ extension OktaTokenError {
             failure: failure, detail: refusal?.reason ?? failed?.description ?? "the signature was not judged",
             shippedName: refusal?.parameters["stops"] == true ? nil : failure.shippedName,
             shippedValue: refusal?.parameters["value"]?.string, findings: findings)
+    }
+}
+
+/// What the rules judge: a token, the moment, and the key once it has been looked for.
+struct OktaValidatorFacts: RuleFacts {
+    typealias Failure = OktaTokenFailure
+
+    let token: CompactToken
+    let moment: Moment
+    /// What `iss` must be; in the observed profile, what the issuer calls itself.
+    var issuer: String?
+    /// The key; `nil` while nobody has looked for it.
+    private(set) var key: OktaKeyResult?
+    /// The judgement of the signature, made once.
+    private(set) var signature: Finding?
+
+    var compact: CompactToken? { token }
+
+    init(_ token: CompactToken, at moment: Moment, issuer: String?) {
+        (self.token, self.moment, self.issuer) = (token, moment, issuer)
+    }
+
+    /// Takes the key, and judges the signature by it.
+    mutating func take(_ key: OktaKeyResult, _ allowed: [Algorithm]) {
+        self.key = key
+        guard case .found(let key, _) = key, let algorithm = token.namedAlgorithm(among: allowed) else { return }
+        signature = token.signature(by: key, algorithm: algorithm, source: "validator page, JWT Verification")
+    }
+
+    /// What a claim is, in words; long values are cut.
+    func found(_ claim: String) -> String {
+        guard let value = token.claims?[claim] else { return "\(claim) is absent" }
+        return "\(claim) is \(value.text.prefix(200))"
+    }
+}
+
+typealias OktaRule = TokenRule<OktaValidatorFacts>
+
+extension OktaRule {
+    /// Creates a rule whose refusal says in words what was found.
+    ///
+    /// - Parameter value: what the shipped library's error carries.
+    init(
+        _ check: String, expects expected: Fact, source: String, _ evidence: Evidence = .documented,
+        orFail failure: OktaTokenFailure,
+        carrying value: @escaping @Sendable (OktaValidatorFacts) -> String? = { _ in nil },
+        because detail: @escaping @Sendable (OktaValidatorFacts) -> String, judge: @escaping Judgement
+    ) {
+        self.init(
+            check, expects: expected, source: source, evidence, orFail: [failure],
+            by: { Refusal(failure, ["value": JSON(value($0))], because: detail($0)) }, judge: judge)
+    }
+}
+
+extension TokenChecker {
+    /// The validator as a checker, for commands and for verdicts inside the server.
+    ///
+    /// Without a request it judges by the keys of its settings alone: a sandbox gives its own as ``CheckerKey/set(_:)``.
+    package static let okta = TokenChecker(
+        name: "okta", about: "what a client of Okta checks before it trusts a token",
+        takes: Set(CheckerOption.allCases).subtracting([.nearExpiry]), rules: OktaRules.listing,
+        complaint: { settings in
+            settings.repeatedClaim.map { "the claim \($0) is given twice." }
+                ?? OktaTokenValidator.problem(
+                    with: OktaValidatorOptions(settings), keys: OktaKeys(settings, nil), profile: settings.profile)
+        },
+        check: { token, moment, settings in
+            OktaJudge(settings, nil).judgement(token.bytes, at: moment).verdict
+        },
+        fetchingCheck: { token, moment, settings, fetch in
+            await OktaJudge(settings, fetch).judgementFetching(token.bytes, at: moment).verdict
+        })
+}
+
+extension OktaJudge {
+    fileprivate init(_ settings: CheckerSettings, _ fetch: OktaKeys.Fetch?) {
+        self.init(
+            options: OktaValidatorOptions(settings), keys: OktaKeys(settings, fetch), profile: settings.profile)
+    }
+}
+
+extension OktaJudgement {
+    fileprivate var verdict: CheckerVerdict {
+        do throws(OktaTokenError) {
+            let token = try result()
+            return CheckerVerdict(
+                isUsable: true, summary: "valid, by the key of: \(token.keyOrigin.rawValue)", result: token.members,
+                findings: findings, showsFindings: false)
+        } catch {
+            return CheckerVerdict(
+                isUsable: false, summary: "not valid, \(error)", result: error.members, findings: error.findings)
+        }
+    }
+}
+
+extension CheckerSettings {
+    fileprivate var repeatedClaim: String? {
+        JSONObject(claims.map { ($0.name, .null) }).duplicateNames.first
+    }
+}
+
+extension OktaValidatorOptions {
+    fileprivate init(_ settings: CheckerSettings) {
+        self.init(
+            issuer: settings.issuer, audience: settings.audience, nonce: settings.nonce,
+            checksExpiry: settings.checksExpiry, checksIssuedAt: settings.checksIssuedAt, leeway: settings.leeway,
+            clientID: settings.clientID, scopes: settings.scopes, type: settings.type,
+            claims: Dictionary(settings.claims) { $1 })
+    }
+}
+
+extension OktaKeys {
+    fileprivate init(_ settings: CheckerSettings, _ fetch: Fetch?) {
+        let source: Source =
+            switch settings.key {
+            case .jwk(let jwk): .jwk(jwk)
+            case .rsa(let key): .rsa(key)
+            case .set(let keys): .set(keys)
+            case nil: .discovery
+            }
+        self.init(source, OktaKeyCache(), fetch)
     }
 }

@@ -1,4 +1,6 @@
 public import Emulation
+public import JSON
+public import Tokens
 
 /// Judges the tokens of an Okta authorization server as a client does before it trusts them.
 ///
@@ -77,5 +79,88 @@ public struct OktaTokenValidator: Sendable {
     public func isValid(_ token: String) throws(OktaTokenError) -> Bool {
         _ = try judge.judgement(Array(token.utf8), at: clock()).result()
         return true
+    }
+}
+
+/// A token whose checks all held, signature included.
+public struct VerifiedToken: Sendable {
+    public let text: String
+    public let header: JSONObject
+    public let claims: JSONObject
+    public let keyOrigin: OktaKeyOrigin
+}
+
+public enum OktaKeyOrigin: String, Sendable {
+    case rsaKey = "rsa-key"
+    case jwk
+    /// One of several keys that were given.
+    case given
+    /// An earlier discovery.
+    case cache
+    /// The issuer, just now.
+    case discovery
+}
+
+/// Why a token is not valid: the first failure, and what all other checks found.
+public struct OktaTokenError: Error, Sendable, CustomStringConvertible {
+    /// The first failure in the order of the checks.
+    public let failure: OktaTokenFailure
+    /// What was found and what was expected.
+    public let detail: String
+    /// The shipped library's name; see ``OktaTokenFailure/shippedName``. `nil` also where it stops the app.
+    public let shippedName: String?
+    /// The value that the shipped library's case carries: the algorithm, or the text that a claim should be.
+    public let shippedValue: String?
+    /// Every check that applied, also those after the first failure; what could not be judged says so.
+    public let findings: [Finding]
+
+    /// Our own name.
+    public var name: String { failure.rawValue }
+    /// The validator page's name; see ``OktaTokenFailure/documentedName``.
+    public var documentedName: String? { failure.documentedName }
+
+    public var description: String { "\(name): \(detail)" }
+
+    public var json: JSON {
+        var members = members
+        members["findings"] = .array(findings.map(\.json))
+        return .object(members)
+    }
+
+    var members: JSONObject {
+        [
+            "valid": false, "error": .string(name), "seed": JSON(documentedName), "shipped": JSON(shippedName),
+            "detail": .string(detail),
+        ]
+    }
+}
+
+extension VerifiedToken {
+    public var json: JSON { .object(members) }
+
+    var members: JSONObject {
+        [
+            "valid": true, "header": .object(header), "claims": .object(claims),
+            "key": .string(keyOrigin.rawValue),
+        ]
+    }
+}
+
+/// Signs tokens as an app on a device does.
+public enum OktaTokenSigner {
+    /// Signs a payload.
+    ///
+    /// The header has `kid` if the key has an id, and `alg`.
+    ///
+    /// - Returns: the token in compact form.
+    /// - Throws: the reason when the key does not support the algorithm.
+    /// Source: documented, validator page (its signer of challenge answers); the header ours.
+    public static func sign(
+        payload: JSONObject, algorithm: Algorithm = .rs256, key: SigningKey
+    ) throws(MintError) -> String {
+        var header: JSONObject = [:]
+        header["kid"] = key.id.map(JSON.string)
+        header["alg"] = .string(algorithm.rawValue)
+        return try TokenDraft(header: header, claims: payload).mint(key: key, algorithm: algorithm)
     }
 }

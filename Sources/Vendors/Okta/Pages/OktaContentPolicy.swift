@@ -63,3 +63,86 @@ extension Response {
 extension HTTPField.Name {
     static let referrerPolicy = Self("Referrer-Policy") ?? .contentSecurityPolicy
 }
+
+/// Where a redirect URI leads, as far as a browser's policies can say it: an origin, or the scheme of an app.
+///
+/// Every part is checked against the letters it may have, so it can stand in a header field as it is.
+struct OktaRedirectTarget: Sendable, Hashable {
+    /// The origin, without a port that is the scheme's own; `nil` for an app's scheme, whose pages have none.
+    let origin: String?
+    /// What stands for it in a policy.
+    let source: String
+
+    /// Fails when a browser would not go there, or perhaps elsewhere than the text seems to say.
+    init?(_ redirectURI: String) {
+        guard let colon = redirectURI.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let text = redirectURI.utf8[..<colon]
+        guard let first = text.first, first.isLetter,
+            text.allSatisfy({ $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) })
+        else { return nil }
+        let scheme = String(Substring(text)).lowercased()
+        guard let ownPort = Self.webPorts[scheme] else {
+            guard !Self.localSchemes.contains(scheme) else { return nil }
+            (origin, source) = (nil, scheme + ":")
+            return
+        }
+        let rest = redirectURI.utf8[colon...].dropFirst()
+        guard rest.starts(with: "//".utf8) else { return nil }
+        let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        guard let host = Host(authority, ownPort: ownPort) else { return nil }
+        let origin = "\(scheme)://\(host.text)"
+        self.origin = origin
+        source = host.isNameable ? origin : scheme + ":"
+    }
+
+    private static let webPorts = ["http": 80, "https": 443]
+    /// Schemes by which a browser stays on the page or on the machine; no app answers to them.
+    private static let localSchemes: Set = [
+        "about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source",
+    ]
+
+    private struct Host {
+        let text: String
+        /// Whether the grammar of policies has a form for the host (CSP level 3, section 2.3.1). It has none for IPv6
+        /// and underscores: Chromium ignores such a source and says so on its console (observed).
+        let isNameable: Bool
+
+        init?(_ authority: Substring.UTF8View, ownPort: Int) {
+            // User names are left out, too: what stands before the @ is made to be mistaken for a host.
+            let isAddress = authority.first == UInt8(ascii: "[")
+            let name: Substring.UTF8View
+            if isAddress {
+                guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+                name = authority[...end]
+                let digits = name.dropFirst().dropLast()
+                guard digits.contains(UInt8(ascii: ":")), digits.allSatisfy({ $0.isHexDigit || ":.".utf8.contains($0) })
+                else { return nil }
+            } else {
+                name = authority.prefix { $0 != UInt8(ascii: ":") }
+                guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isDigit || "-._".utf8.contains($0) }) else {
+                    return nil
+                }
+            }
+            guard let port = Self.port(authority[name.endIndex...]) else { return nil }
+            let host = String(Substring(name)).lowercased()
+            text = port == 0 || port == ownPort ? host : "\(host):\(port)"
+            let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            isNameable = !isAddress && labels.allSatisfy { !$0.isEmpty && !$0.contains(UInt8(ascii: "_")) }
+        }
+
+        /// The port behind a colon; 0 when there is none, `nil` when it is no port.
+        private static func port(_ text: Substring.UTF8View) -> Int? {
+            guard let colon = text.first else { return 0 }
+            let digits = text.dropFirst()
+            guard colon == UInt8(ascii: ":"), digits.count <= 5, digits.allSatisfy(\.isDigit) else { return nil }
+            guard !digits.isEmpty else { return 0 }
+            return Int(String(Substring(digits))).flatMap { (1...65535).contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
+}

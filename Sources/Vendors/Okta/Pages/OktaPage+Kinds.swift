@@ -131,7 +131,6 @@ extension OktaPage {
         var text: String
     }
 
-    /// A push on its way.
     struct Push: Sendable {
         /// The number to pick on the device.
         var number: String?

@@ -1,9 +1,9 @@
 import Emulation
 import JSON
+import Tokens
 
 /// The first half of the device authorization grant (RFC 8628). Source: ref, guide:device-authorization-grant.
 extension Okta {
-    /// Gives a device its codes.
     static func startDevice(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let client = try call.client(using: .deviceCode)
@@ -29,9 +29,6 @@ extension Okta {
 }
 
 extension OktaCall {
-    /// The authenticated client, if it may use a grant.
-    ///
-    /// - Throws: ``OktaFailure/grantTypeNotAllowed``
     func client(using grant: OktaGrantType) throws(OktaRefusal) -> OktaClient {
         let client = try client()
         guard client.allows(grant.rawValue) else {
@@ -50,5 +47,233 @@ extension OktaState {
             let code = OktaUserCode.draw(from: identifiers)
             if deviceGrants[named: ExactText(code)] == nil { return code }
         }
+    }
+}
+
+/// The grant `device_code`: a device polls until somebody has answered for it (RFC 8628 section 3.4).
+extension Okta {
+    static func redeemDeviceCode(
+        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
+    ) throws(Refused) -> Reply {
+        let code = try request.parameters.required("device_code")
+        let device = try device(code, request, in: state, at: call.moment)
+        switch device.status {
+        case .pending: throw poll(device, &call, &state)
+        case .denied:
+            let user = device.authorization.userID ?? "the user"
+            throw Refusal(.deviceDenied, because: "found that \(user) refused the device; expected an approval")
+        case .approved, .used:
+            try requireActive(device.authorization, in: state, orFail: .deviceDenied)
+            return try grantTokens(device.authorization, &call, &state, request) { _, state in
+                state.deviceGrants.change(device.key) { $0.status = .used }
+            }
+        }
+    }
+
+    /// The request of a device, if it is this client's and server's and still counts.
+    private static func device(
+        _ code: String, _ request: OktaTokenRequest, in state: State, at moment: Moment
+    ) throws(Refused) -> OktaDeviceGrant {
+        let device = try Refused.require(
+            state.deviceGrants[code], .deviceCodeInvalid,
+            "found a device code that is unknown here; expected one of this sandbox")
+        let (client, server) = (device.authorization.clientID, device.authorization.serverID)
+        let complaint: String? =
+            if !client.hasSameBytes(as: request.client.id) {
+                "found client \(request.client.id); expected \(client), which got the device code"
+            } else if !server.hasSameBytes(as: request.server.id) {
+                "found server \(request.server.id); expected \(server), which gave the device code"
+            } else if device.status == .used {
+                "found a device code that was used; expected one use"
+            } else if moment >= device.expires + OktaDeviceGrant.memory {
+                "the device code expired at \(device.expires.rfc3339), long ago; expected a poll before"
+            } else {
+                nil
+            }
+        if let complaint { throw Refusal(.deviceCodeInvalid, because: complaint) }
+        try Refused.require(
+            moment < device.expires, .deviceCodeExpired,
+            "the device code expired at \(device.expires.rfc3339); expected a poll before")
+        return device
+    }
+
+    /// Notes a poll that nobody has answered yet, and how long after the last one it came.
+    ///
+    /// - Returns: what the device is told.
+    private static func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
+        let moment = call.moment
+        let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
+        let isEarly = pause.map { (0..<Double(device.interval)).contains($0) } ?? false
+        // The time between two polls says nothing while the clock stands still.
+        let isJudged = !call.arrival.isClockFrozen
+        call.findings.note(
+            Finding(
+                "poll-interval", !isEarly ? .passed : isJudged ? .failed : .noted,
+                expected: .seconds(Double(device.interval)),
+                found: pause.map(Fact.seconds) ?? .nothing("the first poll"),
+                note: isEarly && !isJudged ? "The clock is frozen, so the pace is not judged." : nil,
+                source: "RFC 8628 section 3.5"))
+        state.deviceGrants.change(device.key) { $0.poll(at: moment, isTooEarly: isEarly && isJudged) }
+        guard isEarly, isJudged, let pause else {
+            return Refusal(
+                .devicePending, because: "found nobody's answer to user code \(device.userCode); expected an approval")
+        }
+        return Refusal(
+            .deviceSlowDown,
+            because:
+                "found a poll after \(Fact.seconds(pause)); expected a pause of \(device.interval) s, and 5 s more "
+                + "from now on")
+    }
+}
+
+/// A device's request to be signed in by somebody at another screen (RFC 8628).
+struct OktaDeviceGrant: Sendable, Equatable {
+    /// How long its codes are good for. Source: guide:device-authorization-grant, its example.
+    static let lifetime = Duration.seconds(600)
+    /// How long after its end a poll is told that the code has expired, and not that there is none (ours).
+    static let memory = Duration.seconds(600)
+    /// ours: how many devices of a client may wait at a time.
+    static let mostOpen = 1000
+    /// ours: nobody waits longer than a code lives.
+    static let longestInterval = 600
+
+    /// What became of it.
+    enum Status: String, CaseIterable, RecordValue { case pending, approved, denied, used }
+
+    var id = ""
+    /// What the user types, without a hyphen.
+    var userCode = ""
+    /// Client, server and scopes; the user as soon as somebody has answered.
+    var authorization = OktaAuthorization()
+    var status = Status.pending
+    var expires = Moment(unixSeconds: 0)
+    /// How many seconds must lie between two polls.
+    var interval = 5
+    var lastPoll: Moment?
+
+    /// Whether somebody can still answer.
+    func isOpen(at moment: Moment) -> Bool { status == .pending && moment < expires }
+
+    /// Notes a poll; one that came too early slows the next ones down by 5 s (RFC 8628 section 3.5).
+    mutating func poll(at moment: Moment, isTooEarly: Bool) {
+        lastPoll = moment
+        if isTooEarly { interval = min(interval + 5, Self.longestInterval) }
+    }
+
+    mutating func answer(_ authorization: OktaAuthorization, approves: Bool) {
+        self.authorization = authorization
+        status = approves ? .approved : .denied
+    }
+}
+
+extension OktaDeviceGrant: KeyedRecord, CodedRecord {
+    var key: ExactText { ExactText(id) }
+    var names: [ExactText] { [ExactText(userCode)] }
+    /// The devices of a client are counted together.
+    var group: ExactText? { ExactText(authorization.clientID) }
+    var secretText: String? { id }
+
+    func clash(over name: ExactText?) -> String {
+        name == nil ? "another device has this code" : "another device has the user code \(userCode)"
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("user_code", &userCode)
+        coder.member("authorization", &authorization)
+        coder.member("status", &status)
+        coder.end("expires", &expires)
+        coder.member("interval", &interval, in: 1...Self.longestInterval)
+        coder.member("last_poll", &lastPoll)
+    }
+}
+
+/// The code that a user types to tell a device's request from others.
+enum OktaUserCode {
+    /// Capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
+    private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
+    private static let length = 8
+
+    static func draw(from identifiers: IdentifierSource) -> String { identifiers.text(length, of: alphabet) }
+
+    /// What a user meant: case, blanks and hyphens do not count (observed, widget).
+    static func read(_ text: String) -> String { String(text.uppercased().filter { $0 != "-" && !$0.isWhitespace }) }
+}
+
+extension OktaState {
+    /// The device that waits for an answer under a user code, as a user types it; `nil` for an unknown, answered or
+    /// expired one.
+    func openDevice(_ userCode: String, at moment: Moment) -> OktaDeviceGrant? {
+        guard let device = deviceGrants[named: ExactText(OktaUserCode.read(userCode))], device.isOpen(at: moment) else {
+            return nil
+        }
+        return device
+    }
+
+    /// How many devices of a client wait for an answer; those that need not be remembered any more are removed first.
+    mutating func openDevices(of client: OktaClient, at moment: Moment) -> Int {
+        let devices = deviceGrants.records(in: ExactText(client.id))
+        for device in devices where moment >= device.expires + OktaDeviceGrant.memory {
+            deviceGrants.remove(device.key)
+        }
+        return devices.count { $0.isOpen(at: moment) }
+    }
+
+    mutating func answer(_ device: OktaDeviceGrant, _ authorization: OktaAuthorization, approves: Bool) {
+        deviceGrants.change(device.key) { $0.answer(authorization, approves: approves) }
+    }
+}
+
+/// What can happen to a waiting device without a browser (all ours).
+extension Okta {
+    private static let userCode = ActionMember("user_code", "the code that the device shows", isRequired: true)
+    private static let answering = ActionMember("user", "id or login of who answers; the default user")
+
+    static let deviceActions: [VendorAction<Okta>] = [
+        VendorAction(
+            "approve-device", about: "Lets a device sign in a user, as the page /activate does.",
+            members: [userCode, answering],
+            body: { (call, state) throws(ActionRefusal) in try answer(call, &state, approves: true) }),
+        VendorAction(
+            "deny-device", about: "Refuses a device, as a user does on the consent page.",
+            members: [userCode, answering],
+            body: { (call, state) throws(ActionRefusal) in try answer(call, &state, approves: false) }),
+        VendorAction(
+            "expire-device", about: "Ends the ten minutes of a device's codes.", members: [userCode],
+            body: { (call, state) throws(ActionRefusal) in
+                let device = try openDevice(call, state)
+                state.deviceGrants.change(device.key) { $0.expires = call.moment }
+                return result(device)
+            }),
+    ]
+
+    private static func answer(
+        _ call: ActionCall<Okta>, _ state: inout OktaState, approves: Bool
+    ) throws(ActionRefusal) -> JSON {
+        let device = try openDevice(call, state)
+        let name = try call.text("user") ?? call.vendor.accounts.defaultUserID
+        guard let user = state.user(name) else {
+            let hint = Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login))
+            throw ActionRefusal("no user has the id or login \(name)\(hint)")
+        }
+        guard user.isActive else {
+            throw ActionRefusal("user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
+        }
+        state.answer(device, device.authorization.signedIn(user, at: call.moment), approves: approves)
+        return result(device)
+    }
+
+    private static func openDevice(
+        _ call: ActionCall<Okta>, _ state: OktaState
+    ) throws(ActionRefusal) -> OktaDeviceGrant {
+        let code = try call.required("user_code")
+        guard let device = state.openDevice(code, at: call.moment) else {
+            throw ActionRefusal("no device waits under user code \(code); it is unknown, answered or expired")
+        }
+        return device
+    }
+
+    private static func result(_ device: OktaDeviceGrant) -> JSON {
+        ["user_code": .string(device.userCode), "client": .string(device.authorization.clientID)]
     }
 }

@@ -4,7 +4,6 @@ import Wire
 
 /// Direct authentication: an app signs its user in without a browser. Source: guide:configure-direct-auth-grants, api.
 extension Okta {
-    /// Begins a sign-in out of band.
     static func authenticatePrimary(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let client = try call.client(using: .oob)
@@ -20,7 +19,6 @@ extension Okta {
         return .json(.object(challenge.answer(call.switches)))
     }
 
-    /// Begins the second factor of a sign-in.
     static func challengeSecondFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let request = OktaTokenRequest(
             server: try server(call), client: try call.client(), parameters: call.credentials.parameters)
@@ -30,15 +28,15 @@ extension Okta {
                 .directScopeHere, because: "found scope \(scope); expected none, as the first request named it")
         }
         let token = try mfaToken(try parameters.required("mfa_token"), request, in: state, at: call.moment)
-        let type = try challengeType(request, token, in: state)
+        let type = try challengeType(request, after: token.content, in: state)
         var answer: JSONObject = ["challenge_type": .string(type.rawValue)]
         if type == .mfaOOB {
             let channel = try channel(parameters)
-            let factor = try secondFactor(channel.factor, token, in: state)
-            let challenge = state.challenge(factor, over: channel, token.authorization, for: token.id, call)
+            let factor = try secondFactor(channel.factor, after: token.content, in: state)
+            let challenge = state.challenge(factor, over: channel, token.content, for: token.id, call)
             for member in challenge.answer(call.switches) { answer.append(member.name, member.value) }
         } else {
-            _ = try secondFactor(.totp, token, in: state)
+            _ = try secondFactor(.totp, after: token.content, in: state)
         }
         return .json(.object(answer))
     }
@@ -55,7 +53,7 @@ extension Okta {
     /// The kind of challenge to begin: out of band if a channel is named, else the first one that the client takes and
     /// the user has a factor for.
     private static func challengeType(
-        _ request: OktaTokenRequest, _ token: OktaMFAToken, in state: State
+        _ request: OktaTokenRequest, after first: OktaAuthorization, in state: State
     ) throws(Refused) -> OktaGrantType {
         let own = request.client.secondGrants
         var types = own
@@ -77,7 +75,7 @@ extension Okta {
                     + [.mfaOTP, .mfaOOB].names)
         }
         if types.contains(.mfaOOB), request.parameters["channel_hint"] != nil { return .mfaOOB }
-        return types.first { state.offers($0, to: token.authorization) } ?? types[0]
+        return types.first { state.offers($0, to: first) } ?? types[0]
     }
 
     private static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
@@ -125,29 +123,89 @@ extension OktaState {
     fileprivate mutating func challenge(
         _ factor: OktaFactor, over channel: OktaChannel, _ authorization: OktaAuthorization, for mfaToken: String?,
         _ call: OktaCall
-    ) -> OktaOOBChallenge {
-        var challenge = OktaOOBChallenge(
-            id: "ft" + call.identifiers.oktaID(ofLength: 32), authorization: authorization, factorID: factor.id,
-            channel: channel, mfaToken: mfaToken, expires: call.moment + OktaOOBChallenge.lifetime)
+    ) -> OktaTicket<OktaOOBChallenge> {
+        var content = OktaOOBChallenge(
+            authorization: authorization, factorID: factor.id, channel: channel, mfaToken: mfaToken)
+        let id = "ft" + call.identifiers.oktaID(ofLength: 32)
         switch channel {
         case .push:
-            challenge.transactionID = self.challenge(factor, at: call.moment).id
-            challenge.number = factor.numberChallenge
+            content.transactionID = self.challenge(factor, at: call.moment).id
+            content.number = factor.numberChallenge
         case .sms, .voice: sendCode(to: factor, call.identifiers)
         }
+        let challenge = OktaTicket(id, for: content, at: call.moment)
         oobChallenges.add(challenge, within: Self.shortBound)
         return challenge
     }
 }
 
-extension OktaOOBChallenge {
+extension OktaTicket<OktaOOBChallenge> {
     /// What the app is told. Source: guide:configure-direct-auth-grants, api; the members of `transfer`: kotlin.
     fileprivate func answer(_ switches: OktaSwitches) -> JSONObject {
         var answer: JSONObject = ["oob_code": .string(id), "expires_in": JSON(Int(Self.lifetime.inSeconds))]
-        if channel == .push || switches.oobInterval == .always { answer.append("interval", JSON(Self.interval)) }
-        answer.append("channel", .string(channel.rawValue))
-        answer.append("binding_method", .string(bindingMethod))
-        if let number { answer.append("binding_code", .string(number)) }
+        if content.channel == .push || switches.oobInterval == .always {
+            answer.append("interval", JSON(OktaOOBChallenge.interval))
+        }
+        answer.append("channel", .string(content.channel.rawValue))
+        answer.append("binding_method", .string(content.bindingMethod))
+        if let number = content.number { answer.append("binding_code", .string(number)) }
         return answer
+    }
+}
+
+/// A way to reach a user besides the app that signs in. Source: api.
+enum OktaChannel: String, CaseIterable, RecordValue {
+    case push, sms, voice
+
+    /// The factor that is reached in this way.
+    var factor: OktaFactor.Kind {
+        switch self {
+        case .push: .push
+        case .sms: .sms
+        case .voice: .call
+        }
+    }
+
+    /// The value of `amr`. Source: ref.
+    var method: String {
+        switch self {
+        case .push: "swk"
+        case .sms: "sms"
+        case .voice: "tel"
+        }
+    }
+}
+
+/// A challenge that was sent to a user's phone.
+struct OktaOOBChallenge: OktaTicketContent {
+    /// How many seconds lie between two polls. Source: guide:configure-direct-auth-grants.
+    static let interval = 5
+
+    /// Client, server and user.
+    var authorization = OktaAuthorization()
+    var factorID = ""
+    var channel = OktaChannel.push
+    /// Push: the transaction that the phone answers.
+    var transactionID: String?
+    /// Push: the number that the user must choose on the phone; `nil` for none.
+    var number: String?
+    /// The `mfa_token` whose second factor it is; `nil` for a first factor.
+    var mfaToken: String?
+
+    /// How the answer gets back. Source: guide:configure-direct-auth-grants.
+    var bindingMethod: String {
+        switch channel {
+        case .push: number == nil ? "none" : "transfer"
+        case .sms, .voice: "prompt"
+        }
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("authorization", &authorization)
+        coder.member("factor", &factorID)
+        coder.member("channel", &channel)
+        coder.member("transaction", &transactionID)
+        coder.member("number", &number)
+        coder.member("mfa_token", &mfaToken)
     }
 }

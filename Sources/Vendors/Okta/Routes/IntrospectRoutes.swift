@@ -1,6 +1,33 @@
 import Emulation
 import JSON
 import Tokens
+import Wire
+
+/// What an access token tells about its user. Source: ref.
+extension Okta {
+    /// The scopes of which a token needs one, besides openid by the switch.
+    private static let userinfoScopes = ["profile", "email", "address", "phone"]
+
+    static func readUserinfo(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        _ = try server(call)
+        let token = try Refused.require(
+            call.credentials.token?.token, .accessTokenMissing, "found no access token; expected one")
+        let needed = userinfoScopes + (call.switches.answersOpenIDAlone ? ["openid"] : [])
+        try Refused.require(
+            token.scopes.contains(where: needed.contains), .scopeInsufficient,
+            "found \(token.scopes.isEmpty ? "no scopes" : token.scopes.joined(separator: " ")); expected "
+                + needed.joined(separator: " or "))
+        guard let id = token.userID else {
+            // A guest of the sign-in page, of whom nothing but the name is known.
+            return .json(.object(["sub": token.compact.claims?["sub"] ?? .null]))
+        }
+        let user = try Refused.require(
+            state.users[id], .accessTokenRevoked, "found uid \(id), a user who was removed; expected a user")
+        let (scopes, accounts) = (token.scopes, call.vendor.accounts)
+        // The members are put together after unlocking.
+        return .later { .json(.object(user.claims(for: scopes, accounts))) }
+    }
+}
 
 /// What a client may know about a token. Source: ref.
 extension Okta {
@@ -19,8 +46,6 @@ extension Okta {
     }
 
     /// The token that the request is about.
-    ///
-    /// - Throws: ``OktaFailure/tokenParameterMissing``
     static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
         let text = try Refused.require(
             call.credentials.parameters["token"], .tokenParameterMissing,
@@ -112,5 +137,119 @@ extension Okta {
         }
         if let complaint = token.complaint(at: call.moment) { return (nil, complaint) }
         return ((token, grant), "")
+    }
+}
+
+/// Ends tokens. Source: ref, guide:revoke-tokens.
+extension Okta {
+    /// Ends a token of the client: an access token alone, a refresh token with all from the same sign-in. Anything else
+    /// stays as it is, and gets the same answer. A device secret ends for all clients that share it.
+    static func revokeToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let server = try server(call)
+        let client = try call.client()
+        let text = try tokenParameter(call)
+        let obstacle: String? =
+            if let facts = call.credentials.token {
+                revoke(facts, of: client, &call, &state)
+            } else if let secret = state.deviceSecrets[text] {
+                end(secret, &state)
+            } else {
+                revokeRefreshToken(text, of: client, server, &state)
+            }
+        if let obstacle { call.findings.note(Finding("token-of-client", .noted, found: .text(obstacle))) }
+        return .empty(.ok)
+    }
+
+    /// - Returns: `nil`, since knowing the secret is enough.
+    private static func end(_ secret: OktaDeviceSecret, _ state: inout State) -> String? {
+        state.end(secret)
+        return nil
+    }
+
+    /// - Returns: why nothing was revoked.
+    private static func revoke(
+        _ facts: OktaTokenFacts, of client: OktaClient, _ call: inout OktaCall, _ state: inout State
+    ) -> String? {
+        guard let token = facts.token, isActive(facts, &call, state) else { return "a token that is not active" }
+        guard !token.isIDToken, let id = token.id, let end = token.compact.date("exp").seconds() else {
+            return "a token that cannot be revoked; expected an access or refresh token"
+        }
+        guard token.clientID?.hasSameBytes(as: client.id) == true else {
+            return "a token of client \(token.clientID ?? "unknown"); expected one of \(client.id)"
+        }
+        if state.issuedTokens[id] == nil {
+            // It was minted, so no grant knows it.
+            state.issuedTokens.add(
+                OktaIssuedToken(id: id, expires: Moment(unixSeconds: end), isRevoked: true), within: OktaState.bound)
+        } else {
+            state.issuedTokens.change(ExactText(id)) { $0.isRevoked = true }
+        }
+        return nil
+    }
+
+    /// - Returns: why nothing was revoked.
+    private static func revokeRefreshToken(
+        _ text: String, of client: OktaClient, _ server: OktaServer, _ state: inout State
+    ) -> String? {
+        guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
+            return "a text that is not a token of this sandbox"
+        }
+        let (owner, issuer) = (grant.authorization.clientID, grant.authorization.serverID)
+        guard owner.hasSameBytes(as: client.id), issuer.hasSameBytes(as: server.id) else {
+            return "a token of client \(owner) at server \(issuer); expected one of \(client.id) at \(server.id)"
+        }
+        state.revoke(grant: grant.number)
+        return nil
+    }
+}
+
+/// Ends a user's sessions in browsers; tokens stay valid. Source: ref.
+extension Okta {
+    static func logOut(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let server = try server(call)
+        try requireForm(call)
+        let parameters = call.credentials.parameters
+        let hint = try Refused.require(
+            parameters["id_token_hint"], .idTokenHintMissing, "there is no id_token_hint; expected the user's ID token")
+        let claims = try idToken(hint, of: server, &call)
+        let location = try location(afterLogoutOf: claims, call)
+        if let userID = claims["sub"]?.string { state.endSessions(of: userID) }
+        if let secret = parameters["device_secret"].flatMap({ state.deviceSecrets[$0] }) { state.end(secret) }
+        call.setCookie("sid", nil)
+        return .respond(.onward(to: location, from: call.request))
+    }
+
+    /// The claims of an ID token of the server, which may have expired.
+    private static func idToken(
+        _ text: String, of server: OktaServer, _ call: inout OktaCall
+    ) throws(Refused) -> JSONObject {
+        let token = OktaToken(bytes: Array(text.utf8))
+        var facts = OktaTokenFacts(token, call.arrival, at: server)
+        let outcomes = OktaTokenRules.signed.outcomes(on: &facts)
+        let findings = OktaTokenRules.signed.findings(on: facts)
+        call.findings.note(findings)
+        guard outcomes.firstFailure == nil, let claims = token.compact.claims else {
+            let broken = findings.first { $0.outcome == .failed }
+            let found = broken.map { "\($0.check): found \($0.found.map(String.init(describing:)) ?? "nothing")" }
+            let expected = broken?.expected.map { "; expected \($0)" } ?? ""
+            throw Refusal(.idTokenHintInvalid, because: (found ?? "found no token") + expected)
+        }
+        try Refused.require(
+            token.isIDToken, .idTokenHintInvalid,
+            "jti is \(token.id ?? "absent"); expected an ID token, whose jti begins with ID.")
+        return claims
+    }
+
+    /// Where the browser goes: to the client, or to the page that says that nobody is signed in.
+    private static func location(afterLogoutOf claims: JSONObject, _ call: OktaCall) throws(Refused) -> String {
+        let parameters = call.credentials.parameters
+        guard let uri = parameters["post_logout_redirect_uri"] else { return call.signInPath }
+        let known = claims["aud"]?.string.flatMap { call.vendor.accounts.clients[$0] }?.postLogoutURIs ?? []
+        guard known.contains(where: { $0.hasSameBytes(as: uri) }) else {
+            let expected =
+                known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
+            throw Refusal(.postLogoutURIIllegal, because: "found \(uri); \(expected)")
+        }
+        return uri.adding(parameters["state"].map { [("state", $0)] } ?? [], after: "?")
     }
 }

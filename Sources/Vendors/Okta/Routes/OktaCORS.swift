@@ -90,3 +90,153 @@ extension HTTPFields {
             + "X-Rate-Limit-Reset"
     }
 }
+
+/// Questions of browsers whether a page may make a call.
+extension Okta {
+    /// Answers a browser's question whether a page may make a call.
+    ///
+    /// Source: api. At the token endpoint and at par any origin may ask, since only the call itself names the client.
+    static func answerPreflight(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        guard let (origins, methods) = OktaOrigins.at(call.request.path) else { throw Refusal(.pathNotFound) }
+        guard let origin = call.request.fields[.origin], call.request.fields[.accessControlRequestMethod] != nil else {
+            call.answerFields[.allow] = methods + ", OPTIONS"
+            throw Refusal(
+                .methodNotAllowed,
+                because: "found OPTIONS without Origin and Access-Control-Request-Method; expected \(methods)")
+        }
+        _ = try server(call)
+        var response = Response.empty()
+        response.fields[.vary] = "Origin"
+        let wanted = call.request.fields[.accessControlRequestHeaders]
+        let sendsToken = wanted.map { $0.lowercased().contains("authorization") } ?? false
+        let isTrusted = call.isTrusted(origin, in: &state)
+        guard origins.admits(isTrusted: isTrusted, sendsToken: sendsToken) else { return .respond(response) }
+        response.fields.allow(origin, at: call.request.path, isTrusted: isTrusted)
+        response.fields[.accessControlAllowMethods] = methods
+        // ours: DPoP and others need it.
+        if let wanted { response.fields[.accessControlAllowHeaders] = wanted }
+        response.fields[.accessControlMaxAge] = "3600"
+        return .respond(response)
+    }
+
+    /// Where pages may make calls.
+    static let preflightEndpoints = OktaOrigins.paths.flatMap { $0.patterns.map(Endpoint.options) }
+}
+
+/// The origins for which browsers show an answer to pages (Fetch standard, CORS protocol). Source: api; docs, release
+/// notes of 2020. That authn has it: inferred from authjs, which signs in by it in pages.
+enum OktaOrigins: Sendable {
+    case any
+    /// Those of the client's redirect URIs, and trusted ones.
+    case ofClient
+    /// Trusted ones, and all that send an access token.
+    case trusted
+    /// Trusted ones, whatever is sent.
+    case trustedAlone
+
+    /// The paths at which browsers can make such calls, with the methods that they have.
+    static let paths: [(patterns: [String], origins: OktaOrigins, methods: String)] = [
+        (both("token"), .ofClient, "POST"), (both("par"), .ofClient, "POST"), (both("keys"), .any, "GET"),
+        (both("introspect"), .trusted, "POST"), (both("revoke"), .trusted, "POST"),
+        (both("userinfo"), .trusted, "GET, POST"), (both("device/authorize"), .trusted, "POST"),
+        (
+            [
+                "/.well-known/openid-configuration", "/oauth2/{server}/.well-known/openid-configuration",
+                "/.well-known/oauth-authorization-server",
+                "/.well-known/oauth-authorization-server/oauth2/{server}",
+                "/oauth2/{server}/.well-known/oauth-authorization-server",
+            ], .any, "GET"
+        ),
+        (["/api/v1/authn"], .trustedAlone, "POST"), (["/api/v1/users"], .trusted, "GET, POST"),
+        (["/api/v1/users/{user}"], .trusted, "GET"), (["/api/v1/users/{user}/sessions"], .trusted, "DELETE"),
+        (["/api/v1/users/{user}/lifecycle/{step}"], .trusted, "POST"),
+    ]
+
+    private static func both(_ path: String) -> [String] { ["/oauth2/v1/" + path, "/oauth2/{server}/v1/" + path] }
+
+    /// What holds at a path; `nil` where browsers cannot make such calls.
+    static func at(_ path: Substring) -> (origins: OktaOrigins, methods: String)? {
+        let (slash, brace) = (UInt8(ascii: "/"), UInt8(ascii: "{"))
+        let segments = path.utf8.split(separator: slash)
+        func fits(_ pattern: String) -> Bool {
+            pattern.utf8.split(separator: slash).elementsEqual(segments) { $0.first == brace || $0.elementsEqual($1) }
+        }
+        return paths.first { $0.patterns.contains(where: fits) }.map { ($0.origins, $0.methods) }
+    }
+
+    /// Whether a page may make a call, as far as can be told without its client.
+    func admits(isTrusted: Bool, sendsToken: Bool) -> Bool {
+        switch self {
+        case .any, .ofClient: true
+        case .trusted: isTrusted || sendsToken
+        case .trustedAlone: isTrusted
+        }
+    }
+}
+
+/// An origin that an administrator has registered for calls from browsers. Source: api.
+struct OktaTrustedOrigin: Sendable, Equatable {
+    /// As browsers write it; not all are addresses of the web, as with `capacitor://localhost`.
+    var origin = ""
+    /// Whether it may make such calls; registered origins may also be good for redirects alone.
+    var allowsCORS = true
+
+    init() {}
+
+    init(_ origin: String, allowsCORS: Bool = true) {
+        (self.origin, self.allowsCORS) = (Self.normalized(origin), allowsCORS)
+    }
+
+    /// Without the differences that do not count.
+    static func normalized(_ origin: String) -> String { OktaAddress(origin)?.origin.text ?? origin }
+}
+
+extension OktaTrustedOrigin: KeyedRecord, CodedRecord {
+    /// ours: so that a client in a loop cannot fill the memory.
+    static let bound = RecordBound(count: 1000)
+
+    var key: ExactText { ExactText(origin) }
+
+    func clash(over name: Never?) -> String { "\(origin) occurs twice" }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("origin", &origin)
+        coder.member("cors", &allowsCORS, or: true)
+        coder.check(!origin.isEmpty, or: "a trusted origin needs an origin")
+    }
+}
+
+extension Okta {
+    /// What administrators do with trusted origins (ours, in place of their management API).
+    static let originActions: [VendorAction<Okta>] = [
+        VendorAction(
+            "trusted-origin", about: "Registers an origin from which browsers may call, changes or removes it.",
+            members: [
+                ActionMember("origin", "scheme, host and port, as in http://localhost:3000", isRequired: true),
+                ActionMember("cors", "whether it may make calls; true"),
+                ActionMember("remove", "true removes it"),
+            ], body: changeTrustedOrigin)
+    ]
+
+    @Sendable private static func changeTrustedOrigin(
+        _ call: ActionCall<Okta>, _ state: inout OktaState
+    ) throws(ActionRefusal) -> JSON {
+        let (text, allowsCORS, isRemoved) = try call.read { reader in
+            (reader.text("origin"), reader.bool("cors") ?? true, reader.bool("remove") ?? false)
+        }
+        let origin = OktaTrustedOrigin(text, allowsCORS: allowsCORS)
+        guard text.contains("://"), OktaAddress(text).map({ $0.path.text == "/" }) ?? true else {
+            throw ActionRefusal("origin is \(text); expected scheme, host and port, such as http://localhost:3000")
+        }
+        if isRemoved {
+            guard state.trustedOrigins[origin.origin] != nil else {
+                let hint = Nearest.hint(to: origin.origin, among: state.trustedOrigins.all.map(\.origin))
+                throw ActionRefusal("\(origin.origin) is not a trusted origin\(hint)")
+            }
+            state.trustedOrigins.remove(origin.key)
+        } else {
+            state.trustedOrigins.add(origin, within: OktaTrustedOrigin.bound)
+        }
+        return ["origins": .array(state.trustedOrigins.all.map { $0.json(.whole) })]
+    }
+}

@@ -1,6 +1,7 @@
 import Emulation
 import HTTPTypes
 import JSON
+import Tokens
 import Wire
 
 /// Fills in the page of a sign-in.
@@ -111,4 +112,112 @@ extension OktaPageAlert {
             "Each code can only be used once. Please wait for a new code and try again.", ["passcode"]
         ),
     ]
+}
+
+/// The page on which a user lets a device sign in. The path is documented (guide:device-authorization-grant), the form
+/// is ours.
+extension Okta {
+    static func showActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        .respond(call.vendor.activationPage(call.request, call.identifiers))
+    }
+
+    static func submitActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let parameters = call.credentials.parameters
+        try OktaPageSeal.check(parameters, of: call)
+        let device = try Refused.require(
+            state.openDevice(parameters["user_code"] ?? "", at: call.moment), .userCodeInvalid,
+            "found a user code that is unknown, answered or expired; expected that of a waiting device")
+        guard let client = call.vendor.accounts.clients[device.authorization.clientID],
+            let server = call.vendor.accounts.server(device.authorization.serverID)
+        else {
+            throw Refusal(
+                .userCodeInvalid, because: "the fixtures have no client or server of the device any more; expected both"
+            )
+        }
+        var signIn = OktaSignIn()
+        (signIn.deviceCode, signIn.began) = (device.id, call.moment)
+        (signIn.request.clientID, signIn.request.serverID) = (client.id, server.id)
+        signIn.request.scopes = device.authorization.scopes
+        let policy = OktaSignInPolicy(signIn.request, client, server, call.switches)
+        signIn.authentication = try authenticatedUser(policy, call, state)
+        if signIn.authentication == nil, !policy.isOnPage { signIn.authentication = try anybody(policy, call, state) }
+        return try proceed(signIn, policy, &call, &state)
+    }
+
+    /// The page, sealed for the browser that asked for it.
+    func activationPage(
+        _ request: Request, _ identifiers: IdentifierSource, alert: OktaPageAlert? = nil
+    ) -> Response {
+        let seal = OktaPageSeal(request, identifiers)
+        let userCode = OktaParameters(of: request)["user_code"] ?? ""
+        let page = OktaPage.activate(
+            seal.ticket(for: identifiers.opaque(ofLength: 20)), userCode: userCode, alert: alert)
+        var response = pages.response(page, to: request)
+        response.fields[.setCookie] = seal.setCookie
+        return response
+    }
+}
+
+extension HTTPField.Name {
+    /// Where a browser says a request comes from (Fetch Metadata Request Headers, section 2.3).
+    fileprivate static let fetchSite = Self("Sec-Fetch-Site") ?? .origin
+}
+
+/// Tells forms of our own pages from forged ones: a page's form carries a value made of a cookie, which no other site
+/// can read.
+struct OktaPageSeal {
+    private static let cookieName = "understudy_tx"
+
+    /// The value of the browser's cookie.
+    private let cookie: String
+
+    /// The seal of the browser that sent a request; a browser without a cookie gets one.
+    init(_ request: Request, _ identifiers: IdentifierSource) {
+        cookie = request.cookie(Self.cookieName) ?? identifiers.opaque(ofLength: 43)
+    }
+
+    private init(cookie: String) { self.cookie = cookie }
+
+    /// Whether the browser has been shown a page.
+    static func isKnown(to request: Request) -> Bool { request.cookie(cookieName) != nil }
+
+    var setCookie: String { "\(Self.cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Lax" }
+
+    /// What the form of a page for this browser sends along.
+    func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
+
+    private func csrf(for tx: String) -> String {
+        Base64URL.encode(Digest.sha256(Array("understudy csrf \(tx) \(cookie)".utf8)))
+    }
+
+    /// Checks that a form was filled in on a page of ours, by the browser that the page was for.
+    static func check(_ parameters: OktaParameters, of call: OktaCall) throws(OktaRefusal) {
+        let cookie = try OktaRefusal.require(
+            call.request.cookie(cookieName), .loginForged,
+            "found no cookie \(cookieName); expected the one that comes with the page")
+        guard let tx = parameters["tx"], let csrf = parameters["csrf"],
+            csrf.hasSameBytes(as: OktaPageSeal(cookie: cookie).csrf(for: tx))
+        else {
+            throw Refusal(
+                .loginForged,
+                because: "found a csrf that does not fit tx and the cookie \(cookieName); expected that of the page")
+        }
+        if let stranger = foreignOrigin(of: call) {
+            throw Refusal(.loginForged, because: "found a form from \(stranger); expected \(call.arrival.base)")
+        }
+    }
+
+    /// Where a form was sent from, if not from here.
+    private static func foreignOrigin(of call: OktaCall) -> String? {
+        guard let origin = call.request.fields[.origin] else { return nil }
+        if origin == "null" {
+            // Browsers hide the origin of pages without a referrer, and say by another field that it is ours.
+            let site = call.request.fields[.fetchSite]
+            return site == nil || site == "same-origin" ? nil : "a page that hides its origin (\(site ?? ""))"
+        }
+        let sandbox = call.arrival.sandbox
+        let own = sandbox.publicBase.addresses(of: sandbox.name).compactMap { OktaRedirectTarget($0)?.origin }
+        let asked = call.request.authority.map { ["http://\($0)", "https://\($0)"] } ?? []
+        return (own + asked).contains { $0.hasSameBytes(as: origin.lowercased()) } ? nil : origin
+    }
 }

@@ -9,9 +9,6 @@ extension HTTPField.Name {
 
 /// Users as the management API creates and shows them.
 extension Okta {
-    /// Creates a user, with a password or without one.
-    ///
-    /// - Throws: ``OktaFailure/userExists`` when the login is taken.
     static func createUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let isActivated = try call.query.read { $0.flag("activate", or: true) }
         let draft = try call.json { OktaUserDraft(&$0) }
@@ -59,8 +56,6 @@ extension Okta {
 
 extension OktaCall {
     /// The user whom the path names by id or login.
-    ///
-    /// - Throws: ``OktaFailure/userNotFound``
     func user(in state: OktaState) throws(OktaRefusal) -> OktaUser {
         let name = parameters["user"]
         if let user = state.user(name) { return user }
@@ -152,4 +147,105 @@ extension OktaAccounts {
 extension IdentifierSource {
     /// An id of 20 characters that begins with the prefix of its kind.
     func oktaID(_ prefix: String) -> String { prefix + oktaID(ofLength: 20 - prefix.utf8.count) }
+}
+
+/// The steps of users' lives, and the end of their sessions.
+extension Okta {
+    static func takeLifecycleStep(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let name = call.parameters["step"]
+        guard let step = OktaLifecycleStep(rawValue: name) else {
+            let hint = Nearest.hint(to: name, among: OktaLifecycleStep.allCases.map(\.rawValue))
+            throw Refusal(.pathNotFound, because: "no step is called \(name)\(hint)")
+        }
+        let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
+        let user = try call.user(in: state)
+        try Refused.require(
+            step.isAllowed(for: user), .userStatus,
+            "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
+        let changed = state.take(step, for: user, call.identifiers, at: call.moment)
+        switch step {
+        case .expirePassword: return .json(changed.json(at: call.arrival.base))
+        case .resetPassword where !sendsEmail:
+            let address = "\(call.arrival.base)/reset_password/\(changed.recoveryToken ?? "")"
+            return .json(["resetPasswordUrl": .string(address)])
+        case .activate, .deactivate, .suspend, .unsuspend, .unlock, .resetFactors, .resetPassword: return .json([:])
+        }
+    }
+
+    static func endUserSessions(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let endsTokens = try call.query.read { $0.flag("oauthTokens", or: false) }
+        let user = try call.user(in: state)
+        state.endSessions(of: user.id)
+        if endsTokens { state.revokeGrants(of: user.id) }
+        return .empty()
+    }
+}
+
+/// The end of all that a user has, at the wish of a security product. Source: api.
+extension Okta {
+    static func revokeGlobally(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let subject = try call.json { $0.object("sub_id", isRequired: true) } ?? [:]
+        let user = try user(subject, call, state)
+        state.endSessions(of: user.id)
+        state.revokeGrants(of: user.id)
+        return .empty()
+    }
+
+    /// The user whom a subject identifier names (RFC 9493 section 3.2).
+    private static func user(
+        _ subject: JSONObject, _ call: OktaCall, _ state: State
+    ) throws(Refused) -> OktaUser {
+        let format = subject["format"]?.string ?? ""
+        let name: String?
+        switch format {
+        case "opaque": name = subject["id"]?.string
+        case "iss_sub":
+            let sandbox = call.arrival.sandbox
+            let issuer = subject["iss"]?.string ?? ""
+            try Refused.require(
+                sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }),
+                .subIDInvalid, "iss is “\(issuer)”; expected \(call.arrival.base)")
+            name = subject["sub"]?.string
+        default:
+            throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
+        }
+        let user = try Refused.require(
+            name.flatMap(state.user), .subIDInvalid,
+            "sub_id names nobody: \(name ?? "it has no id"); expected the id of a user")
+        return user
+    }
+}
+
+/// The authentication API, for apps that ask for the password themselves.
+extension Okta {
+    /// Exchanges login and password for a session token. Source: ref (authn).
+    static func authenticateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (login, password) = try call.json { ($0.text("username"), $0.text("password")) }
+        let user = try Refused.require(
+            state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
+        guard let known = user.password, known.hasSameBytes(as: password) else {
+            throw Refusal(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
+        }
+        try Refused.require(user.isActive, .authnFailed, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
+        let authentication = OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
+        let token = OktaTicket(call.identifiers.opaque(ofLength: 43), for: authentication, at: call.moment)
+        state.sessionTokens.add(token, within: OktaState.shortBound)
+        return .json([
+            "expiresAt": .string(token.expires.rfc3339), "status": "SUCCESS",
+            "sessionToken": .string(token.id), "_embedded": ["user": user.signedIn],
+        ])
+    }
+}
+
+extension OktaUser {
+    /// The user as the authentication API shows it. Source: ref (authn), whose locale and time zone are its examples'.
+    fileprivate var signedIn: JSON {
+        [
+            "id": .string(id), "passwordChanged": JSON(passwordChanged?.rfc3339),
+            "profile": [
+                "login": .string(login), "firstName": .string(firstName), "lastName": .string(lastName),
+                "locale": profile["locale"] ?? "en_US", "timeZone": profile["timezone"] ?? "UTC",
+            ],
+        ]
+    }
 }

@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Tokens
 
 /// What the fixtures provide: the organization, its servers, clients, users and their factors.
 struct OktaAccounts: Sendable {
@@ -24,7 +25,6 @@ struct OktaAccounts: Sendable {
         ids.compactMap { id in groups.first { $0.id.hasSameBytes(as: id) }?.name }
     }
 
-    /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         let document = try fixtures.document("accounts.yaml").mapping(
             "org", "trusted_origins", "servers", "groups", "users", "factors", "clients", "proof_keys")
@@ -79,3 +79,225 @@ struct OktaAccounts: Sendable {
         return servers
     }
 }
+
+/// An authorization server: the organization's own, or a custom one with an audience and scopes.
+struct OktaServer: Sendable {
+    /// The id of the organization's own server, whose issuer is the base alone.
+    static let orgID = "org"
+
+    /// The id in paths and control calls.
+    let id: String
+    /// What access tokens are for; `nil` at the org server, where it is the issuer.
+    let audience: String?
+    /// The scopes besides those of OpenID Connect.
+    let scopes: [OktaScope]
+    /// How long access tokens live, in seconds.
+    let accessTokenLifetime: Int
+    /// The ids of other servers whose access tokens can be exchanged here.
+    let trustedServers: [String]
+    let keys: IssuerKeyFiles
+
+    var isOrg: Bool { id == Self.orgID }
+
+    /// The path of its endpoints, before `/v1`.
+    let path: String
+
+    /// The issuer for clients that reach the server at that base. Source: ref.
+    func issuer(at base: String) -> String { isOrg ? base : base + path }
+
+    /// Whether a text is its issuer at that base; no text is made to compare with.
+    func isIssuer(_ text: String, at base: String) -> Bool {
+        let (text, base) = (text.utf8, base.utf8)
+        guard text.starts(with: base) else { return false }
+        let rest = text.dropFirst(base.count)
+        return isOrg ? rest.isEmpty : rest.elementsEqual(path.utf8)
+    }
+
+    /// What its access tokens are for. Source: ref; at the org server the base.
+    func audience(at base: String) -> String { audience ?? base }
+
+    /// The names of its own scopes, for texts.
+    var scopeNames: String { scopes.map(\.name).joined(separator: " ") }
+
+    /// The configured scope of that name; `nil` for those of OpenID Connect and unknown ones.
+    func scope(_ name: String) -> OktaScope? { scopes.first { $0.name.hasSameBytes(as: name) } }
+
+    init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let entry = try node.mapping(
+            "id", "audience", "scopes", "access_token_lifetime", "trusted_servers", "key", "next", "spares",
+            "cache_control")
+        id = try entry.required("id").string()
+        path = id == Self.orgID ? "/oauth2" : "/oauth2/\(id)"
+        audience = try entry["audience"]?.string()
+        guard (audience == nil) == (id == Self.orgID) else {
+            throw node.problem("the server “\(id)” needs an audience unless it is “\(Self.orgID)”, which has none")
+        }
+        var scopes: [OktaScope] = []
+        if let list = entry["scopes"] {
+            try OktaScope.read(list, .fixture(fixtures)) { scope in
+                scopes.append(scope)
+                return nil
+            }
+        }
+        self.scopes = scopes
+        // Source of the range: ref, lifetime of access tokens of custom servers.
+        accessTokenLifetime = try entry["access_token_lifetime"]?.int(in: 300...86_400) ?? 3600
+        trustedServers =
+            try entry["trusted_servers"].map { (node) throws(FixtureProblem) in try [String].read(node) } ?? []
+        keys = try IssuerKeyFiles(name: id, entry, fixtures, naming: .thumbprint)
+    }
+}
+
+/// A scope of a custom authorization server.
+struct OktaScope: CodedRecord {
+    /// Whether the user is asked for consent. Source: guide:request-user-consent.
+    enum Consent: String, CaseIterable, RecordValue {
+        case implicit = "IMPLICIT", required = "REQUIRED", flexible = "FLEXIBLE"
+    }
+
+    var name = ""
+    /// What the consent page shows.
+    var display = ""
+    var consent = Consent.implicit
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("name", &name)
+        coder.member("display", &display, or: "")
+        coder.member("consent", &consent, or: .implicit)
+    }
+}
+
+extension Okta {
+    /// The server that the path names; `nil` for an unknown one. The org server's paths name none.
+    func server(of arrival: OktaArrival) -> OktaServer? {
+        let id = arrival.parameters["server"]
+        guard !id.isEmpty else { return accounts.server(OktaServer.orgID) }
+        return accounts.server(id).flatMap { $0.isOrg ? nil : $0 }
+    }
+
+    /// The server that the path names.
+    static func server(_ call: OktaCall) throws(Refused) -> OktaServer {
+        if let server = call.vendor.server(of: call.arrival) { return server }
+        let id = call.parameters["server"]
+        let known = call.vendor.accounts.servers.filter { !$0.isOrg }.map(\.id)
+        throw Refusal(
+            .asNotFound, ["id": .string(id)],
+            because: "no authorization server is called \(id); expected \(known.joined(separator: " or "))")
+    }
+}
+
+/// An application that is registered with the organization.
+struct OktaClient: Sendable {
+    /// What kind of application it is. Source: api.
+    enum ApplicationType: String, CaseIterable, RecordValue { case web, native, browser, service }
+
+    /// How it authenticates. Source: ref.
+    enum Method: String, CaseIterable, RecordValue {
+        case none
+        case secretBasic = "client_secret_basic"
+        case secretPost = "client_secret_post"
+        case secretJWT = "client_secret_jwt"
+        case privateKeyJWT = "private_key_jwt"
+    }
+
+    /// Whether a use of a refresh token yields another one. Source: guide:refresh-tokens.
+    enum RotationType: String, CaseIterable, RecordValue { case `static` = "STATIC", rotate = "ROTATE" }
+
+    /// Whether the user is asked for consent. Source: guide:request-user-consent.
+    enum ConsentMethod: String, CaseIterable, RecordValue { case trusted = "TRUSTED", required = "REQUIRED" }
+
+    /// How many factors a sign-in of the client needs (ours, in place of sign-on policies).
+    enum Assurance: String, CaseIterable, RecordValue { case one = "1fa", two = "2fa" }
+
+    var id = ""
+    var name = ""
+    var type = ApplicationType.web
+    var methods: [Method] = []
+    var secret: String?
+    var keys: [KeyFile] = []
+    var redirectURIs: [String] = []
+    var postLogoutURIs: [String] = []
+    var grants: [String] = []
+    var requiresPKCE = false
+    var bindsTokens = false
+    var requiresPushedRequests = false
+    var rotation: RotationType?
+    /// How long a rotated refresh token still works, in seconds.
+    var rotationLeeway = 30
+    var consentMethod = ConsentMethod.trusted
+    var assurance = Assurance.one
+    /// Whether people sign in on the page; `nil` for what the switch login-mode says (ours).
+    var loginMode: OktaSwitches.LoginMode?
+    /// The `okta.*` scopes that it may have at the org server.
+    var grantedScopes: [String] = []
+
+    /// Whether it has no secret and no keys.
+    var isPublic: Bool { methods == [.none] }
+
+    /// Browser apps rotate unless told otherwise. Source: guide:refresh-tokens.
+    var rotates: Bool { (rotation ?? (type == .browser ? .rotate : .static)) == .rotate }
+
+    /// Whether it may use a grant.
+    func allows(_ grant: String) -> Bool { grants.contains { $0.hasSameBytes(as: grant) } }
+}
+
+extension OktaClient: KeyedRecord, CodedRecord {
+    var key: ExactText { ExactText(id) }
+    var secretText: String? { secret }
+
+    func clash(over name: Never?) -> String { "another client has the id \(id)" }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("name", &name, or: "")
+        coder.member("application_type", &type)
+        coder.member("methods", &methods)
+        coder.secret("secret", &secret)
+        if case .fixture(let fixtures) = coder.form {
+            coder.member("keys", &keys, or: [], write: { _ in nil }) { (node) throws(FixtureProblem) in
+                var keys: [KeyFile] = []
+                for element in try node.elements() { keys.append(try KeyFile(element, fixtures)) }
+                return keys
+            }
+        }
+        coder.member("redirect_uris", &redirectURIs, or: [])
+        coder.member("post_logout_redirect_uris", &postLogoutURIs, or: [])
+        coder.member("grants", &grants)
+        coder.member("pkce_required", &requiresPKCE, or: false)
+        coder.member("dpop_bound_access_tokens", &bindsTokens, or: false)
+        coder.member("require_pushed_authorization_requests", &requiresPushedRequests, or: false)
+        codeRotation(&coder)
+        coder.member("consent_method", &consentMethod, or: .trusted)
+        coder.member("assurance", &assurance, or: .one)
+        coder.member("login_mode", &loginMode)
+        coder.member("granted_scopes", &grantedScopes, or: [])
+        coder.check(!methods.isEmpty, or: "client \(id) has no method of authentication; “none” is one")
+        coder.check(
+            secret != nil || !methods.contains { [.secretBasic, .secretPost, .secretJWT].contains($0) },
+            or: "client \(id) authenticates with a secret and has none")
+    }
+
+    private mutating func codeRotation(_ coder: inout RecordCoder) {
+        var refresh = Rotation(type: rotation, leeway: rotationLeeway)
+        coder.member("refresh_token", &refresh, or: refresh, write: { $0.json(.whole) }) {
+            (node) throws(FixtureProblem) in
+            var refresh = Rotation()
+            try refresh.read(node, .export(.whole))
+            return refresh
+        }
+        (rotation, rotationLeeway) = (refresh.type, refresh.leeway)
+    }
+
+    /// The member `refresh_token`. Source: guide:refresh-tokens.
+    private struct Rotation: CodedRecord {
+        var type: RotationType?
+        var leeway = 30
+
+        mutating func code(_ coder: inout RecordCoder) {
+            coder.member("rotation_type", &type)
+            coder.member("leeway", &leeway, or: 30, in: 0...60)
+        }
+    }
+}
+
+extension OktaSwitches.LoginMode: RecordValue {}

@@ -71,3 +71,172 @@ extension OktaFactor: KeyedRecord, CodedRecord {
         return (try? device?.read())?.verificationKey
     }
 }
+
+/// Factors that come and go.
+extension OktaState {
+    /// A user's factors, those of the fixtures first.
+    func factors(of userID: String) -> [OktaFactor] { factors.all.filter { $0.userID.hasSameBytes(as: userID) } }
+
+    func factor(_ id: String, of userID: String) -> OktaFactor? {
+        factors[id].flatMap { $0.userID.hasSameBytes(as: userID) ? $0 : nil }
+    }
+
+    mutating func add(_ factor: OktaFactor) {
+        factors.store(factor)
+        for gone in factors.shrink(to: Self.shortBound, sparing: factor.key) { forgetChallenges(of: gone) }
+    }
+
+    /// Removes a factor with its challenges.
+    mutating func remove(_ factor: OktaFactor) {
+        factors.remove(factor.key)
+        forgetChallenges(of: factor)
+    }
+
+    private mutating func forgetChallenges(of factor: OktaFactor) {
+        for challenge in transactions.records(in: ExactText(factor.id)) { transactions.remove(challenge.key) }
+    }
+}
+
+extension OktaFactor.Kind {
+    /// How ids of the kind begin. Source: postman.
+    private var prefix: String {
+        switch self {
+        case .push: "opf"
+        case .sms: "sms"
+        case .call: "clf"
+        case .totp: "ost"
+        }
+    }
+
+    func newID(_ identifiers: IdentifierSource) -> String { identifiers.oktaID(prefix) }
+}
+
+/// A push challenge, which the device of a factor answers.
+struct OktaTransaction: Sendable, Equatable {
+    /// What the user chose on the device; the names are ours.
+    enum Answer: String, CaseIterable, RecordValue { case approve = "APPROVE", deny = "DENY" }
+
+    /// Source: ref (authn).
+    enum Result: String { case waiting = "WAITING", success = "SUCCESS", rejected = "REJECTED", timeout = "TIMEOUT" }
+
+    /// How long it waits. Source: ref (authn), an example.
+    static let lifetime = Duration.seconds(300)
+
+    /// Unique in the sandbox.
+    var number = 0
+    var factorID = ""
+    var userID = ""
+    var created = Moment(unixSeconds: 0)
+    /// `nil` while nobody has answered.
+    var answer: Answer?
+
+    /// The id in paths and in `tx` (ours).
+    var id: String { "tx-\(number)" }
+    var expires: Moment { created + Self.lifetime }
+
+    func result(at moment: Moment) -> Result {
+        switch answer {
+        case .approve: .success
+        case .deny: .rejected
+        case nil: moment < expires ? .waiting : .timeout
+        }
+    }
+}
+
+extension OktaTransaction: KeyedRecord, CodedRecord {
+    var key: Int { number }
+    var group: ExactText? { ExactText(factorID) }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("number", &number, in: 1...Ordinal.largest)
+        coder.member("factor", &factorID)
+        coder.member("user", &userID)
+        coder.member("created", &created)
+        coder.member("answer", &answer)
+    }
+}
+
+extension OktaState {
+    /// Begins a push challenge; earlier ones go on waiting (ours).
+    mutating func challenge(_ factor: OktaFactor, at moment: Moment) -> OktaTransaction {
+        let transaction = OktaTransaction(
+            number: transactions.nextNumber(), factorID: factor.id, userID: factor.userID, created: moment)
+        transactions.add(transaction, within: Self.shortBound)
+        return transaction
+    }
+
+    func transaction(_ id: String, of factor: OktaFactor) -> OktaTransaction? {
+        guard let number = Int(id.dropFirst(3)), let transaction = transactions[number],
+            transaction.id.hasSameBytes(as: id), transaction.factorID.hasSameBytes(as: factor.id)
+        else { return nil }
+        return transaction
+    }
+
+    /// The unanswered challenges of a factor, oldest first.
+    func pending(_ factor: OktaFactor, at moment: Moment) -> [OktaTransaction] {
+        transactions.records(in: ExactText(factor.id)).filter { $0.result(at: moment) == .waiting }
+    }
+
+    /// Notes the answer to a challenge that waits for one.
+    mutating func answer(_ transaction: OktaTransaction, _ answer: OktaTransaction.Answer) {
+        transactions.change(transaction.number) { $0.answer = answer }
+    }
+}
+
+/// One-time codes by the clock (RFC 6238), as authenticator apps make them.
+struct OktaTOTP: Sendable {
+    /// The length of a step. Source: postman, `timeStep`.
+    static let stepSeconds = OneTimePassword.stepSeconds
+    static let digitCount = 6
+
+    private let passwords: OneTimePassword
+
+    /// Reads a secret in base32; `nil` for anything else and for an empty one.
+    init?(secret: String) {
+        guard let key = Base32.decode(secret), !key.isEmpty else { return nil }
+        passwords = OneTimePassword(secret: key)
+    }
+
+    /// A new secret of 160 bits, as RFC 4226 section 4 recommends.
+    static func newSecret(_ identifiers: IdentifierSource) -> String { identifiers.text(32, of: Base32.alphabet) }
+
+    static func step(at moment: Moment) -> Int { max(0, moment.wholeSeconds) / stepSeconds }
+
+    func code(at step: Int) -> String { passwords.password(UInt64(max(0, step))) }
+
+    /// The step whose code this is: that of a moment, or one beside it, since clocks differ (RFC 6238 section 5.2).
+    func step(of code: String, at moment: Moment) -> Int? {
+        let now = Self.step(at: moment)
+        return [now, now - 1, now + 1].first { $0 >= 0 && self.code(at: $0).hasSameBytes(as: code) }
+    }
+}
+
+/// Whether a one-time code is right.
+enum OktaCodeVerdict {
+    case right, wrong, used
+}
+
+extension OktaState {
+    /// Judges a one-time code of a factor; a right one is then used up.
+    mutating func use(code: String, of factor: OktaFactor, at moment: Moment) -> OktaCodeVerdict {
+        switch factor.kind {
+        case .totp:
+            let codes = factor.secret.flatMap(OktaTOTP.init)
+            guard let step = codes?.step(of: code, at: moment) else { return .wrong }
+            // A use that lies beyond the next step is of a clock that was set back since.
+            if let last = factor.lastStep, step <= last, last <= OktaTOTP.step(at: moment) + 1 { return .used }
+            factors.change(factor.key) { $0.lastStep = step }
+        case .sms, .call:
+            guard factor.sentCode?.hasSameBytes(as: code) == true else { return .wrong }
+            factors.change(factor.key) { $0.sentCode = nil }
+        case .push: return .wrong
+        }
+        return .right
+    }
+
+    /// Sends a code to the phone of a factor: nobody gets it but those who ask for it by action.
+    mutating func sendCode(to factor: OktaFactor, _ identifiers: IdentifierSource) {
+        let code = identifiers.text(OktaTOTP.digitCount, of: Array("0123456789".utf8))
+        factors.change(factor.key) { $0.sentCode = code }
+    }
+}

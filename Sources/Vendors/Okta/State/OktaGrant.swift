@@ -1,6 +1,81 @@
 import Emulation
 import JSON
 
+/// What a user granted to a client, or a service to itself: the content of codes, and the origin of tokens.
+struct OktaAuthorization: Sendable, Equatable {
+    var clientID = ""
+    var serverID = ""
+    /// `nil` for services, and for guests of the sign-in page.
+    var userID: String?
+    /// The `sub` of a guest of the sign-in page, whom no fixture knows (ours).
+    var guest: String?
+    var scopes: [String] = []
+    /// When the user signed in; `nil` without one.
+    var authenticated: Moment?
+    /// How the user signed in, sorted; values of `amr`.
+    var methods: [String] = []
+    /// The satisfied value of `acr_values`.
+    var acr: String?
+    /// `nonce` of the authorize request; a refresh repeats it.
+    var nonce: String?
+    /// The browser session in which the user signed in.
+    var sessionID: String?
+    /// The id of the device session, for native single sign-on.
+    var deviceSession: String?
+    /// The thumbprint of the key that the tokens are bound to.
+    var proofKey: String?
+    /// Further claims of the first tokens, chosen on the sign-in page (ours).
+    var idClaims: JSON?
+    var accessClaims: JSON?
+}
+
+extension OktaAuthorization {
+    /// The same, granted by a user who signed in in a browser's session, or just now with the password.
+    func signedIn(_ user: OktaUser, in session: OktaSession? = nil, at moment: Moment) -> OktaAuthorization {
+        var authorization = self
+        authorization.userID = user.id
+        authorization.authenticated = session?.authenticated ?? moment
+        authorization.methods = session?.methods ?? ["pwd"]
+        authorization.sessionID = session?.id
+        return authorization
+    }
+}
+
+extension OktaAuthorization {
+    /// The `sub` of access tokens. Source: the login in genuine tokens (jwt, tests), the id in ref.
+    ///
+    /// - Parameter user: the user who granted it.
+    func subject(_ user: OktaUser?, _ switches: OktaSwitches) -> String {
+        if let guest { return guest }
+        guard let user else { return clientID }
+        return switches.accessTokenSubject == .userID ? user.id : user.login
+    }
+
+    var memory: Int {
+        let claims = [idClaims, accessClaims].reduce(0) { $0 + ($1?.text.utf8.count ?? 0) }
+        return (scopes + [guest, nonce].compactMap { $0 }).reduce(400 + claims) { $0 + 16 + $1.utf8.count }
+    }
+}
+
+extension OktaAuthorization: CodedRecord, RecordValue {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("client", &clientID)
+        coder.member("server", &serverID)
+        coder.member("user", &userID)
+        coder.member("guest", &guest)
+        coder.member("scopes", &scopes)
+        coder.member("authenticated", &authenticated)
+        coder.member("methods", &methods, or: [])
+        coder.member("acr", &acr)
+        coder.member("nonce", &nonce)
+        coder.member("session", &sessionID)
+        coder.member("device_session", &deviceSession)
+        coder.member("proof_key", &proofKey)
+        coder.member("id_claims", &idClaims)
+        coder.member("access_claims", &accessClaims)
+    }
+}
+
 /// An authorization that tokens were made from: it ends them together.
 struct OktaGrant: Sendable, Equatable {
     /// Unique in the sandbox.
@@ -32,7 +107,6 @@ extension OktaGrant: KeyedRecord, CodedRecord {
 
 /// An access token that was issued; the token itself is a JWT, and only its id is kept.
 struct OktaIssuedToken: Sendable, Equatable {
-    /// Its `jti`.
     var id = ""
     var grant = 0
     var expires = Moment(unixSeconds: 0)
@@ -48,5 +122,81 @@ extension OktaIssuedToken: KeyedRecord, CodedRecord {
         coder.member("grant", &grant)
         coder.end("expires", &expires)
         coder.member("revoked", &isRevoked, or: false)
+    }
+}
+
+struct OktaRefreshToken: Sendable, Equatable {
+    /// How long an unused one lives at a custom server. Source: guide:refresh-tokens.
+    static let idleLifetime = Duration.seconds(7 * 86_400)
+    /// How long one lives at the org server, used or not. Source: ref.
+    static let orgLifetime = Duration.seconds(90 * 86_400)
+    /// ours: how many of a family are remembered, so that a client that rotates in a loop pushes out its own ones only.
+    static let familyBound = 100
+
+    var id = ""
+    var grant = 0
+    var issued = Moment(unixSeconds: 0)
+    var lastUsed = Moment(unixSeconds: 0)
+    /// `nil` for no end but disuse; a successor has the end of the first one.
+    var expires: Moment?
+    /// When a use replaced it by another one; `nil` while it is the newest.
+    var replaced: Moment?
+
+    /// When it ends unless it is used.
+    var end: Moment { expires ?? lastUsed + Self.idleLifetime }
+
+    /// Why it has ended; `nil` while it has not.
+    func complaint(at moment: Moment) -> String? {
+        guard moment >= end else { return nil }
+        if let expires {
+            return "the refresh token ended at \(expires.rfc3339); expected one that has not, 90 days at most"
+        }
+        return "the refresh token was last used at \(lastUsed.rfc3339); expected a use within 7 days"
+    }
+}
+
+extension OktaRefreshToken: KeyedRecord, CodedRecord {
+    var key: ExactText { ExactText(id) }
+    var group: Int? { grant }
+    var secretText: String? { id }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("grant", &grant)
+        coder.member("issued", &issued)
+        coder.member("last_used", &lastUsed)
+        coder.end("expires", &expires)
+        coder.member("replaced", &replaced)
+    }
+}
+
+extension OktaState {
+    mutating func addRefreshToken(to grant: OktaGrant, of server: OktaServer, _ call: OktaCall) -> OktaRefreshToken {
+        let token = OktaRefreshToken(
+            id: call.identifiers.opaque(ofLength: 43), grant: grant.number, issued: call.moment, lastUsed: call.moment,
+            expires: server.isOrg ? call.moment + OktaRefreshToken.orgLifetime : nil)
+        refreshTokens.add(token, within: Self.bound)
+        return token
+    }
+
+    /// Uses a refresh token.
+    ///
+    /// - Returns: the refresh token to answer with: itself, its successor, or within the leeway of a replaced one the
+    ///   newest of its family (ours).
+    mutating func use(_ token: OktaRefreshToken, rotates: Bool, _ call: OktaCall) -> String {
+        if token.replaced != nil {
+            let newest = refreshTokens.records(in: token.grant).last { $0.replaced == nil } ?? token
+            refreshTokens.change(newest.key) { $0.lastUsed = call.moment }
+            return newest.id
+        }
+        refreshTokens.change(token.key) { $0.lastUsed = call.moment }
+        guard rotates else { return token.id }
+        refreshTokens.change(token.key) { $0.replaced = call.moment }
+        var next = token
+        (next.id, next.issued, next.lastUsed) = (call.identifiers.opaque(ofLength: 43), call.moment, call.moment)
+        refreshTokens.add(next, within: Self.bound)
+        let family = refreshTokens.records(in: token.grant)
+        for old in family.prefix(max(0, family.count - OktaRefreshToken.familyBound)) { refreshTokens.remove(old.key) }
+        return next.id
     }
 }

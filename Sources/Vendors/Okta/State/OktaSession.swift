@@ -1,6 +1,41 @@
 import Emulation
 import JSON
 
+struct OktaAuthentication: Sendable, Equatable {
+    /// `nil` for guests of the sign-in page.
+    var userID: String?
+    /// The `sub` of a guest.
+    var guest: String?
+    var moment = Moment(unixSeconds: 0)
+    /// Sorted; values of `amr`.
+    var methods: [String] = []
+    /// The browser's session; `nil` until there is one.
+    var sessionID: String?
+    var sessionToken: String?
+
+    /// Whether two factors were shown.
+    var isStrong: Bool { methods.contains("mfa") }
+
+    /// The same after a further factor. Source of the values: ref; their order: ours.
+    func adding(_ method: String) -> OktaAuthentication {
+        var authentication = self
+        authentication.methods = Set(methods + [method, "mfa"]).sorted()
+        return authentication
+    }
+}
+
+extension OktaAuthentication: CodedRecord, RecordValue {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("user", &userID)
+        coder.member("guest", &guest)
+        coder.member("moment", &moment)
+        coder.member("methods", &methods, or: [])
+        coder.member("session", &sessionID)
+        coder.member("session_token", &sessionToken)
+        coder.check((userID == nil) != (guest == nil), or: "it is either a user or a guest who signed in")
+    }
+}
+
 /// A user's session in a browser.
 struct OktaSession: Sendable, Equatable {
     /// The value of the cookie `sid`.
@@ -21,30 +56,6 @@ extension OktaSession: KeyedRecord, CodedRecord {
         coder.member("user", &userID)
         coder.member("authenticated", &authenticated)
         coder.member("methods", &methods, or: [])
-    }
-}
-
-/// A session token of `authn`, which opens one session.
-struct OktaSessionToken: Sendable, Equatable {
-    /// Source: ref (authn).
-    static let lifetime = Duration.seconds(300)
-
-    /// The token itself.
-    var id = ""
-    var userID = ""
-    var issued = Moment(unixSeconds: 0)
-    var isUsed = false
-}
-
-extension OktaSessionToken: KeyedRecord, CodedRecord {
-    var key: ExactText { ExactText(id) }
-    var secretText: String? { id }
-
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
-        coder.member("user", &userID)
-        coder.member("issued", &issued)
-        coder.member("used", &isUsed, or: false)
     }
 }
 
@@ -75,5 +86,157 @@ extension OktaConsent: KeyedRecord, CodedRecord {
         coder.member("client", &clientID)
         coder.member("server", &serverID)
         coder.member("scopes", &scopes)
+    }
+}
+
+/// A sign-in on the page, from the request of an app or device until its answer.
+struct OktaSignIn: Sendable, Equatable {
+    /// How long a user may take (ours).
+    static let lifetime = Duration.seconds(3600)
+    /// ours: the newest of a sandbox are kept, as far as they fit into memory.
+    static let bound = RecordBound(count: 1000, bytes: 8 << 20, share: nil)
+    /// ours: claims that make a token too long for any server are not worth keeping.
+    static let longestClaims = 8 * 1024
+
+    /// The parameter `tx` of the page.
+    var id = ""
+    /// For a device without a redirect URI.
+    var request = OktaAuthorizeRequest()
+    /// The device code that is answered; `nil` for an app.
+    var deviceCode: String?
+    var began = Moment(unixSeconds: 0)
+    /// Who signed in; `nil` until somebody has.
+    var authentication: OktaAuthentication?
+    /// Further claims of the tokens, as the user wants them (ours).
+    var idClaims: JSON?
+    var accessClaims: JSON?
+    /// The factor that the user chose.
+    var factorID: String?
+    /// The number of the challenge that waits for the device of the factor.
+    var challenge: Int?
+    /// What the user allowed of the scopes that need consent; `nil` until asked.
+    var allowedScopes: [String]?
+    /// Whether the app or device has got its answer.
+    var isFinished = false
+}
+
+extension OktaSignIn: KeyedRecord, CodedRecord {
+    var key: ExactText { ExactText(id) }
+    var memory: Int {
+        request.memory + [idClaims, accessClaims].reduce(200) { $0 + ($1?.text.utf8.count ?? 0) }
+    }
+    var secretText: String? { request.sessionToken }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("request", &request)
+        coder.member("device_code", &deviceCode)
+        coder.member("began", &began)
+        coder.member("authentication", &authentication)
+        coder.member("id_claims", &idClaims)
+        coder.member("access_claims", &accessClaims)
+        coder.member("factor", &factorID)
+        coder.member("challenge", &challenge)
+        coder.member("allowed_scopes", &allowedScopes)
+        coder.member("finished", &isFinished, or: false)
+    }
+}
+
+extension OktaState {
+    /// The sign-in with that `tx` that still goes on.
+    func openSignIn(_ id: String?, at moment: Moment) throws(OktaRefusal) -> OktaSignIn {
+        func unknown(_ found: String) -> OktaRefusal {
+            OktaRefusal(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
+        }
+        guard let id, let signIn = signIns[id] else { throw unknown("tx is \(id ?? "absent")") }
+        if signIn.isFinished { throw unknown("the sign-in \(id) is finished; expected one that is open") }
+        if moment >= signIn.began + OktaSignIn.lifetime { throw unknown("the sign-in began \(signIn.began.rfc3339)") }
+        if let pushedID = signIn.request.pushedID, pushedRequests[pushedID]?.isUsed == true {
+            throw unknown("the pushed request of the sign-in \(id) is used up")
+        }
+        return signIn
+    }
+
+    /// Notes that the client of a request has got its answer.
+    mutating func finish(_ signIn: OktaSignIn) {
+        signIns.change(signIn.key) { $0.isFinished = true }
+        if let pushedID = signIn.request.pushedID { pushedRequests.change(ExactText(pushedID)) { $0.isUsed = true } }
+    }
+}
+
+/// Consents that a user gives or takes back elsewhere (all ours).
+extension Okta {
+    private static let place = [
+        whoseUser, ActionMember("client", "id of the client", isRequired: true),
+        ActionMember("server", "id of the authorization server; the first custom one"),
+    ]
+
+    static let consentActions: [VendorAction<Okta>] = [
+        VendorAction(
+            "consent", about: "Lets a user have agreed to scopes for a client.",
+            members: place + [ActionMember("scopes", "the scopes, as a list, or separated by spaces", isRequired: true)]
+        ) { (call, state) throws(ActionRefusal) in
+            var consent = try consent(call, state)
+            let server = call.vendor.accounts.server(consent.serverID)
+            for scope in try scopes(call) {
+                guard server?.scope(scope) != nil || OktaServerMetadata.scopes.contains(scope) else {
+                    let hint = Nearest.hint(to: scope, among: server?.scopes.map(\.name) ?? [])
+                    throw ActionRefusal("server \(consent.serverID) has no scope \(scope)\(hint)")
+                }
+                if !consent.scopes.contains(scope) { consent.scopes.append(scope) }
+            }
+            state.consents.add(consent, within: OktaState.bound)
+            return shown(consent)
+        },
+        VendorAction(
+            "revoke-consent", about: "Takes a user's consent to a client's scopes back.", members: place
+        ) { (call, state) throws(ActionRefusal) in
+            let consent = try consent(call, state)
+            guard state.consents.remove(consent.key) != nil else {
+                throw ActionRefusal(
+                    "the user has not consented to scopes of \(consent.serverID) for \(consent.clientID)")
+            }
+            return shown(consent)
+        },
+    ]
+
+    /// The consent that an action is about; without scopes if there is none yet.
+    private static func consent(
+        _ call: ActionCall<Okta>, _ state: OktaState
+    ) throws(ActionRefusal) -> OktaConsent {
+        let user = try user(call, state)
+        let client = try client(call)
+        let accounts = call.vendor.accounts
+        let name = try call.text("server") ?? accounts.defaultServer.id
+        guard let server = accounts.server(name) else {
+            let hint = Nearest.hint(to: name, among: accounts.servers.map(\.id))
+            throw ActionRefusal("no authorization server is called \(name)\(hint)")
+        }
+        let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: server.id)
+        return state.consents[consent.key] ?? consent
+    }
+
+    static func client(_ call: ActionCall<Okta>) throws(ActionRefusal) -> OktaClient {
+        let id = try call.required("client")
+        if let client = call.vendor.accounts.clients[id] { return client }
+        let hint = Nearest.hint(to: id, among: call.vendor.accounts.clients.all.map(\.id))
+        throw ActionRefusal("no client has the id \(id)\(hint)")
+    }
+
+    private static func scopes(_ call: ActionCall<Okta>) throws(ActionRefusal) -> [String] {
+        try call.read { members in
+            members.value("scopes", expecting: "a list of scopes, or their names separated by spaces") { value in
+                if let text = value.string { return text.split(separator: " ").map(String.init) }
+                let names = value.array?.compactMap(\.string)
+                return names?.count == value.array?.count ? names : nil
+            }
+        } ?? []
+    }
+
+    private static func shown(_ consent: OktaConsent) -> JSON {
+        [
+            "user": .string(consent.userID), "client": .string(consent.clientID), "server": .string(consent.serverID),
+            "scopes": .array(consent.scopes.map(JSON.string)),
+        ]
     }
 }

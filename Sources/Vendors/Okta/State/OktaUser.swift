@@ -85,3 +85,136 @@ struct OktaGroup: CodedRecord {
         coder.member("name", &name)
     }
 }
+
+/// A user as userinfo tells. Source: ref; which members of a profile they come from: api.
+extension OktaUser {
+    func claims(for scopes: [String], _ accounts: OktaAccounts) -> JSONObject {
+        var claims: JSONObject = ["sub": .string(id)]
+        if scopes.contains("profile") { appendProfile(to: &claims) }
+        if scopes.contains("email") {
+            claims.append("email", .string(address))
+            claims.append("email_verified", true)
+        }
+        if scopes.contains("phone"), let phone = text("mobilePhone") ?? text("primaryPhone") {
+            claims.append("phone_number", .string(phone))
+        }
+        if scopes.contains("address") { claims.append("address", .object(postalAddress)) }
+        if scopes.contains("groups") {
+            claims.append("groups", .array(accounts.groupNames(groups).map(JSON.string)))
+        }
+        return claims
+    }
+
+    private func appendProfile(to claims: inout JSONObject) {
+        claims.append("name", .string(name))
+        claims.append("nickname", .string(text("nickName") ?? ""))
+        claims.append("given_name", .string(firstName))
+        if let middleName = text("middleName") { claims.append("middle_name", .string(middleName)) }
+        claims.append("family_name", .string(lastName))
+        if let profileURL = text("profileUrl") { claims.append("profile", .string(profileURL)) }
+        claims.append("preferred_username", .string(login))
+        // Profiles have en_US, tokens en-US.
+        claims.append("locale", .string(text("locale")?.replacing("_", with: "-") ?? "en-US"))
+        claims.append("zoneinfo", .string(text("timezone") ?? "UTC"))
+        claims.append("updated_at", JSON(updated.wholeSeconds))
+    }
+
+    private var postalAddress: JSONObject {
+        let parts = [
+            ("street_address", "streetAddress"), ("locality", "city"), ("region", "state"), ("postal_code", "zipCode"),
+            ("country", "countryCode"),
+        ]
+        return JSONObject(parts.compactMap { claim, member in text(member).map { (claim, .string($0)) } })
+    }
+
+    private func text(_ member: String) -> String? { profile[member]?.string }
+}
+
+/// Users that come and go.
+extension OktaState {
+    /// ours: a bound on users besides those of the fixtures.
+    static let userBound = RecordBound(count: 20_000)
+
+    /// Stores a new user, whose id and login are free.
+    mutating func add(_ user: OktaUser) {
+        users.store(user)
+        for gone in users.shrink(to: Self.userBound, sparing: user.key) { forgetWorld(of: gone.id) }
+    }
+
+    mutating func remove(_ user: OktaUser) {
+        users.remove(user.key)
+        forgetWorld(of: user.id)
+    }
+
+    private mutating func forgetWorld(of userID: String) {
+        endSessions(of: userID)
+        revokeGrants(of: userID)
+        for factor in factors(of: userID) { remove(factor) }
+        for consent in consents.records(in: ExactText(userID)) { consents.remove(consent.key) }
+    }
+}
+
+/// A step of a user's life that an administrator takes. Source: api.
+enum OktaLifecycleStep: String, CaseIterable, Sendable {
+    case activate, deactivate, suspend, unsuspend, unlock
+    case resetFactors = "reset_factors", expirePassword = "expire_password", resetPassword = "reset_password"
+
+    /// The statuses in which the step can be taken. Source: api; for the last three steps ours.
+    private var statuses: [OktaUser.Status] {
+        switch self {
+        case .activate: [.staged, .deprovisioned]
+        case .suspend: [.active]
+        case .unsuspend: [.suspended]
+        case .unlock: [.lockedOut]
+        case .deactivate, .resetFactors: OktaUser.Status.allCases.filter { $0 != .deprovisioned }
+        case .expirePassword: [.active, .passwordExpired]
+        case .resetPassword: [.active, .provisioned, .passwordExpired, .lockedOut, .recovery]
+        }
+    }
+
+    func isAllowed(for user: OktaUser) -> Bool { statuses.contains(user.status) }
+
+    var condition: String { statuses.map(\.rawValue).joined(separator: ", ") }
+}
+
+extension OktaState {
+    /// Takes a step that the user's status allows, and returns the changed user.
+    @discardableResult
+    mutating func take(
+        _ step: OktaLifecycleStep, for user: OktaUser, _ identifiers: IdentifierSource, at moment: Moment
+    ) -> OktaUser {
+        var user = user
+        switch step {
+        case .activate:
+            user.activated = moment
+            user.set(user.password == nil ? .provisioned : .active, at: moment)
+        case .deactivate: user.set(.deprovisioned, at: moment)
+        case .suspend: user.set(.suspended, at: moment)
+        case .unsuspend, .unlock: user.set(.active, at: moment)
+        case .resetFactors:
+            for factor in factors(of: user.id) { remove(factor) }
+        case .expirePassword: user.set(.passwordExpired, at: moment)
+        case .resetPassword:
+            user.recoveryToken = identifiers.oktaID(ofLength: 20)
+            user.set(.recovery, at: moment)
+        }
+        change(user)
+        return user
+    }
+
+    /// Stores a changed user; a deactivated one loses sessions and tokens. Source: ref, revoking tokens.
+    mutating func change(_ user: OktaUser) {
+        users.put(user)
+        guard user.status == .deprovisioned else { return }
+        endSessions(of: user.id)
+        revokeGrants(of: user.id)
+    }
+}
+
+extension OktaUser {
+    mutating func set(_ status: Status, at moment: Moment) {
+        if status != .recovery { recoveryToken = nil }
+        guard status != self.status else { return }
+        (self.status, statusChanged, lastUpdated) = (status, moment, moment)
+    }
+}

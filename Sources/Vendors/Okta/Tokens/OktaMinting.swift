@@ -58,3 +58,197 @@ extension OktaClient {
         return try? SigningKey.secret(secret, id: id)
     }
 }
+
+/// A kind of token that can be minted, and recognized.
+enum OktaTokenKind: String, CaseIterable {
+    case access, id, ssws
+    case clientAssertion = "client-assertion"
+    case dpopProof = "dpop-proof"
+
+    var about: String {
+        switch self {
+        case .access: "an access token of an authorization server"
+        case .id: "an ID token of an authorization server"
+        case .ssws: "the answer of a device to a push challenge"
+        case .clientAssertion: "authenticates a client by private_key_jwt or client_secret_jwt"
+        case .dpopProof: "proves possession of a key to a client's server (DPoP)"
+        }
+    }
+
+    /// What a mint request may have.
+    var members: [(name: String, about: String)] {
+        switch self {
+        case .access:
+            Self.grant + [("jkt", "thumbprint of the key that it is bound to; bound to none"), Self.lifetime("3600")]
+        case .id:
+            Self.grant + [
+                ("nonce", "as in the authorize request; none"),
+                ("access_token", "the access token that at_hash is made from; none"), Self.lifetime("3600"),
+            ]
+        case .ssws:
+            [
+                ("factor", "id of the push factor; the first one with a device key"),
+                ("user", "id or login of the user; the factor's owner"),
+                ("transaction", "id of the challenge; the newest one of the factor that waits"),
+                ("aud", "the host; localhost"),
+                ("expires_in", "seconds from now to exp; 60"),
+            ]
+        case .clientAssertion:
+            [
+                ("client", "id of the client; the first one with a key"),
+                ("method", "private_key_jwt or client_secret_jwt; the client's"),
+                ("server", "id of the server; the first custom one"),
+                ("endpoint", "the path behind /v1/ that it is for; token"), Self.lifetime("300"),
+            ]
+        case .dpopProof:
+            [
+                ("key", "name of the proof key; the first one"), ("method", "htm; POST, with access_token GET"),
+                ("url", "htu; the token endpoint of the first custom server, with access_token its userinfo"),
+                ("nonce", "the server's nonce, or current for the newest one; none"),
+                ("access_token", "the access token that ath is made from; none"),
+            ]
+        }
+    }
+
+    private static let grant = [
+        ("server", "id of the authorization server; the first custom one"),
+        ("client", "id of the client; the first one"),
+        ("user", "id or login of the user; the default user, and none for a service"),
+        ("scopes", "the granted scopes; openid profile email, and for a service those of the server"),
+    ]
+
+    private static func lifetime(_ seconds: String) -> (String, String) {
+        ("expires_in", "seconds from now to exp; \(seconds)")
+    }
+
+    /// Defects besides the general ones.
+    var defects: [OktaDefect] {
+        let token: [OktaDefect] = [
+            .issuedInFuture, .iatMilliseconds, .unknownKeyID, .retiredKey, .nextKey, .wrongIssuer, .wrongAudience,
+            .audienceArray, .typOther,
+        ]
+        return switch self {
+        case .access: token
+        case .id: token + [.wrongNonce]
+        case .ssws: [.issuedInFuture, .iatMilliseconds, .wrongIssuer, .wrongAudience]
+        case .clientAssertion: [.issuedInFuture, .iatMilliseconds, .unknownKeyID, .wrongIssuer, .wrongAudience]
+        case .dpopProof: [.typOther, .privateJWK, .wrongMethod, .wrongURL, .wrongTokenHash, .tooOld]
+        }
+    }
+}
+
+extension OktaTokenKind {
+    /// The kind that a token has by its own content; `nil` when nothing tells it apart.
+    init?(of token: CompactToken) {
+        guard let header = token.header, let claims = token.claims else { return nil }
+        if header["typ"]?.string == "dpop+jwt" || header["jwk"] != nil {
+            self = .dpopProof
+        } else if claims["tx"] != nil {
+            self = .ssws
+        } else if let id = claims["jti"]?.string, id.hasPrefix("AT.") || id.hasPrefix("ID.") {
+            self = id.hasPrefix("AT.") ? .access : .id
+        } else if claims["cid"] != nil || claims["scp"] != nil {
+            self = .access
+        } else if claims["idp"] != nil || claims["amr"] != nil || claims["nonce"] != nil {
+            self = .id
+        } else if let issuer = claims["iss"]?.string, claims["sub"]?.string?.hasSameBytes(as: issuer) == true {
+            self = .clientAssertion
+        } else if claims["htm"] != nil || claims["htu"] != nil {
+            self = .dpopProof
+        } else {
+            return nil
+        }
+    }
+}
+
+/// A way in which a token of Okta can be wrong, besides the general ones.
+///
+/// What the spec calls `no-kid` and `hs256-public-key` are the general defects `missing-kid` and `public-key-as-secret`.
+enum OktaDefect: String, CaseIterable {
+    case issuedInFuture = "issued-in-future"
+    case iatMilliseconds = "iat-milliseconds"
+    case unknownKeyID = "unknown-kid"
+    case retiredKey = "retired-key"
+    case nextKey = "next-key"
+    case wrongIssuer = "wrong-issuer"
+    case wrongAudience = "wrong-audience"
+    case audienceArray = "aud-array"
+    case typOther = "typ-other"
+    case wrongNonce = "wrong-nonce"
+    case privateJWK = "private-jwk"
+    case wrongMethod = "wrong-htm"
+    case wrongURL = "wrong-htu"
+    case wrongTokenHash = "wrong-ath"
+    case tooOld = "too-old"
+
+    /// Spoils a token.
+    ///
+    /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
+    /// - Throws: why that is impossible, as for a key that there is not.
+    func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(MintRefusal) {
+        switch self {
+        case .retiredKey: try sign(&draft, with: issuer?.unpublished, "no key of the server is retired or spare")
+        case .nextKey: try sign(&draft, with: issuer?.next, "the server announces no next key")
+        case .unknownKeyID: draft.content.header["kid"] = .string(OktaPreparedValue.keyID)
+        case .typOther: draft.content.header["typ"] = draft.content.header["typ"] == "dpop+jwt" ? "JWT" : "other+jwt"
+        case .privateJWK:
+            guard var jwk = draft.content.header["jwk"]?.object else {
+                throw MintRefusal("the token has no jwk that could reveal a key")
+            }
+            // ours: the member is the defect; its value reveals nothing.
+            jwk["d"] = Self.digest(of: "no private key")
+            draft.content.header["jwk"] = .object(jwk)
+        case .issuedInFuture, .iatMilliseconds, .wrongIssuer, .wrongAudience, .audienceArray, .wrongNonce, .wrongMethod,
+            .wrongURL, .wrongTokenHash, .tooOld:
+            change(&draft.content.claims)
+        }
+    }
+
+    private static func digest(of text: String) -> JSON {
+        .string(Base64URL.encode(Digest.sha256(Array(text.utf8))))
+    }
+
+    private func sign(
+        _ draft: inout UnsignedToken, with key: SigningKey?, _ complaint: String
+    ) throws(MintRefusal) {
+        guard let key else { throw MintRefusal("the defect \(rawValue) is not possible here: \(complaint)") }
+        draft.key = key
+        draft.content.header["kid"] = JSON(key.id)
+    }
+
+    private func change(_ claims: inout JSONObject) {
+        switch self {
+        case .issuedInFuture: for name in ["iat", "nbf", "exp"] { claims.shift(name, by: 3600) }
+        case .iatMilliseconds:
+            let (milliseconds, isTooFar) = (claims["iat"]?.int ?? 0).multipliedReportingOverflow(by: 1000)
+            if !isTooFar { claims["iat"] = JSON(milliseconds) }
+        case .wrongIssuer: claims["iss"] = .string(OktaPreparedValue.issuer)
+        case .wrongAudience: claims["aud"] = .string(OktaPreparedValue.audience)
+        case .audienceArray: claims["aud"] = [claims["aud"] ?? .null, .string(OktaPreparedValue.audience)]
+        case .wrongNonce: claims["nonce"] = .string(OktaPreparedValue.nonce)
+        case .wrongMethod: claims["htm"] = claims["htm"] == "GET" ? "POST" : "GET"
+        case .wrongURL: claims["htu"] = .string(OktaPreparedValue.issuer + "/")
+        case .wrongTokenHash: claims["ath"] = Self.digest(of: "another token")
+        // A second more than Okta allows.
+        case .tooOld: claims.shift("iat", by: -301)
+        case .unknownKeyID, .retiredKey, .nextKey, .typOther, .privateJWK: break
+        }
+    }
+}
+
+/// The values that stand in tokens which are wrong on purpose: they say so to whoever reads them (ours).
+enum OktaPreparedValue {
+    static let nonce = "understudy-wrong-nonce"
+    static let audience = "understudy-wrong-audience"
+    static let issuer = "https://understudy-wrong-issuer.example.test"
+    static let keyID = "understudy-unknown-kid"
+}
+
+extension JSONObject {
+    /// Moves a time claim that is a whole number; another value stays, and so does one at the end of the range.
+    mutating func shift(_ name: String, by seconds: Int) {
+        guard let value = self[name]?.int else { return }
+        let (moved, isTooFar) = value.addingReportingOverflow(seconds)
+        if !isTooFar { self[name] = JSON(moved) }
+    }
+}

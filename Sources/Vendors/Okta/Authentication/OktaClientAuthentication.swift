@@ -1,0 +1,258 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// Authenticates clients.
+extension Okta {
+    /// The routes that take a JSON object in place of a form. Source: api.
+    private static let routesWithJSON: Set<String> = ["par"]
+    private static let routesAboutTokens: Set<String> = ["token.introspect", "token.revoke"]
+
+    func authenticateClient(
+        _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
+    ) {
+        // An unknown server is the handler's finding: it comes first.
+        guard let server = server(of: arrival) else { return }
+        let takesJSON = Self.routesWithJSON.contains(arrival.route.id)
+        let content = Self.content(of: arrival.request, &credentials.parameters, takesJSON: takesJSON)
+        var facts = OktaClientFacts(self, arrival, credentials.parameters, takesJSON: takesJSON)
+        facts.content = content
+        credentials.compact = facts.assertion
+        findings.judge(facts, by: Self.clientRules)
+        guard findings.failure == nil else { return }
+        (credentials.client, credentials.method) = (facts.client, facts.method)
+        facts.dropExplanations()
+        credentials.clientFacts = facts
+        if Self.routesAboutTokens.contains(arrival.route.id) {
+            credentials.token = credentials.parameters["token"].flatMap { token($0, arrival, at: server) }
+        }
+    }
+
+    /// The facts about a JWT that a request is about; `nil` for other tokens. Its signature is checked here, outside any
+    /// lock.
+    private func token(_ text: String, _ arrival: OktaArrival, at server: OktaServer) -> OktaTokenFacts? {
+        guard text.utf8.contains(UInt8(ascii: ".")) else { return nil }
+        let token = recentTokens.reading(of: Array(text.utf8)[...], OktaToken.init(bytes:))
+        let facts = OktaTokenFacts(token, arrival, at: server)
+        var nothing: Finding?
+        if let key = facts.key { _ = token.signature(by: key, &nothing) }
+        return facts
+    }
+
+    /// Uses up the assertion, whatever becomes of the request (observed, pysdk).
+    func authorizeClient(_ call: inout OktaCall, _ state: inout OktaState) {
+        guard call.findings.failure == nil, var facts = call.credentials.clientFacts, let client = facts.client,
+            let claims = facts.assertion?.claims, let id = claims["jti"],
+            let end = facts.assertion?.date("exp").seconds()
+        else { return }
+        let text = id.string ?? id.text
+        // ours: a long one is remembered by its hash, so that it takes no more room than others.
+        let name = text.utf8.count <= 255 ? text : Base64URL.encode(Digest.sha256(Array(text.utf8)))
+        facts.isReplayed = !state.use(
+            .assertion, name, of: client.id, until: Moment(unixSeconds: end), at: call.moment)
+        call.findings.judge(facts, by: Self.assertionUseRules)
+    }
+
+    /// What the content is; the members of a JSON object become the parameters.
+    private static func content(
+        of request: Request, _ parameters: inout OktaParameters, takesJSON: Bool
+    ) -> OktaClientFacts.Content {
+        if request.isForm { return .form }
+        guard request.isJSON, takesJSON else { return .other(request.fields[.contentType]) }
+        do throws(JSONError) {
+            let value = try JSON.parse(request.body)
+            guard let object = value.object else { return .unreadableJSON("a JSON \(value.typeName)") }
+            parameters = OktaParameters(object)
+            return .json
+        } catch {
+            return .unreadableJSON(error.description)
+        }
+    }
+}
+
+/// How a client presents itself, and what the rules for clients check.
+struct OktaClientFacts: RuleFacts {
+    typealias Failure = OktaFailure
+
+    enum Content: Sendable {
+        case form
+        case json
+        case unreadableJSON(String)
+        /// Content of another type, or of none.
+        case other(String?)
+    }
+
+    let moment: Moment
+    /// Needed only to explain failures; released if there are none.
+    private var vendor: Okta?
+
+    var content = Content.form
+    /// Whether the endpoint takes a JSON object too.
+    var takesJSON = false
+    var namesInQuery: [String] = []
+    /// The name of a parameter that stands there twice.
+    var duplicate: String?
+    /// What authenticates the client, in the order in which Okta names it.
+    var presented: [String] = []
+    /// What `Authorization` says in place of an id and a secret.
+    var strangeness: String?
+    /// The id that the client gives itself besides an assertion.
+    var clientID: String?
+    /// The client that is meant, authenticated or not.
+    var client: OktaClient?
+    /// How it authenticates; `nil` when it cannot be told.
+    var method: OktaClient.Method?
+    /// The secret as sent; released unless it is wrong.
+    private(set) var secret: String?
+    private(set) var isSecretRight = false
+
+    var assertionType: String?
+    var assertion: CompactToken?
+    /// The addresses of the endpoint, one for each way of naming the sandbox.
+    var endpoints: [String] = []
+    /// The client's keys that the header allows.
+    var keys: [VerificationKey] = []
+    /// Whether the assertion's `jti` was used before; `nil` until the state is asked.
+    var isReplayed: Bool?
+
+    var compact: CompactToken? { assertion }
+    var accounts: OktaAccounts? { vendor?.accounts }
+
+    /// Source: ref; `none` is left out.
+    static let assertionAlgorithms: [Algorithm] = [
+        .hs256, .hs384, .hs512, .rs256, .rs384, .rs512, .es256, .es384, .es512,
+    ]
+    /// RFC 7523 section 2.2.
+    static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+    var algorithm: Algorithm? { assertion?.namedAlgorithm(among: Self.assertionAlgorithms) }
+
+    init(_ vendor: Okta, at moment: Moment) { (self.vendor, self.moment) = (vendor, moment) }
+
+    mutating func dropExplanations() { (vendor, secret) = (nil, nil) }
+
+    /// An assertion without its request.
+    ///
+    /// - Parameter endpoint: the address that it is sent to.
+    init(_ vendor: Okta, assertion token: CompactToken, to endpoint: String, at moment: Moment) {
+        self.init(vendor, at: moment)
+        presented = ["client_assertion"]
+        take(token, of: vendor.accounts)
+        (assertionType, endpoints) = (Self.assertionType, [endpoint])
+    }
+}
+
+// MARK: - Reading a request
+
+extension OktaClientFacts {
+    /// Reads how a request authenticates its client.
+    ///
+    /// - Parameter parameters: those of the content.
+    init(_ vendor: Okta, _ arrival: OktaArrival, _ parameters: OktaParameters, takesJSON: Bool) {
+        self.init(vendor, at: arrival.moment)
+        self.takesJSON = takesJSON
+        duplicate = parameters.duplicate
+        let query = OktaParameters(arrival.request.queryItems)
+        namesInQuery = ["client_secret", "client_assertion"].filter { query[$0] != nil }
+        clientID = parameters["client_id"]
+        // Source: ref, for introspection and revocation alone.
+        if ["token.introspect", "token.revoke"].contains(arrival.route.id) {
+            clientID = clientID ?? query["client_id"]
+        }
+        takeAuthorization(arrival.request.fields.bytes(of: .authorization))
+        if let secret = parameters["client_secret"] { take(secret: secret, .secretPost) }
+        takeAssertion(parameters, arrival)
+        if presented.isEmpty, clientID != nil { method = OktaClient.Method.none }
+        if assertion == nil { client = clientID.flatMap { vendor.accounts.clients[$0] } }
+        isSecretRight =
+            client?.secret.flatMap { known in secret.map { Digest.areEqual(Array(known.utf8), Array($0.utf8)) } }
+            ?? false
+    }
+
+    private mutating func takeAuthorization(_ field: ArraySlice<UInt8>?) {
+        guard let field else { return }
+        let scheme = field.prefix { $0 != UInt8(ascii: " ") }
+        let name = String(decoding: scheme, as: UTF8.self)
+        guard name.lowercased() == "basic" else {
+            strangeness = "Authorization with another scheme than Basic"
+            return
+        }
+        guard let pair = BasicCredentials(field[scheme.endIndex...].drop { $0 == UInt8(ascii: " ") }) else {
+            strangeness = "Authorization: Basic that is not base64 of ID:SECRET"
+            return
+        }
+        let id = Self.formDecoded(pair.id)
+        let secret = Self.formDecoded(pair.secret ?? "")
+        take(secret: secret, .secretBasic)
+        // A public client has nothing else to send (observed, authjs, which revokes so).
+        if secret.isEmpty, accounts?.clients[id]?.methods.contains(.none) == true { method = OktaClient.Method.none }
+        if let other = clientID, !other.hasSameBytes(as: id) { presented.append("client_id of another client") }
+        clientID = id
+    }
+
+    private mutating func take(secret: String, _ method: OktaClient.Method) {
+        presented.append(method.rawValue)
+        (self.secret, self.method) = (secret, method)
+    }
+
+    private mutating func takeAssertion(_ parameters: OktaParameters, _ arrival: OktaArrival) {
+        assertionType = parameters["client_assertion_type"]
+        guard parameters["client_assertion"] != nil || assertionType != nil else { return }
+        presented.append("client_assertion")
+        take(CompactToken(parameters["client_assertion"] ?? ""), of: arrival.vendor.accounts)
+        endpoints = arrival.sandbox.publicBase.addresses(of: arrival.sandbox.name).map { $0 + arrival.request.path }
+    }
+
+    private mutating func take(_ token: CompactToken, of accounts: OktaAccounts) {
+        assertion = token
+        client = token.claims?["iss"]?.string.flatMap { accounts.clients[$0] }
+        method = algorithm.map { $0.family == .hmac ? .secretJWT : .privateKeyJWT }
+        keys = keys(of: client, for: token)
+    }
+
+    /// The keys that may have made the signature: the one that the header names, or any of the client's.
+    private func keys(of client: OktaClient?, for token: CompactToken) -> [VerificationKey] {
+        guard let client, let algorithm else { return [] }
+        if algorithm.family == .hmac { return [client.secretKey?.verificationKey].compactMap(\.self) }
+        // A file without a key is reported when it is asked to sign.
+        let known = client.keys.compactMap { try? $0.read() }
+        guard let kid = token.header?["kid"] else { return known.map(\.verificationKey) }
+        return known.filter { $0.id.map { kid.string?.hasSameBytes(as: $0) ?? false } ?? false }.map(\.verificationKey)
+    }
+
+    /// Both parts of Basic are form-encoded first (RFC 6749 section 2.3.1); what is not, is taken as it is.
+    private static func formDecoded(_ text: String) -> String {
+        PercentEncoding.decode(text.replacing("+", with: " ")[...]).map { String($0) } ?? text
+    }
+}
+
+// MARK: - Explanations
+
+extension OktaClientFacts {
+    /// What explains a wrong secret.
+    var secretMistake: String? {
+        guard let secret, let accounts else { return nil }
+        if secret.isEmpty { return "Only a client with the method none has none; Basic is base64 of ID:SECRET." }
+        if let other = accounts.clients.all.first(where: { $0.secret?.hasSameBytes(as: secret) == true }) {
+            return "It is the secret of client \(other.id)."
+        }
+        let trimmed = secret.split { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" }.joined()
+        if let known = client?.secret, known.hasSameBytes(as: trimmed) { return "It fits without the white space." }
+        return nil
+    }
+
+    /// What explains a wrong audience.
+    var audienceMistake: String? {
+        guard let claims = assertion?.claims, let endpoint = endpoints.first else { return nil }
+        let found = (claims["aud"]?.array ?? [claims["aud"] ?? .null]).compactMap(\.string)
+        let path = OktaAddress(endpoint)?.path
+        if found.contains(where: { OktaAddress($0)?.path == path }) {
+            return
+                "The path is right. The rest is the address of this server, which --public-base sets, in the form in "
+                + "which the client names its sandbox."
+        }
+        return "The audience is the full address of the endpoint, not that of the server or its issuer."
+    }
+}

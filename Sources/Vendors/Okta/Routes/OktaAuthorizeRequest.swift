@@ -1,0 +1,250 @@
+import Emulation
+import JSON
+
+/// What a client asks for at `authorize`, checked: a pushed request and a sign-in keep it until the client is answered.
+struct OktaAuthorizeRequest: Sendable, Equatable {
+    /// Source: ref.
+    enum Prompt: String, CaseIterable, RecordValue { case none, login, consent }
+
+    var clientID = ""
+    var serverID = ""
+    var redirectURI = ""
+    var responseMode = OktaResponseMode.query
+    var state = ""
+    /// Each once, as requested.
+    var scopes: [String] = []
+    var nonce: String?
+    /// The PKCE challenge (S256).
+    var challenge: String?
+    var prompts: [Prompt] = []
+    /// In seconds.
+    var maxAge: Int?
+    /// What was sent, in order; unsupported values are kept for the sign-in page.
+    var acrValues: [String] = []
+    var loginHint: String?
+    /// The session token that stands for a user who signed in elsewhere.
+    var sessionToken: String?
+    /// The `request_uri` under which the client pushed it (RFC 9126); `nil` when it came through the browser.
+    var pushedID: String?
+
+    /// The supported value that has to be met: the first one (ours).
+    var assurance: OktaAssurance? { acrValues.lazy.compactMap(OktaAssurance.init).first }
+}
+
+/// A level of assurance that `acr_values` can ask for. Source: guide:step-up-authentication.
+enum OktaAssurance: String, CaseIterable, Sendable {
+    case oneFactor = "urn:okta:loa:1fa:any"
+    case password = "urn:okta:loa:1fa:pwd"
+    case twoFactors = "urn:okta:loa:2fa:any"
+    case twoFactorsIfPossible = "urn:okta:loa:2fa:any:ifpossible"
+    case phishingResistant = "phr"
+    case hardwareProtected = "phrh"
+}
+
+extension OktaAuthorizeRequest: CodedRecord, RecordValue {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("client", &clientID)
+        coder.member("server", &serverID)
+        coder.member("redirect_uri", &redirectURI)
+        coder.member("response_mode", &responseMode, or: .query)
+        coder.member("state", &state)
+        coder.member("scopes", &scopes)
+        coder.member("nonce", &nonce)
+        coder.member("challenge", &challenge)
+        coder.member("prompts", &prompts, or: [])
+        coder.member("max_age", &maxAge, in: Self.ages)
+        coder.member("acr_values", &acrValues, or: [])
+        coder.member("login_hint", &loginHint)
+        coder.member("session_token", &sessionToken)
+        coder.member("pushed", &pushedID)
+    }
+
+    var memory: Int {
+        let texts =
+            [redirectURI, state] + scopes + acrValues + [nonce, challenge, loginHint, sessionToken].compactMap { $0 }
+        return texts.reduce(400) { $0 + 16 + $1.utf8.count }
+    }
+
+    /// What `max_age` may be. Source: codes.
+    static let ages = 0...Int(Int32.max)
+}
+
+/// The checks of an authorization request, in Okta's order as far as it is known (ours).
+extension OktaAuthorizeRequest {
+    /// Checks the parameters of a request.
+    ///
+    /// - Parameter pushedID: the `request_uri` under which the client pushes it; `nil` when it comes through the browser.
+    init(
+        _ parameters: OktaParameters, of client: OktaClient, at server: OktaServer, _ switches: OktaSwitches,
+        pushedAs pushedID: String? = nil
+    ) throws(OktaRefusal) {
+        self.init()
+        (clientID, serverID, self.pushedID) = (client.id, server.id, pushedID)
+        try OktaRefusal.require(
+            parameters["request"] == nil, .requestObjectUnsupported,
+            "found the parameter request; expected plain parameters")
+        redirectURI = try Self.redirectURI(parameters, client)
+        if pushedID == nil { try Self.checkPushing(client, switches) }
+        if let name = parameters.duplicate {
+            throw Refusal(.parameterDuplicate, because: "found \(name) more than once; expected each parameter once")
+        }
+        state = try Self.state(parameters)
+        try Self.checkResponseType(parameters)
+        responseMode = try Self.responseMode(parameters)
+        scopes = try server.scopes(of: parameters.words("scope"))
+        challenge = try Self.challenge(parameters, client, switches)
+        prompts = try Self.prompts(parameters)
+        maxAge = try Self.maxAge(parameters, prompts)
+        acrValues = try Self.acrValues(parameters)
+        (nonce, loginHint, sessionToken) = (parameters["nonce"], parameters["login_hint"], parameters["sessionToken"])
+    }
+
+    private static func redirectURI(_ parameters: OktaParameters, _ client: OktaClient) throws(OktaRefusal) -> String {
+        let uri = try OktaRefusal.require(
+            parameters["redirect_uri"], .redirectURIMissing, "redirect-uri: found nothing; \(registered(client))")
+        try OktaRefusal.require(
+            client.allows(redirectURI: uri), .redirectURIIllegal, "redirect-uri: found \(uri); \(registered(client))")
+        return uri
+    }
+
+    private static func registered(_ client: OktaClient) -> String {
+        client.redirectURIs.isEmpty
+            ? "client \(client.id) has none" : "expected \(client.redirectURIs.joined(separator: " or "))"
+    }
+
+    private static func checkPushing(_ client: OktaClient, _ switches: OktaSwitches) throws(OktaRefusal) {
+        let isRequired =
+            switch switches.pushRequirement {
+            case .perClient: client.requiresPushedRequests
+            case .all: true
+            case .never: false
+            }
+        guard isRequired else { return }
+        throw Refusal(
+            .parRequired,
+            because: "found a plain request; expected a request_uri from the server's par endpoint, since "
+                + (switches.pushRequirement == .all ? "switch par-required is all" : "client \(client.id) must push"))
+    }
+
+    /// Whether a state may be sent back. Source: codes.
+    static func isValid(state: String) -> Bool { state.unicodeScalars.count <= 1000 }
+
+    private static func state(_ parameters: OktaParameters) throws(OktaRefusal) -> String {
+        let state = try OktaRefusal.require(
+            parameters["state"], .stateInvalid, "there is no state; expected 1 to 1000 characters")
+        try OktaRefusal.require(
+            isValid(state: state), .stateInvalid,
+            "state has \(state.unicodeScalars.count) characters; expected at most 1000")
+        return state
+    }
+
+    private static func checkResponseType(_ parameters: OktaParameters) throws(OktaRefusal) {
+        guard let type = parameters["response_type"], type == "code" else {
+            throw Refusal(
+                .responseTypeUnsupported,
+                because: "response_type is \(parameters["response_type"] ?? "absent"); expected code")
+        }
+    }
+
+    private static func responseMode(_ parameters: OktaParameters) throws(OktaRefusal) -> OktaResponseMode {
+        guard let name = parameters["response_mode"] else { return .query }
+        let mode = try OktaRefusal.require(
+            OktaResponseMode(rawValue: name), .responseModeUnsupported,
+            "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
+        return mode
+    }
+
+    private static func challenge(
+        _ parameters: OktaParameters, _ client: OktaClient, _ switches: OktaSwitches
+    ) throws(OktaRefusal) -> String? {
+        let isRequired =
+            switch switches.pkce {
+            case .perClient: client.requiresPKCE
+            case .always: true
+            case .never: false
+            }
+        guard let challenge = parameters["code_challenge"] else {
+            guard isRequired else { return nil }
+            throw Refusal(
+                .pkceChallengeMissing,
+                because: "there is no code_challenge; expected one, since "
+                    + (switches.pkce == .always ? "switch pkce is always" : "client \(client.id) must use PKCE"))
+        }
+        guard let method = parameters["code_challenge_method"], method == "S256" else {
+            throw Refusal(
+                .pkceMethodUnsupported,
+                because: "code_challenge_method is "
+                    + (parameters["code_challenge_method"] ?? "absent, which means plain (RFC 7636 section 4.3)")
+                    + "; expected S256")
+        }
+        return challenge
+    }
+
+    private static func prompts(_ parameters: OktaParameters) throws(OktaRefusal) -> [Prompt] {
+        let words = parameters.words("prompt")
+        let prompts = words.compactMap(Prompt.init)
+        // `none` stands alone (OpenID Connect Core 1.0 section 3.1.2.1).
+        try OktaRefusal.require(
+            prompts.count == words.count && Set(prompts).count == words.count
+                && (words.count <= 1 || !prompts.contains(.none)), .promptInvalid,
+            "found \(words.joined(separator: " ")); expected none, login, consent, or the last two together")
+        return prompts
+    }
+
+    private static func maxAge(_ parameters: OktaParameters, _ prompts: [Prompt]) throws(OktaRefusal) -> Int? {
+        guard let text = parameters["max_age"] else { return nil }
+        let isNumber =
+            text.utf8.count <= 10 && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isNumber, let age = Int(text), ages.contains(age) else {
+            throw Refusal(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
+        }
+        if age == 0, prompts.contains(.none) {
+            throw Refusal(
+                .maxAgeNone, because: "max_age is 0, for which the user must sign in; expected another prompt than none"
+            )
+        }
+        return age
+    }
+
+    private static func acrValues(_ parameters: OktaParameters) throws(OktaRefusal) -> [String] {
+        let values = parameters.words("acr_values")
+        switch values.lazy.compactMap(OktaAssurance.init).first {
+        case .phishingResistant?, .hardwareProtected?:
+            // ours: no factor of the emulator resists phishing.
+            throw Refusal(
+                .acrUnmet,
+                because:
+                    "acr_values asks for \(values.joined(separator: " ")), which no factor here can meet; expected one of 1fa and 2fa"
+            )
+        case .oneFactor?, .password?, .twoFactors?, .twoFactorsIfPossible?, nil: return values
+        }
+    }
+}
+
+extension OktaServer {
+    /// Scopes that say what an ID token or userinfo contains, and so need `openid`.
+    private static let claimScopes = ["profile", "email", "address", "phone", "groups"]
+
+    /// The scopes of a request, each once, in its order.
+    ///
+    /// - Throws: ``OktaFailure/scopeMissing`` for none, ``OktaFailure/scopeUnknown`` for one that the server has not, and
+    ///   ``OktaFailure/scopeOpenidRequired`` for those of OpenID Connect without `openid`.
+    func scopes(of words: [String]) throws(OktaRefusal) -> [String] {
+        var seen: Set<ExactText> = []
+        let scopes = words.filter { seen.insert(ExactText($0)).inserted }
+        try OktaRefusal.require(
+            !scopes.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
+        let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
+        if let stranger = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
+            throw OktaRefusal(
+                .scopeUnknown,
+                because:
+                    "found scope \(stranger), which server \(id) has not; expected some of \(known.joined(separator: " "))"
+            )
+        }
+        guard !seen.contains(ExactText("openid")), let needy = scopes.first(where: Self.claimScopes.contains) else {
+            return scopes
+        }
+        throw OktaRefusal(.scopeOpenidRequired, because: "found scope \(needy) without openid; expected both")
+    }
+}
