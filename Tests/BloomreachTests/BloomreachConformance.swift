@@ -20,7 +20,6 @@ extension VendorConformance {
         vendor.routes = RouteCase.all
         vendor.refusal = VendorConformance.refusal(of:)
         vendor.judgedFile = BloomreachFailure.judgedFile
-        vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

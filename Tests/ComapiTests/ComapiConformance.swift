@@ -24,7 +24,6 @@ extension VendorConformance {
             return openRoutes.contains(route.route) ? nil : "session-missing"
         }
         vendor.judgedFile = ComapiFailure.judgedFile
-        vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

@@ -34,18 +34,9 @@ struct ConformanceTests {
 
     // MARK: Failures
 
-    @Test("answers each failure exactly, and the journal names it", arguments: each(\.failures))
-    func failure(_ failure: Conforming<FailureCase>) async throws {
-        try await failure.vendor.check(failure.value, .pipeline)
-    }
-
-    @Test("answers a failure of each status over a socket, too", arguments: each(\.failuresByStatus))
-    func failureOverSocket(_ failure: Conforming<FailureCase>) async throws {
-        try await failure.vendor.check(failure.value, .socket)
-    }
-
-    @Test("has a case for each failure", arguments: VendorConformance.vendors)
-    func failureCoverage(_ vendor: VendorConformance) throws { try vendor.checkFailureCoverage() }
+    /// Each is provoked by a contract case, which says its status and content.
+    @Test("has a sheet that says how each failure looks", arguments: VendorConformance.vendors)
+    func failureSheet(_ vendor: VendorConformance) throws { try vendor.checkFailureSheet() }
 
     @Test("answers each armed failure as failures.yaml has it, wherever it is armed", arguments: each(\.failureNames))
     func armed(_ failure: Conforming<String>) async throws { try await failure.vendor.checkArmed(failure.value) }

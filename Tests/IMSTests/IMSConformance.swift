@@ -28,7 +28,6 @@ extension VendorConformance {
             }
         }
         vendor.judgedFile = IMSFailure.judgedFile
-        vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

@@ -33,7 +33,6 @@ extension VendorConformance {
                 .replacing(/"mfa_token":"[0-9A-Za-z_-]+"/, with: #""mfa_token":"understudy-mfa-token""#)
         }
         vendor.judgedFile = OktaFailure.judgedFile
-        vendor.failures = FailureCase.all
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

@@ -13,6 +13,9 @@ struct ObservedRefusal: Hashable, CustomStringConvertible {
     let failure: String
     let reason: String?
     let isArmed: Bool
+    let status: Int
+    /// What it changed in the vendor's state; `nil` for nothing.
+    let change: String?
 
     /// The vendor and the failure.
     var name: String { "\(vendor) \(failure)" }
@@ -81,10 +84,10 @@ struct ContractRun: Sendable {
         self.world = world
         let seen = Seen()
         let runner = ContractRunner(isPreparation: Self.steers) { (request) throws(ContractSendingProblem) in
+            if Self.steers(request.url) { return try await Self.send(request, world) }
+            let before = seen.states(world)
             let answer = try await Self.send(request, world)
-            if !Self.steers(request.url), let entry = world.sandbox.journal.entries().last {
-                seen.note(entry, world)
-            }
+            if let entry = world.sandbox.journal.entries().last { seen.note(entry, world, before) }
             return answer
         }
         result = await runner.run(
@@ -112,10 +115,17 @@ struct ContractRun: Sendable {
 
         var occurrences: Occurrences { state.withLock { $0 } }
 
-        func note(_ entry: JournalEntry, _ world: World) {
+        /// The vendors' states, where they are compared.
+        func states(_ world: World) -> [JSON] {
+            guard world.stage.isSeeded else { return [] }
+            return world.emulator.vendors.indices.map { world.sandbox.vendor($0).export(.changes) ?? .null }
+        }
+
+        func note(_ entry: JournalEntry, _ world: World, _ before: [JSON]) {
             let (record, reason) = (entry.record, entry.explanation)
             // Now, since the sandbox knows more secrets later.
             let shown = world.stage.isSeeded ? world.masked(entry) : .null
+            let change = record.failure == nil ? nil : zip(before, states(world)).first { $0 != $1 }
             state.withLock { occurrences in
                 occurrences.shown.append(shown)
                 if let route = record.route { occurrences.routes.insert(route) }
@@ -124,7 +134,8 @@ struct ContractRun: Sendable {
                 occurrences.refusals.insert(
                     ObservedRefusal(
                         vendor: record.vendor ?? "", failure: failure, reason: reason,
-                        isArmed: record.intervention != nil && record.intervention == reason))
+                        isArmed: record.intervention != nil && record.intervention == reason,
+                        status: entry.response.status.code, change: change.map { "\($0.0) -> \($0.1)" }))
             }
         }
     }
@@ -165,13 +176,36 @@ struct ContractCaseTests {
         }
     }
 
-    @Test("give each refusal a reason that says what was found and what was expected, in people's words")
-    func reasons() async throws {
+    private func refusals() async throws -> Set<ObservedRefusal> {
         var refusals: Set<ObservedRefusal> = []
         for file in ContractFile.all {
             refusals.formUnion(try await ContractRun.once(file).occurrences.refusals)
         }
         #expect(refusals.count > 100)
+        return refusals
+    }
+
+    /// What counts although the call is refused: attempts, uses, and what the server has fetched for later calls.
+    private static let counting: Set<String> = []
+
+    @Test("change nothing where a call is refused, but for what counts attempts")
+    func unchanged() async throws {
+        for refusal in try await refusals() where refusal.change != nil && !refusal.isArmed {
+            #expect(Self.counting.contains(refusal.name), "\(refusal): \(refusal.change ?? "")")
+        }
+    }
+
+    @Test("refuse each call with a status that failures.yaml has, or by a redirect")
+    func statuses() async throws {
+        for refusal in try await refusals() where !(300..<400).contains(refusal.status) {
+            let sheet = try FailureSheet.read(refusal.vendor, in: Repository.root + "/Fixtures")
+            #expect(sheet.statuses(of: refusal.failure).contains(refusal.status), "\(refusal)")
+        }
+    }
+
+    @Test("give each refusal a reason that says what was found and what was expected, in people's words")
+    func reasons() async throws {
+        let refusals = try await refusals()
         let offenders = refusals.filter { !$0.faults.isEmpty }.map {
             "\($0) <- \($0.faults.joined(separator: "; "))"
         }

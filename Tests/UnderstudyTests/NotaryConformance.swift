@@ -30,14 +30,6 @@ extension VendorConformance {
             RouteCase("motto", .get, "/notary/motto", answer: #"{"mottos":["kit","kit","kit"],"visits":1}"#),
         ]
         vendor.refusal = { $0.route == "whoami" ? "token-wrong" : nil }
-        vendor.failures = [
-            failure("nothing-here", status: 404) { try await $0.call(.get, "/notary/nothing") },
-            failure("token-wrong", status: 401) { try await $0.call(.get, "/notary/whoami") },
-            failure("keys-broken", status: 500) { world in
-                try await world.control(.post, "keys/notary/plain/break")
-                return try await world.call(.get, "/notary/plain/jwks")
-            },
-        ]
         vendor.tokens = [
             TokenCase("seal", defects: [], refused: Defect.names.filter { $0 != "missing-CLAIM" }) { world, order in
                 let token = try await world.mint("notary/seal", order)
@@ -46,10 +38,4 @@ extension VendorConformance {
         ]
         return vendor
     }()
-
-    private static func failure(
-        _ name: String, status: Int, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) -> FailureCase {
-        FailureCase(name, status: status, body: #"{"code":"\#(name)","motto":"kit"}"#, by: provoke)
-    }
 }

@@ -23,21 +23,6 @@ extension VendorConformance {
             RouteCase("tell", .post, "/switchboard/tell?to=a&text=x", status: 204, answer: ""),
         ]
         vendor.refusal = { $0.route == "socket" ? "upgrade-required" : nil }
-        vendor.failures = [
-            failure("nothing-here", status: 404) { try await $0.call(.get, "/switchboard/nothing") },
-            failure("session-unknown", status: 401) { try await $0.call(.get, "/switchboard/sessions/a/socket") },
-            failure("upgrade-required", status: 426) { world in
-                _ = try await world.call(.post, "/switchboard/sessions/a")
-                return try await world.call(.get, "/switchboard/sessions/a/socket")
-            },
-            failure("refused", status: 409) { try await $0.call(.post, "/switchboard/tell?and=refuse") },
-        ]
         return vendor
     }()
-
-    private static func failure(
-        _ name: String, status: Int, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) -> FailureCase {
-        FailureCase(name, status: status, body: #"{"code":"\#(name)"}"#, by: provoke)
-    }
 }

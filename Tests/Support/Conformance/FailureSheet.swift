@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 
 /// A vendor's `failures.yaml`, read independently of the product's template reader.
-struct FailureSheet: Sendable {
+package struct FailureSheet: Sendable {
     /// An answer as seen on the wire.
     struct Answer: Sendable {
         let status: Int
@@ -18,7 +18,7 @@ struct FailureSheet: Sendable {
     private static let sheets = Mutex<[String: FailureSheet]>([:])
 
     /// The vendor's sheet in a folder of fixtures, read once: hundreds of cases ask for it.
-    static func read(_ vendor: String, in fixtures: String) throws -> FailureSheet {
+    package static func read(_ vendor: String, in fixtures: String) throws -> FailureSheet {
         let place = "\(fixtures)/\(vendor)"
         if let known = sheets.withLock({ $0[place] }) { return known }
         let sheet = try FailureSheet(vendor, in: fixtures)
@@ -77,7 +77,7 @@ struct FailureSheet: Sendable {
     func hasParameters(_ failure: String) -> Bool { failures[failure]?["parameters"] != nil }
 
     /// Every possible status of a failure, for any route and switches.
-    func statuses(of failure: String) -> Set<Int> {
+    package func statuses(of failure: String) -> Set<Int> {
         let entry = failures[failure] ?? [:]
         return Set(([entry] + (entry["variants"]?.array ?? [])).compactMap { $0["status"]?.int })
     }

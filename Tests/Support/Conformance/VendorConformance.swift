@@ -21,8 +21,6 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var routes: [RouteCase] = []
     /// The digest of the `failures.yaml` that a start leaves unread.
     package var judgedFile: FixtureDigest?
-    /// Ways to provoke each failure.
-    package var failures: [FailureCase] = []
     /// What each value of each switch does.
     package var switches: [SwitchCase] = []
     /// Name, documented and observed value of each switch.
@@ -49,14 +47,14 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var fieldsForArmed: World.Fields = []
     /// Replaces what each answer has of its own, such as an id, by what `failures.yaml` has in its place.
     package var withoutOwnIDs: @Sendable (String) -> String = { $0 }
-    /// Whether the journal gives a reason for each failure; the tests' own vendors need none.
-    package var givesReasons = true
     /// Values that the start shows as samples.
     package var samples: [String] = []
     /// Accounts that prevent the start.
     package var wrongAccounts: [WrongAccounts] = []
     /// Checks that apply to each of its answers, whatever the content.
     package var inspect: @Sendable (ReceivedAnswer) -> Void = { _ in }
+    /// Whether the journal gives a reason for each failure; the tests' own vendors need none.
+    package var givesReasons = true
     /// The server's vendors and fixtures; the repository's by default.
     package var server = ConformanceServer.repository
 
