@@ -1,4 +1,4 @@
-package import JSON
+public import JSON
 
 /// A vendor that describes its state once, as records; export and import follow from that.
 package protocol RecordedVendor: Vendor {
@@ -32,4 +32,265 @@ extension RecordedVendor {
         if let problem = coder.problem { throw problem }
         return state
     }
+}
+
+/// How much of a vendor's state a sandbox keeps besides the fixtures.
+public struct StateSize: Sendable, Hashable {
+    public var records: Int
+    /// An estimate, which must be cheap to get.
+    public var bytes: Int
+
+    @inlinable
+    public init(records: Int = 0, bytes: Int = 0) { (self.records, self.bytes) = (records, bytes) }
+
+    /// The most that a sandbox keeps of each vendor (ours).
+    ///
+    /// What adds to a state that has come to it is undone and refused, so that no client can fill the memory: with 413,
+    /// which covers more than a server is able to keep (RFC 9110 section 15.5.14). Waiting (429) would not help.
+    @inlinable public static var most: StateSize { StateSize(records: 100_000, bytes: 256 << 20) }
+
+    @inlinable public var isFull: Bool { records >= Self.most.records || bytes >= Self.most.bytes }
+
+    @inlinable
+    public static func += (sum: inout StateSize, other: StateSize) {
+        sum = StateSize(records: sum.records + other.records, bytes: sum.bytes + other.bytes)
+    }
+
+    @inlinable
+    public static func + (one: StateSize, other: StateSize) -> StateSize {
+        StateSize(records: one.records + other.records, bytes: one.bytes + other.bytes)
+    }
+
+    @inlinable
+    public static func - (one: StateSize, other: StateSize) -> StateSize {
+        StateSize(records: one.records - other.records, bytes: one.bytes - other.bytes)
+    }
+}
+
+extension Vendor {
+    /// By default, a state is never full.
+    @inlinable
+    public func size(of state: State) -> StateSize { StateSize() }
+
+    /// A copy of a state that is full, to undo what adds to it; only then, since the next change has to copy the tables.
+    @inlinable
+    func fullCopy(of state: State) -> State? { size(of: state).isFull ? state : nil }
+
+    /// Undoes what was added to a full state.
+    ///
+    /// - Returns: why it was undone; `nil` if nothing was added.
+    @usableFromInline
+    func undo(_ state: inout State, since full: State) -> String? {
+        let (before, now) = (size(of: full), size(of: state))
+        guard now.records > before.records || now.bytes > before.bytes else { return nil }
+        state = full
+        let most = StateSize.most
+        return "the sandbox keeps \(before.records) records of \(before.bytes) bytes of \(Self.identity.title); "
+            + "expected fewer than \(most.records) of \(most.bytes) before anything is added"
+    }
+}
+
+extension RecordTable {
+    /// What requests added to the records of the fixtures.
+    @inlinable public var size: StateSize {
+        guard !overlay.isEmpty else { return StateSize() }
+        return StateSize(
+            records: overlay[0].added.count, bytes: overlay[0].byteCount - base.untouched.byteCount)
+    }
+}
+
+extension RecordTable where Record: CodedRecord {
+    /// Sets the parts of a record that depend on other data, before its own members are read.
+    package typealias Preparation = (inout Record, FixtureMapping) throws(FixtureProblem) -> Void
+
+    /// Reads a list of records, checked against each other.
+    ///
+    /// - Parameters:
+    ///   - known: records of an earlier state, which supply what a list omits.
+    ///   - complaint: what is wrong with a record for the state as a whole.
+    package static func list(
+        _ node: FixtureNode, _ form: RecordForm, known: RecordTable? = nil, atMost limit: Int = .max,
+        prepare: Preparation = { _, _ in }, complaint: (Record) -> String? = { _ in nil }
+    ) throws(FixtureProblem) -> [Record] {
+        var records: [Record] = []
+        var (keys, names): (Set<Key>, Set<Record.Name>) = ([], [])
+        let members = Record.memberNames(form)
+        try node.forEachRecord(atMost: limit) { (node) throws(FixtureProblem) in
+            var record = Record()
+            try record.read(node, members, form, prepare: prepare)
+            if let complaint = complaint(record) { throw node.problem(complaint) }
+            guard !keys.contains(record.key) else { throw node.problem(record.clash(over: nil)) }
+            if let name = record.names.first(where: names.contains) { throw node.problem(record.clash(over: name)) }
+            keys.insert(record.key)
+            names.formUnion(record.names)
+            if let known = known?[record.key] { record.keepSecrets(of: known, leftOutBy: form.extent) }
+            records.append(record)
+        }
+        return records
+    }
+}
+
+extension RecordCoder {
+    /// The records of a table: all, or those that requests added or changed. What is read overlays the table.
+    ///
+    /// - Parameters:
+    ///   - bound: how many records are allowed besides those of the fixtures.
+    ///   - read: reads the records of a list, checked against each other; it receives the original table.
+    /// - Returns: the keys that were read, in order.
+    @discardableResult
+    package mutating func table<Record: KeyedRecord>(
+        _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true, within bound: RecordBound? = nil,
+        write: (Record, StateExtent) -> JSON,
+        read: (FixtureNode, RecordTable<Record>) throws(FixtureProblem) -> [Record]
+    ) -> [Record.Key] {
+        let extent = extent ?? .changes
+        if isWritingRows {
+            rows(name, &table) { write($0, extent) }
+            return []
+        }
+        guard isReading else {
+            let elements = self.elements { (extent == .whole ? table.all : table.changed).map { write($0, extent) } }
+            list(name, elements) { _ in }
+            return []
+        }
+        var records: [Record] = []
+        reading { (mapping) throws(FixtureProblem) in
+            let known = table
+            if extent == .whole { table.removeAll() }
+            guard let node = isRequired ? try mapping.required(name) : mapping[name] else { return }
+            records = try read(node, known)
+            let made = records.count { !known.isOfFixtures($0.key) }
+            if let bound, made > bound.count {
+                throw mapping.node.problem(
+                    "\(name): \(made) of them are not in the fixtures; at most \(bound.count) are kept")
+            }
+            for record in records { table.put(record) }
+        }
+        return records.map { $0.key }
+    }
+
+    /// The records of a table, which describe their own reading and writing.
+    @discardableResult
+    package mutating func table<Record: KeyedRecord & CodedRecord>(
+        _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true, within bound: RecordBound? = nil,
+        atMost limit: Int = .max,
+        prepare: RecordTable<Record>.Preparation = { _, _ in }, complaint: (Record) -> String? = { _ in nil }
+    ) -> [Record.Key] {
+        let form = form
+        return self.table(name, &table, isRequired: isRequired, within: bound, write: { $0.json($1) }) {
+            (node, known) throws(FixtureProblem) in
+            try RecordTable.list(
+                node, form, known: known, atMost: limit, prepare: prepare, complaint: complaint)
+        }
+    }
+
+    /// The keys of fixture records that were removed from a table.
+    package mutating func removals<Record: KeyedRecord>(
+        _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true
+    ) where Record.Key: RecordValue {
+        var read: [Record.Key] = []
+        list(name, elements { table.removed.map(\.written) }, isRequired: isRequired) { (node) throws(FixtureProblem) in
+            read.append(try Record.Key.read(node))
+        }
+        for key in read { table.remove(key) }
+    }
+
+    /// The largest number that a table has issued; it keeps the fixtures' numbers from being issued again.
+    package mutating func lastNumber<Record: KeyedRecord>(
+        _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = false,
+        read: (FixtureNode) throws(FixtureProblem) -> Int
+    ) {
+        var number = table.lastNumber
+        note(isChanged: number != table.untouched.lastNumber)
+        member(name, &number, or: isRequired ? nil : 0, write: { $0.written }, read: read)
+        if isReading { table.count(from: number) }
+    }
+}
+
+extension RecordTable where Key == ExactText {
+    @inlinable
+    public subscript(text: String) -> Record? { self[ExactText(text)] }
+
+    package mutating func remove(_ text: String) { remove(ExactText(text)) }
+}
+
+package protocol RecordValue {
+    static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
+    /// The value in the form that ``read(_:)`` reads.
+    var written: JSON { get }
+}
+
+extension String: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> String { try node.string() }
+    package var written: JSON { .string(self) }
+}
+
+extension ExactText: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> ExactText { ExactText(try node.string()) }
+    package var written: JSON { json }
+}
+
+extension Int: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Int { try node.int() }
+    package var written: JSON { JSON(self) }
+}
+
+/// In quotes: not every reader of JSON takes a number of 64 bits.
+extension UInt64: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> UInt64 {
+        guard let number = UInt64(try node.string()) else {
+            throw node.problem("expected a whole number in quotes, such as “12”")
+        }
+        return number
+    }
+
+    package var written: JSON { .string(String(self)) }
+}
+
+extension Double: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Double { try node.number() }
+    package var written: JSON { .number(JSONNumber(self)) }
+}
+
+extension Bool: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Bool { try node.bool() }
+    package var written: JSON { .bool(self) }
+}
+
+extension Moment: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Moment { try node.moment() }
+    /// The Unix seconds, which read back as the same moment.
+    package var written: JSON { .number(JSONNumber(unixSeconds)) }
+}
+
+extension Array: RecordValue where Element: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> [Element] {
+        var values: [Element] = []
+        for element in try node.elements() { values.append(try Element.read(element)) }
+        return values
+    }
+
+    package var written: JSON { .array(map(\.written)) }
+}
+
+/// JSON from a client, kept unchanged.
+extension JSON: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> JSON { try node.verbatim() }
+    package var written: JSON { self }
+}
+
+/// A record that stands in another one, with its secrets.
+extension RecordValue where Self: CodedRecord {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self {
+        var record = Self()
+        try record.read(node, .export(.changes))
+        return record
+    }
+
+    package var written: JSON { json(.changes) }
+}
+
+extension RecordValue where Self: RawRepresentable<String> & CaseIterable {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self { try node.choice(of: Self.self) }
+    package var written: JSON { .string(rawValue) }
 }

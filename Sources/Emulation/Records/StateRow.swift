@@ -104,3 +104,131 @@ extension StateRow {
         }
     }
 }
+
+/// What a store has of a sandbox, as far as records do not know it themselves: what was last written of each list that
+/// is no table, and of whatever is no list.
+package struct StateLedger: Sendable {
+    fileprivate struct Entry: Sendable {
+        let key: String
+        let hash: Int
+    }
+
+    fileprivate var lists: [String: [Entry]] = [:]
+    fileprivate var singles: [StateRow.Name: Int] = [:]
+    fileprivate var lastRank = 0
+    /// Whether the store has these rows and no others. If not, all of them are written anew.
+    package fileprivate(set) var isTrue = true
+
+    /// Starts with the rows that a store has.
+    package init(_ rows: [StateRow] = []) {
+        for row in rows {
+            let hash = row.document.hashValue
+            if row.name.key.isEmpty {
+                singles[row.name] = hash
+            } else {
+                lists[row.name.part, default: []].append(Entry(key: row.name.key, hash: hash))
+            }
+            lastRank = max(lastRank, row.rank)
+        }
+    }
+
+    /// From now on the store may have other rows.
+    package mutating func distrust() { isTrue = false }
+
+    /// Whether the store never had a row.
+    package var isEmpty: Bool { lastRank == 0 }
+}
+
+/// Collects the rows of a sandbox, in one pass over its state.
+public final class RowWriter {
+    package enum Pass {
+        /// Tables begin to note their changes; nothing is written.
+        case marking
+        /// What has changed since the last pass is written.
+        case changes
+        /// Everything is written, of a copy whose tables note nothing.
+        case everything
+    }
+
+    let pass: Pass
+    package private(set) var rows = StateRows()
+    /// What the store has, once that is written.
+    package private(set) var ledger: StateLedger
+
+    package init(_ pass: Pass, _ ledger: StateLedger = StateLedger()) {
+        (self.pass, self.ledger) = (pass, ledger)
+        if pass == .everything { rows.isAnew = true }
+    }
+
+    /// The name of a record in a list; the empty one is that of what is no list. It has no NUL, which no database takes.
+    static func key(_ text: some CustomStringConvertible) -> String { ":" + escaped(text.description, "\0", "%00") }
+
+    /// A name as a step of a path.
+    static func component(_ key: String) -> String { escaped(key, "/", "%2F") }
+
+    private static func escaped(_ text: String, _ sign: Unicode.Scalar, _ escape: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0 == sign || $0 == "%" }) else { return text }
+        return text.unicodeScalars.reduce(into: "") { $0 += $1 == sign ? escape : $1 == "%" ? "%25" : String($1) }
+    }
+
+    func put(_ name: StateRow.Name, _ json: JSON) { put(name, json.bytes) }
+
+    private func put(_ name: StateRow.Name, _ document: [UInt8]) {
+        ledger.lastRank += 1
+        rows.written.append(StateRow(name, rank: ledger.lastRank, document: document))
+    }
+
+    func remove(_ name: StateRow.Name) { if pass == .changes { rows.removed.append(name) } }
+
+    func empty(_ part: String) { if pass == .changes { rows.emptied.append(part) } }
+
+    /// From now on the table of that part knows which of its records have changed.
+    func forgetList(_ part: String) { ledger.lists[part] = nil }
+
+    private func hash(of name: StateRow.Name) -> Int? {
+        if let hash = ledger.singles[name] { return hash }
+        // Read from a store, it could have been a record of a list.
+        guard !name.key.isEmpty, let index = ledger.lists[name.part]?.firstIndex(where: { $0.key == name.key }) else {
+            return nil
+        }
+        ledger.singles[name] = ledger.lists[name.part]?.remove(at: index).hash
+        return ledger.singles[name]
+    }
+
+    /// Writes what is no list, if it differs from what the store has; `nil` removes it.
+    package func single(_ name: StateRow.Name, _ json: JSON?) {
+        let (known, document) = (hash(of: name), json?.bytes)
+        if document?.hashValue == known { return }
+        ledger.singles[name] = document?.hashValue
+        if let document { put(name, document) } else { remove(name) }
+    }
+
+    /// Writes a list whose records have no names, if it differs from what the store has.
+    ///
+    /// Records that came at the end or went anywhere are written or removed one by one; after any other change the list
+    /// is written anew.
+    package func list(_ part: String, _ elements: [JSON]) {
+        let documents = elements.map(\.bytes)
+        let (hashes, known) = (documents.map(\.hashValue), ledger.lists[part] ?? [])
+        if known.lazy.map({ $0.hash }).elementsEqual(hashes) { return }
+        let present = Set(hashes)
+        var kept = known.filter { present.contains($0.hash) }
+        if kept.lazy.map({ $0.hash }).elementsEqual(hashes.prefix(kept.count)) {
+            for gone in known where !present.contains(gone.hash) {
+                remove(StateRow.Name(part: part, key: gone.key))
+            }
+        } else {
+            empty(part)
+            kept = []
+        }
+        for (document, hash) in zip(documents, hashes).dropFirst(kept.count) {
+            let key = Self.key(ledger.lastRank + 1)
+            put(StateRow.Name(part: part, key: key), document)
+            kept.append(StateLedger.Entry(key: key, hash: hash))
+        }
+        ledger.lists[part] = kept
+    }
+
+    /// Whether the store has rows, or gets some.
+    var hasRows: Bool { !ledger.isEmpty }
+}

@@ -76,3 +76,211 @@ final class Bloomreach: Vendor {
 typealias BloomreachCall = Call<Bloomreach>
 /// A request to Bloomreach, matched to its route.
 typealias BloomreachArrival = Arrival<Bloomreach>
+
+/// Calls that track, read and link. Each route serves both projects and streams: body and response are the same, only
+/// the credentials differ.
+extension Bloomreach {
+    private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
+    private static let data = "/data/v2/projects/{project}/customers"
+
+    static let trackingRoutes: [Route<Bloomreach>] = [
+        Route(
+            "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
+            access: .keys(.customers), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
+            bodyLimit: bodyLimit, handler: trackCustomer),
+        Route(
+            "track.events", .post(track.project + "/customers/events"),
+            observed: .post(track.stream + "/customers/events"),
+            access: .keys(.events), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
+            bodyLimit: bodyLimit, handler: trackEvent),
+        Route(
+            "track.clicks", .post(track.project + "/campaigns/clicks"),
+            observed: .post(track.stream + "/campaigns/clicks"),
+            access: .keys(.campaigns), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
+            bodyLimit: bodyLimit, handler: trackClick),
+        Route(
+            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .observed,
+            source: "Python client; reference pages; public key inferred", handler: runBatch),
+        Route(
+            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .observed,
+            source: "Python client; reference pages; public key inferred", handler: readSystemTime),
+        Route(
+            "selfcheck.send", .post("/campaigns/send-self-check-notification"),
+            observed: .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
+            evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit,
+            handler: sendSelfCheck),
+        Route(
+            "ids.link", .post("/webxp/projects/{project}/cookies/{cookie}/link-ids"),
+            .post("/webxp/streams/{stream}/cookies/{cookie}/link-ids"), access: .app(.segments), evidence: .observed,
+            source: "both SDKs", bodyLimit: bodyLimit, handler: linkIDs),
+    ]
+
+    private static let withPrivateKey = RouteGroup<Bloomreach>(
+        access: .privateKey, evidence: .observed, source: "Python client; that it is private: reference pages",
+        bodyLimit: bodyLimit)
+
+    static let dataRoutes: [Route<Bloomreach>] = [
+        Route(
+            "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
+            source: "SDK page; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
+        withPrivateKey.route("data.export-one", .post(data + "/export-one"), handler: exportCustomer),
+        withPrivateKey.route("data.events", .post(data + "/events"), handler: readEvents),
+        withPrivateKey.route("data.export", .post(data + "/export"), handler: exportCustomers),
+        withPrivateKey.route("data.anonymize", .post(data + "/anonymize"), handler: anonymizeCustomer),
+        Route(
+            "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, evidence: .observed,
+            source: "iOS example app", secrets: ["customer_token"], bodyLimit: bodyLimit, handler: mintForExampleApp),
+    ]
+}
+
+/// Content for an app's customer: inbox, in-app messages, content blocks, consents, segments, recommendations.
+///
+/// Each call has a path for projects and, if the vendor's newer SDKs have one, a path for streams (observed, iOS
+/// `RequestFactory.swift`, android5 `ApiEndPoint.kt`).
+extension Bloomreach {
+    static let contentRoutes: [Route<Bloomreach>] = inboxRoutes + messageRoutes + blockRoutes + customerRoutes
+
+    private static let inboxRoutes: [Route<Bloomreach>] = [
+        Route(
+            "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
+            observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
+            source: "SDK page; bodies: both SDKs; sync token: iOS tests, form ours", bodyLimit: bodyLimit,
+            handler: fetchInbox),
+        Route(
+            "appinbox.markasread", .post("/webxp/projects/{project}/appinbox/markasread"),
+            observed: .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox, evidence: .documented,
+            source: "SDK page; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
+    ]
+
+    private static let messageRoutes: [Route<Bloomreach>] = [
+        Route(
+            "inapp.messages", .post("/webxp/s/{project}/inappmessages"),
+            observed: .post("/webxp/streams/{stream}/inappmessages"),
+            access: .publicKey(.inapp), evidence: .documented,
+            source: "SDK page; query of newer SDKs and bodies: both SDKs",
+            bodyLimit: bodyLimit, handler: inAppMessages)
+    ]
+
+    private static let blockRoutes: [Route<Bloomreach>] = [
+        Route(
+            "blocks.static", .get("/wxstatic/projects/{project}/bundle-ios.json"),
+            .get("/wxstatic/projects/{project}/bundle-android.json"),
+            .get("/wxstatic/streams/{stream}/bundle-ios.json"),
+            .get("/wxstatic/streams/{stream}/bundle-android.json"), access: .staticContent, evidence: .observed,
+            source: "both SDKs; that no credential is needed: ours", bodyLimit: bodyLimit, handler: staticBlocks),
+        Route(
+            "blocks.personal", .post("/webxp/s/{project}/inappcontentblocks"),
+            .post("/webxp/streams/{stream}/inappcontentblocks"), access: .app(.blocks), evidence: .observed,
+            source: "both SDKs", bodyLimit: bodyLimit, handler: personalBlocks),
+    ]
+
+    private static let customerRoutes: [Route<Bloomreach>] = [
+        Route(
+            "consents.list", .post("/data/v2/projects/{project}/consent/categories"),
+            observed: .get("/data/v2/projects/{project}/consent/categories"),
+            .get("/data/v2/streams/{stream}/consent/categories"), .post("/data/v2/streams/{stream}/consent/categories"),
+            access: .keys(.consents), evidence: .documented, source: "POST: SDK page; GET and streams: every SDK",
+            bodyLimit: bodyLimit,
+            handler: consents),
+        Route(
+            "segments.list", .get("/webxp/projects/{project}/segments"), .get("/webxp/streams/{stream}/segments"),
+            access: .app(.segments), evidence: .observed, source: "both SDKs", bodyLimit: bodyLimit, handler: segments),
+        Route(
+            "recommend.user", .post("/optimization/streams/{stream}/recommend/user"), access: .recommendations,
+            evidence: .observed, source: "iOS and android5", bodyLimit: bodyLimit, handler: recommendations),
+    ]
+}
+
+/// A kind of credential. Source: documented, the vendor's pages on authentication and `authorization.md` of its SDK.
+enum BloomreachCredentialKind: String, Sendable, CaseIterable {
+    /// `Token KEY`, or the query `access_token`.
+    case publicKey = "public key"
+    /// `Basic base64(ID:SECRET)`.
+    case privateKey = "private key"
+    /// `Bearer JWT` on the paths of a project.
+    case customerToken = "customer token"
+    /// `Bearer JWT` on the paths of a stream.
+    case streamToken = "stream token"
+}
+
+/// What a route requires of its caller: one row of the permission matrix.
+struct BloomreachAccess: Sendable {
+    /// The credentials accepted on the paths of a project.
+    let accepted: Set<BloomreachCredentialKind>
+    /// The permission that a public key needs.
+    let permission: BloomreachPermission?
+    /// Whether a call may omit its credential, or its project too.
+    var openness = Openness.closed
+    /// Whether a stream requires a token here even if it requires few.
+    var alwaysNeedsStreamToken = false
+    /// Whether this is one of the two routes that a project may restrict to customer tokens.
+    var isAppInbox = false
+
+    enum Openness: Sendable {
+        case closed
+        /// A credential may be absent; if present, it is fully verified.
+        case credentialOptional
+        /// Project and credential are ignored.
+        case open
+    }
+
+    /// A public key with that permission, or a private key.
+    static func keys(_ permission: BloomreachPermission?) -> BloomreachAccess {
+        BloomreachAccess(accepted: [.publicKey, .privateKey], permission: permission)
+    }
+
+    static func publicKey(_ permission: BloomreachPermission) -> BloomreachAccess {
+        BloomreachAccess(accepted: [.publicKey], permission: permission)
+    }
+
+    /// A public key with that permission, or a customer token.
+    static func app(_ permission: BloomreachPermission) -> BloomreachAccess {
+        BloomreachAccess(accepted: [.publicKey, .customerToken], permission: permission)
+    }
+
+    /// The app inbox: a public key with its permission, or a customer token; a stream always wants a token.
+    static let appInbox = BloomreachAccess(
+        accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
+
+    /// Static content: open, but a credential must be valid if sent.
+    static let staticContent = BloomreachAccess(
+        accepted: [.publicKey, .customerToken], permission: .blocks, openness: .credentialOptional)
+
+    static let privateKey = BloomreachAccess(accepted: [.privateKey], permission: nil)
+
+    static let recommendations = BloomreachAccess(accepted: [], permission: nil, alwaysNeedsStreamToken: true)
+
+    static let open = BloomreachAccess(accepted: [], permission: nil, openness: .open)
+}
+
+extension HTTPField.Name {
+    private static let allowedMethods = Self("Access-Control-Allow-Methods") ?? .allow
+    private static let allowedHeaders = Self("Access-Control-Allow-Headers") ?? .allow
+    private static let allowedAge = Self("Access-Control-Max-Age") ?? .age
+
+    fileprivate static let preflight: [(name: Self, value: String)] = [
+        (allowedMethods, "GET, POST, OPTIONS"),
+        // Listed, since * does not cover authorization (Fetch standard).
+        (allowedHeaders, "authorization, content-type, if-none-match, x-understudy-sandbox"), (allowedAge, "600"),
+    ]
+}
+
+/// CORS for browsers, by switch `cors` (ours: the vendor documents nothing, and its SDKs are not browsers).
+extension Bloomreach {
+    /// Lets a page of any origin read the response. Only browsers send an origin.
+    func allowOrigin(on response: inout Response, to request: Request, _ switches: () -> BloomreachSwitches) {
+        guard request.fields.bytes(of: .origin) != nil, switches().cors else { return }
+        response.fields[.accessControlAllowOrigin] = "*"
+        response.fields[.accessControlExposeHeaders] = "ETag, x-request-id"
+    }
+
+    /// Answers a browser's preflight request without looking at project or key.
+    func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
+        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors else {
+            return nil
+        }
+        var response = Response.empty()
+        for (name, value) in HTTPField.Name.preflight { response.fields[name] = value }
+        return response
+    }
+}

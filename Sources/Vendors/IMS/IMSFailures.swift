@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 
 /// Every failure of IMS; `failures.yaml` defines how each looks.
 enum IMSFailure: String, VendorFailure {
@@ -57,3 +58,86 @@ enum IMSFailure: String, VendorFailure {
 
 /// A handler's decision to answer with one of IMS's failures.
 typealias IMSRefusal = Refusal<IMSFailure>
+
+/// What a client of IMS sends.
+typealias IMSBody = Fields<IMS>
+
+extension IMSBody {
+    /// ours: the limit for texts that a sandbox keeps, in Unicode scalars.
+    static var longestText: Int { 255 }
+}
+
+extension IMS: FieldDialect {
+    static let fieldPolicy = FieldPolicy(textLengths: 1...IMSBody.longestText, indexSigns: (".", ""))
+
+    /// The first wrong field decides, and the answer names its path.
+    static func refusal(of problems: [FieldProblem]) -> Refused {
+        let problem = problems[0]
+        if let reason = problem.reason(of: "the content", expected: "an object", whenEmpty: nil) {
+            return Refusal(.bodyMalformed, because: reason)
+        }
+        let place = problem.isInQuery ? "\(problem.path) in the query" : problem.path
+        return Refusal(.bodyInvalid, ["field": .string(problem.path)], because: "\(place) \(why(problem))")
+    }
+
+    private static func why(_ problem: FieldProblem) -> String {
+        let found = problem.found ?? .null
+        let shown = problem.isInQuery ? "“\(found.string ?? "")”" : shown(found)
+        return switch problem.kind {
+        case .missing: "was not sent; expected it"
+        case .wrongType where problem.list != nil: "is not an object"
+        case .wrongType where problem.expected == "a boolean":
+            "is \(shown), a JSON \(found.typeName); expected true or false"
+        case .noChoice(let choices) where problem.isInQuery:
+            "is \(shown); expected one of \(choices.joined(separator: ", "))"
+        case .noChoice(let choices):
+            "is not one of \(choices.joined(separator: ", ")); expected one of them, found \(shown)"
+        case .noTime: RFC3339Time.refusal(of: found)
+        case .tooShort(let minimum): "is an empty text; expected at least \(minimum) character"
+        case .tooLong(let maximum):
+            "has \(found.string?.unicodeScalars.count ?? 0) characters; expected at most \(maximum)"
+        case .unknown(let name, let known): "is unknown\(Nearest.hint(to: name, among: known))"
+        case .wrongValue: "is \(shown); expected \(problem.expected)"
+        case .other(let reason): reason
+        case .wrongType, .notJSON, .otherContent: problem.typeMismatch
+        }
+    }
+
+    /// A readable form of a value, cut when long.
+    fileprivate static func shown(_ value: JSON) -> String {
+        let text = value.string.map { $0.isEmpty ? "an empty text" : "“\($0)”" } ?? value.text
+        return text.count > 60 ? text.prefix(60) + "…" : text
+    }
+}
+
+extension FieldReader {
+    /// A required text of 1 to 40 lowercase letters, digits and hyphens.
+    mutating func name(_ name: String) -> String {
+        let text = text(name)
+        guard text.utf8.count <= 40, text.utf8.allSatisfy(Self.isNameByte) else {
+            let found = IMS.shown(.string(text))
+            refuse(name, "is not made of 1 to 40 of a-z, 0-9 and -; expected that, found \(found)")
+            return ""
+        }
+        return text
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    /// An email address: anything with an `@` (ours).
+    mutating func email(_ name: String) -> String? {
+        guard let text = optionalText(name), !text.isEmpty else { return nil }
+        if !text.utf8.contains(UInt8(ascii: "@")) {
+            report(name, .wrongValue, expected: "an address with @", found: .string(text))
+        }
+        return text
+    }
+
+    /// A required time in the text form of RFC 3339.
+    mutating func time(_ name: String) -> RFC3339Time { time(name, isRequired: true, RFC3339Time.init) ?? .epoch }
+}

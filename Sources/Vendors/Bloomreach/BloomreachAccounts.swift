@@ -1,0 +1,204 @@
+import Emulation
+import JSON
+import Tokens
+
+/// A secret that signs tokens: the UTF-8 bytes of a text, not decoded.
+final class BloomreachSigningKey: Sendable {
+    /// The key id in `kid`; for a private key, also the name in `Basic`.
+    let id: String
+    /// The text as printed, used to diagnose wrong encodings.
+    let text: String
+    let signing: SigningKey
+    let verification: VerificationKey
+    /// The kind of key and its owner, for people.
+    let phrase: String
+
+    /// - Parameter kind: the kind of key and its owner: “private key of project P”.
+    init(id: String, text: String, kind: String) throws(KeyError) {
+        self.id = id
+        self.text = text
+        phrase = "\(kind) \(id)"
+        signing = try SigningKey.secret(text)
+        var verification = signing.verificationKey
+        verification.id = phrase
+        self.verification = verification
+    }
+}
+
+final class BloomreachProject: Sendable {
+    let token: String
+    /// The hard ids that it defines in addition to `registered`.
+    let idNames: [String]
+    let publicKeys: [BloomreachPublicKey]
+    /// Pairs of key id and secret; the pair used in `Basic` also signs customer tokens.
+    let privateKeys: [BloomreachSigningKey]
+    /// Overrides the switch of the same name.
+    let appInboxAuth: BloomreachSwitches.AppInboxAuth?
+
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("token", "id_names", "public_keys", "private_keys", "app_inbox_auth", "customers")
+        token = try entry.required("token").string()
+        guard BloomreachAddress.isWellFormed(token) else {
+            throw node.problem("the project token “\(token)” is not made of letters, digits and -")
+        }
+        var publicKeys: [BloomreachPublicKey] = []
+        for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
+        self.publicKeys = publicKeys
+        idNames = try entry["id_names"]?.strings() ?? []
+        privateKeys = try BloomreachSigningKey.list(entry["private_keys"], kind: "private key of project \(token)")
+        appInboxAuth = try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self)
+    }
+
+    func publicKey(_ key: String) -> BloomreachPublicKey? { publicKeys.first { $0.key.hasSameBytes(as: key) } }
+
+    func privateKey(_ id: String) -> BloomreachSigningKey? { privateKeys.first { $0.id.hasSameBytes(as: id) } }
+
+    func definesID(_ name: String) -> Bool {
+        [BloomreachID.cookie, BloomreachID.registered].contains { $0.hasSameBytes(as: name) }
+            || idNames.contains { $0.hasSameBytes(as: name) }
+    }
+}
+
+/// A stream of the Data hub, which uses the data of a project.
+final class BloomreachStream: Sendable {
+    let id: String
+    let project: BloomreachProject
+    let signingKeys: [BloomreachSigningKey]
+    /// Names of ids that a write without a token may not use.
+    let signedOnlyIDs: [String]
+    /// Overrides the switch of the same name.
+    let requireJWT: BloomreachSwitches.RequireJWT?
+
+    fileprivate init(_ node: FixtureNode, of projects: [BloomreachProject]) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "project", "signing_keys", "signed_only_ids", "require_jwt")
+        let token = try entry.required("project").string()
+        id = try entry.required("id").string()
+        guard BloomreachAddress.isWellFormed(id) else {
+            throw node.problem("the stream id “\(id)” is not made of letters, digits and -")
+        }
+        guard let project = projects.first(where: { $0.token == token }) else {
+            throw node.problem(
+                "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
+        }
+        self.project = project
+        signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
+        signedOnlyIDs = try entry["signed_only_ids"]?.strings() ?? []
+        requireJWT = try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self)
+    }
+
+    func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
+}
+
+/// The accounts in the fixtures: projects with keys, streams, and the initial customers of every sandbox.
+struct BloomreachAccounts: Sendable {
+    let projects: [BloomreachProject]
+    let streams: [BloomreachStream]
+    /// The customers by project token, numbered in file order.
+    let customers: [String: BloomreachCustomerStore]
+
+    func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
+
+    func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
+
+    /// All keys that sign tokens, projects' keys first.
+    var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
+
+    /// A token's `kid` for display; masked if it contains a misplaced secret.
+    func shown(keyID: String?) -> Fact {
+        guard let keyID else { return .absent }
+        let keys = projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys)
+        let holdsSecret = keys.contains { !$0.text.isEmpty && keyID.contains($0.text) }
+        return .text(holdsSecret ? "a text that holds a secret" : keyID)
+    }
+}
+
+// MARK: - accounts.yaml
+
+extension BloomreachAccounts {
+    /// Reads `accounts.yaml`.
+    init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let document = try fixtures.document("accounts.yaml").mapping("projects", "streams")
+        var projects: [BloomreachProject] = []
+        var customers: [String: BloomreachCustomerStore] = [:]
+        for node in try document.required("projects").elements() {
+            let project = try BloomreachProject(node)
+            guard !projects.contains(where: { $0.token == project.token }) else {
+                throw node.problem("another project has the token \(project.token)")
+            }
+            projects.append(project)
+            customers[project.token] = try BloomreachCustomerStore(node, fixtures)
+        }
+        guard !projects.isEmpty else { throw document.node.problem("there must be a project") }
+        var streams: [BloomreachStream] = []
+        for node in try document["streams"]?.elements() ?? [] {
+            let stream = try BloomreachStream(node, of: projects)
+            guard !streams.contains(where: { $0.id == stream.id }), !projects.contains(where: { $0.token == stream.id })
+            else { throw node.problem("another stream or project has the id \(stream.id)") }
+            streams.append(stream)
+        }
+        self.projects = projects
+        self.streams = streams
+        self.customers = customers
+    }
+}
+
+extension BloomreachSigningKey {
+    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
+        var keys: [BloomreachSigningKey] = []
+        for node in try node?.elements() ?? [] {
+            let entry = try node.mapping("id", "secret")
+            do {
+                keys.append(
+                    try BloomreachSigningKey(
+                        id: try entry.required("id").string(), text: try entry.required("secret").string(), kind: kind))
+            } catch let problem as FixtureProblem {
+                throw problem
+            } catch {
+                throw node.problem("the secret cannot be used: \(error)")
+            }
+        }
+        return keys
+    }
+}
+
+extension FixtureNode {
+    func strings() throws(FixtureProblem) -> [String] {
+        var strings: [String] = []
+        for node in try elements() { strings.append(try node.string()) }
+        return strings
+    }
+}
+
+/// A permission of a public key. Source: that keys have such permissions is documented (page on API access of the
+/// mobile SDKs); the names are ours.
+enum BloomreachPermission: String, CaseIterable, Sendable {
+    case customers, events, campaigns, attributes, consents, inapp, appinbox, selfcheck, blocks, segments
+}
+
+/// A key embedded in an app: it identifies itself and proves nothing.
+final class BloomreachPublicKey: Sendable {
+    /// The key as it appears after `Token`.
+    let key: String
+    let permissions: Set<BloomreachPermission>
+    /// Customer properties that the key may neither write nor read.
+    let deniedProperties: [String]
+    /// Types of events that the key may not track.
+    let deniedEvents: [String]
+
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
+        var permissions = Set(BloomreachPermission.allCases)
+        if let list = entry["permissions"] {
+            permissions = []
+            for name in try list.elements() { permissions.insert(try name.choice(of: BloomreachPermission.self)) }
+        }
+        self.permissions = permissions
+        key = try entry.required("key").string()
+        deniedProperties = try entry["denied_properties"]?.strings() ?? []
+        deniedEvents = try entry["denied_events"]?.strings() ?? []
+    }
+
+    func mayUse(property name: String) -> Bool { !deniedProperties.contains { $0.hasSameBytes(as: name) } }
+
+    func mayTrack(event type: String) -> Bool { !deniedEvents.contains { $0.hasSameBytes(as: type) } }
+}

@@ -1,0 +1,284 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// Authentication that needs neither body nor state.
+extension Bloomreach {
+    func token(of credentials: BloomreachFacts) -> CompactToken? { credentials.compact }
+
+    func authenticate(_ arrival: BloomreachArrival, _ findings: inout Findings<BloomreachFailure>) -> BloomreachFacts {
+        let fields = arrival.request.fields
+        var presented = BloomreachFacts.Presented(
+            access: arrival.route.access, isPost: arrival.request.method == .post,
+            coding: fields[.contentEncoding], fields: fields)
+        var facts = BloomreachFacts(self, arrival.switches, at: arrival.moment)
+        if presented.access.openness != .open {
+            let address = BloomreachAddress(arrival)
+            presented.address = address
+            presented.authorization = BloomreachAuthorization(arrival.request)
+            facts.find(address)
+            take(presented.authorization, fields, &facts)
+        }
+        facts.presented = presented
+        findings.judge(facts, by: Self.callerRules)
+        if facts.token != nil, facts.project != nil {
+            findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
+        }
+        return facts
+    }
+
+    /// Takes the presented public key or token.
+    private func take(_ authorization: BloomreachAuthorization, _ fields: FieldLines, _ facts: inout BloomreachFacts) {
+        switch authorization {
+        case .publicKey(let key): if !facts.isStream { facts.publicKey = facts.project?.publicKey(key) }
+        case .token(let bytes):
+            facts.bearer = BearerToken(fields)
+            facts.take(recentTokens.reading(of: bytes, BloomreachToken.init(bytes:)))
+        case .privateKey, .absent, .malformed: break
+        }
+    }
+}
+
+/// The credential in `Authorization`, or in the query if the header is absent.
+enum BloomreachAuthorization: Sendable {
+    /// `Token KEY`, or `access_token=KEY`.
+    case publicKey(String)
+    /// `Basic`, decoded.
+    case privateKey(id: String, secret: String)
+    /// `Bearer JWT`.
+    case token(ArraySlice<UInt8>)
+    case absent
+    /// An unreadable credential, described without secrets.
+    case malformed(String)
+
+    /// Reads a request. Scheme names are case-insensitive; whitespace around the value is trimmed (ours).
+    init(_ request: Request) {
+        guard let value = request.fields.bytes(of: .authorization) else {
+            let key = request.queryValue("access_token")
+            self = key.map { $0.isEmpty ? .malformed("an empty access_token") : .publicKey($0) } ?? .absent
+            return
+        }
+        let trimmed = Self.trim(value)
+        let scheme = trimmed.prefix { $0 != UInt8(ascii: " ") }
+        let rest = Self.trim(trimmed[scheme.endIndex...])
+        let name = String(decoding: scheme, as: UTF8.self).lowercased()
+        guard !rest.isEmpty else {
+            self = .malformed(["token", "bearer", "basic"].contains(name) ? "nothing behind \(name)" : "no scheme")
+            return
+        }
+        switch name {
+        case "token": self = .publicKey(String(decoding: rest, as: UTF8.self))
+        case "bearer": self = .token(rest)
+        case "basic": self = Self.pair(rest)
+        default: self = .malformed("an unknown scheme")
+        }
+    }
+
+    func kind(isStream: Bool) -> BloomreachCredentialKind? {
+        switch self {
+        case .publicKey: .publicKey
+        case .privateKey: .privateKey
+        case .token: isStream ? .streamToken : .customerToken
+        case .absent, .malformed: nil
+        }
+    }
+
+    private static func pair(_ text: ArraySlice<UInt8>) -> BloomreachAuthorization {
+        guard let pair = BasicCredentials(text), let secret = pair.secret else {
+            return .malformed("Basic that is not base64 of ID:SECRET")
+        }
+        return .privateKey(id: pair.id, secret: secret)
+    }
+
+    private static func trim(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var text = text.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+}
+
+/// The target of a request: a project or a stream.
+enum BloomreachAddress: Sendable {
+    case project(String)
+    case stream(String)
+
+    /// Reads path and query. An absent project token or stream id counts as empty.
+    ///
+    /// The self-check names either in `project_id`, since the vendor's pages show its project form with a stream id;
+    /// the accounts decide which one it is.
+    init(_ arrival: Arrival<Bloomreach>) {
+        let parameters = arrival.parameters
+        if !parameters["project"].isEmpty {
+            self = .project(parameters["project"])
+        } else if !parameters["stream"].isEmpty {
+            self = .stream(parameters["stream"])
+        } else {
+            let request = arrival.request
+            let isSelfCheck = arrival.route.access.permission == .selfcheck
+            if isSelfCheck, let project = request.queryValue("project_id") {
+                self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
+            } else if let stream = request.queryValue("stream_id") {
+                self = .stream(stream)
+            } else {
+                self = isSelfCheck ? .project("") : .stream("")
+            }
+        }
+    }
+
+    /// The token or id as sent.
+    var text: String {
+        switch self {
+        case .project(let text), .stream(let text): text
+        }
+    }
+
+    var isStream: Bool {
+        if case .stream = self { true } else { false }
+    }
+
+    /// Whether a text can be a project token or a stream id. Source: observed, both SDKs reject others.
+    static func isWellFormed(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// The sender of a request, as far as known, and what Bloomreach's rules check before they know the body.
+struct BloomreachFacts: RuleFacts {
+    typealias Failure = BloomreachFailure
+
+    struct Presented {
+        let access: BloomreachAccess
+        let isPost: Bool
+        /// The field `Content-Encoding`.
+        let coding: String?
+        let fields: FieldLines
+        /// `nil` on routes that are open to everyone.
+        var address: BloomreachAddress?
+        var authorization = BloomreachAuthorization.absent
+    }
+
+    let switches: BloomreachSwitches
+    let moment: Moment
+    /// Only explains failures; dropped if there are none.
+    private var vendor: Bloomreach?
+
+    /// `nil` for a token without its request.
+    var presented: Presented?
+    var bearer: BearerToken?
+    var project: BloomreachProject?
+    var stream: BloomreachStream?
+    var publicKey: BloomreachPublicKey?
+    var token: BloomreachToken?
+    /// The token's `kid` for display.
+    var keyID = Fact.absent
+    /// The key that `kid` names, of any stream.
+    var signingKey: BloomreachSigningKey?
+
+    var accounts: BloomreachAccounts? { vendor?.accounts }
+    var compact: CompactToken? { token?.compact }
+    var isStream: Bool { stream != nil }
+    var kind: BloomreachCredentialKind? {
+        presented.flatMap { $0.authorization.kind(isStream: $0.address?.isStream == true) }
+    }
+
+    /// Whether the signing key belongs to another stream.
+    var isForeign: Bool {
+        guard let stream, let signingKey else { return false }
+        return stream.signingKey(signingKey.id) !== signingKey
+    }
+
+    init(_ vendor: Bloomreach, _ switches: BloomreachSwitches, at moment: Moment) {
+        (self.vendor, self.switches, self.moment) = (vendor, switches, moment)
+    }
+
+    mutating func dropExplanations() { vendor = nil }
+
+    /// Finds the likely owner of the token or key.
+    var strangers: BloomreachStrangers? {
+        guard let accounts else { return nil }
+        if let stream { return BloomreachStrangers(accounts: accounts, place: .stream(stream)) }
+        return project.map { BloomreachStrangers(accounts: accounts, place: .project($0)) }
+    }
+
+    /// Finds the addressed project or stream; a stream uses the data of its project.
+    mutating func find(_ address: BloomreachAddress) {
+        switch address {
+        case .project(let token): project = accounts?.project(token)
+        case .stream(let id):
+            stream = accounts?.stream(id)
+            project = stream?.project
+        }
+    }
+
+    /// Takes a token with the key that its `kid` names: one of the project, or of any stream, since a key of another
+    /// stream proves that the token is valid but sent to the wrong stream.
+    mutating func take(_ token: BloomreachToken) {
+        self.token = token
+        guard let accounts else { return }
+        keyID = accounts.shown(keyID: token.keyID)
+        guard let id = token.keyID else { return }
+        if let stream {
+            signingKey = stream.signingKey(id) ?? accounts.streams.lazy.compactMap { $0.signingKey(id) }.first
+        } else {
+            signingKey = project?.privateKey(id)
+        }
+    }
+}
+
+/// A token as Bloomreach reads it; its members are not yet verified.
+final class BloomreachToken: Sendable {
+    let compact: CompactToken
+    /// The `kid` of the header, which names the signing key.
+    let keyID: String?
+    private let verification = SignatureMemory<BloomreachSigningKey>()
+
+    init(bytes: [UInt8]) {
+        compact = CompactToken(bytes: bytes)
+        keyID = compact.header?["kid"]?.string
+    }
+
+    convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
+
+    /// The result of the signature check, cached since it depends only on token and key.
+    func signature(by key: BloomreachSigningKey, _ algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
+        verification.outcome(by: key, &finding) {
+            compact.signature(by: key.verification, algorithm: algorithm, &$0)
+        }
+    }
+
+    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
+    func mistake(
+        by key: BloomreachSigningKey, _ algorithm: Algorithm, among others: () -> [SignatureDiagnosis.OtherSecret]
+    ) -> SignatureDiagnosis? {
+        var nothing: Finding?
+        guard signature(by: key, algorithm, &nothing) == .failed else { return nil }
+        return verification.mistake(by: key) {
+            SignatureDiagnosis.explain(compact, algorithm: algorithm, secret: key.text, others: others())
+        }
+    }
+
+    /// The customer ids in a claim; `nil` unless it is a non-empty map of names to texts.
+    func ids(_ claim: String) -> BloomreachIDs? { compact.claims?[claim].flatMap(BloomreachIDs.init(claim:)) }
+}
+
+extension BloomreachIDs {
+    /// The ids in a claim, used for both reading and minting; `nil` unless it maps names to non-empty texts and names a
+    /// customer.
+    init?(claim: JSON) {
+        guard let object = claim.object, object.allSatisfy({ $0.value.string?.isEmpty == false }),
+            let ids = try? BloomreachIDs(claim), !ids.isEmpty
+        else { return nil }
+        self = ids
+    }
+}

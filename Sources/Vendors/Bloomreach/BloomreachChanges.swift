@@ -1,0 +1,185 @@
+import Emulation
+import JSON
+
+/// The changes that calls made to a project's customers from the fixtures.
+///
+/// Applied to customers of other fixtures, they give the state as if the calls had run on those. A fixture customer is
+/// matched by its first id; numbers already issued stay, since sync tokens contain them.
+struct BloomreachChanges: Sendable {
+    struct Changed: Sendable {
+        let customer: BloomreachCustomer
+        /// The customer's first id in the fixtures; `nil` if a call created the customer.
+        let name: BloomreachID?
+    }
+
+    /// Customers created or changed by calls, by number.
+    var customers: [Changed] = []
+    /// The first ids of removed fixture customers.
+    var removed: [BloomreachID] = []
+    /// The numbers of unchanged fixture customers.
+    var numbers: [BloomreachID: Int] = [:]
+    var lastNumber = 0
+    var lastSequence = 0
+
+    init() {}
+
+    /// The changes since `start`.
+    ///
+    /// - Parameter withCreated: whether customers are listed that calls created.
+    init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
+        (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
+        var claimed: Set<Int> = []
+        // Customers with hard ids first: a cookie may have moved to one of them.
+        for old in start.all.filter({ !$0.isAnonymous }) + start.all.filter(\.isAnonymous) {
+            guard let name = old.name else { continue }
+            guard let number = current.owner(of: name), claimed.insert(number).inserted, let customer = current[number]
+            else {
+                removed.append(name)
+                continue
+            }
+            if customer == old.numbered(number) {
+                numbers[name] = number
+            } else {
+                customers.append(Changed(customer: customer, name: name))
+            }
+        }
+        if withCreated {
+            customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
+        }
+        customers.sort { $0.customer.number < $1.customer.number }
+    }
+
+    /// The changes since `start` for an export, which lists no numbers: a customer with another number than in the
+    /// fixtures counts as changed.
+    init(exporting current: BloomreachCustomerStore, since start: BloomreachCustomerStore, withCreated: Bool = true) {
+        self.init(of: current, since: start, withCreated: withCreated)
+        for (name, number) in numbers where start.owner(of: name) != number {
+            numbers[name] = nil
+            if let customer = current[number] { customers.append(Changed(customer: customer, name: name)) }
+        }
+        customers.sort { $0.customer.number < $1.customer.number }
+    }
+
+    func isEmpty(since start: BloomreachCustomerStore) -> Bool {
+        customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence
+    }
+}
+
+extension BloomreachCustomerStore {
+    /// The customers with the changes applied. If both claim an id, the changes win.
+    func with(_ changes: BloomreachChanges) -> BloomreachCustomerStore {
+        let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
+        var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
+        var fresh = max(lastNumber, changes.lastNumber)
+        var (customers, renumbered): (BloomreachCustomerStore, [BloomreachCustomer]) = (self, [])
+        for customer in all {
+            guard customer.name.map({ !replaced.contains($0) }) ?? true else {
+                customers.remove(customer.number)
+                continue
+            }
+            var number = customer.number
+            if let known = customer.name.flatMap({ changes.numbers[$0] }) {
+                number = known
+            } else if !taken.insert(number).inserted {
+                fresh = Ordinal.free(after: fresh, taken.contains)
+                number = fresh
+                taken.insert(number)
+            }
+            if number == customer.number { continue }
+            customers.remove(customer.number)
+            renumbered.append(customer.numbered(number))
+        }
+        for customer in renumbered { customers.put(customer, isOfFixtures: true) }
+        customers.put(changes, over: self)
+        customers.count(from: fresh, lastSequence)
+        return customers
+    }
+
+    /// Stores the changed customers; those that are also in `others`, the fixtures, do not count as created by calls.
+    fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomerStore) {
+        for changed in changes.customers {
+            let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
+            put(changed.customer, isOfFixtures: isOfFixtures)
+        }
+        count(from: changes.lastNumber, changes.lastSequence)
+    }
+}
+
+extension BloomreachChanges {
+    /// The customers of a whole export, without any others.
+    func whole(_ start: BloomreachCustomerStore) -> BloomreachCustomerStore {
+        var (whole, changes) = (start, self)
+        whole.removeAll()
+        // A whole export does not say which fixture customer is which; the first id does.
+        changes.customers = customers.map { Changed(customer: $0.customer, name: $0.customer.name) }
+        whole.put(changes, over: start)
+        return whole
+    }
+}
+
+/// A customer as in `accounts.yaml`; exports add its number.
+struct BloomreachCustomerRecord: CodedRecord {
+    var number: Int?
+    var ids: [BloomreachID] = []
+    var cookies: [String] = []
+    var properties = JSONObject()
+    var events: [BloomreachEvent] = []
+    /// The customer's first id in the fixtures; `nil` if a call created the customer.
+    var name: BloomreachID?
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("number", &number, in: 0...Ordinal.largest)
+        coder.member("ids", &ids, or: [], write: { BloomreachIDs(hard: $0).json }, read: BloomreachID.list)
+        coder.check(ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
+        coder.member("cookies", &cookies, or: [], write: { .array($0.map(JSON.string)) }) {
+            (node) throws(FixtureProblem) in
+            var cookies: [String] = []
+            for value in try node.elements(atMost: BloomreachCustomer.maximumCookies) { cookies.append(try value.id()) }
+            return cookies
+        }
+        coder.object("properties", &properties)
+        coder.list("events", &events)
+        coder.member("of", &name, or: .some(nil), write: { $0?.json }) { (node) throws(FixtureProblem) in
+            try BloomreachID.list(node).first
+        }
+    }
+}
+
+extension RecordCoder {
+    /// An object as a client sent it; empty if absent.
+    mutating func object(_ name: String, _ value: inout JSONObject) {
+        member(name, &value, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in try node.jsonObject() }
+    }
+}
+
+extension BloomreachID {
+    /// A soft id.
+    init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
+
+    /// Reads ids by name.
+    static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {
+        var ids: [BloomreachID] = []
+        for (name, value) in try node.members() { ids.append(BloomreachID(name: name, value: try value.id())) }
+        return ids
+    }
+}
+
+extension FixtureNode {
+    /// A valid number of a customer or an event.
+    func ordinal() throws(FixtureProblem) -> Int {
+        try int(in: 0...Ordinal.largest)
+    }
+
+    /// The value of an id: a non-empty text.
+    fileprivate func id() throws(FixtureProblem) -> String {
+        let text = try string()
+        guard !text.isEmpty else { throw problem("an id is a string that is not empty") }
+        return text
+    }
+
+    /// The object here, as a client sent it.
+    func jsonObject() throws(FixtureProblem) -> JSONObject {
+        guard let object = try verbatim().object else { throw problem("expected a mapping") }
+        return object
+    }
+}

@@ -1,0 +1,204 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+/// The consent categories. Source: POST is documented (SDK page), GET is what every SDK sends; a body is ignored.
+extension Bloomreach {
+    /// Returns the consent categories of a project.
+    static func consents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let categories = call.vendor.content[try call.project().token].consentCategories
+        return .json(["success": true, "results": .array(categories.map(\.json))])
+    }
+}
+
+struct ConsentCategory: Sendable {
+    let id: String
+    let json: JSON
+
+    /// Reads an entry of `content/consents.yaml`. Source: what iOS decodes; it refuses a list with a wrong entry.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        try Self.shape.check(node)
+        let entry = try node.mapping(Self.fields.map(\.name))
+        id = try entry.required("id").string()
+        var object = JSONObject()
+        for field in Self.fields { object.append(field.name, try entry.required(field.name).json()) }
+        json = .object(object)
+    }
+
+    private static let shape = ContentShape.record(fields)
+
+    private static let fields: [ContentField] = [
+        .required("id", .name), .required("legitimate_interest", .bool),
+        .required(
+            "sources",
+            .record(
+                ["crm", "import", "page", "private_api", "public_api", "scenario"].map { .required($0, .bool) }
+                    + [.optional("list_unsubscribe", .bool)])),
+        // The language may be the empty string.
+        .required("translations", .map(.map(.optional(.text)))),
+    ]
+}
+
+/// An event that gives or revokes a customer's consent to a category.
+///
+/// Source: documented, page on tracking consent: events of type `consent` with `action` (`accept`, `reject`),
+/// `category` and `valid_until` (`unlimited`, or Unix seconds; required to accept); one that lacks any of them or has
+/// another action revokes. That the attribute changes at once is inferred; ignoring categories of no project is ours.
+struct ConsentEvent {
+    static let type = "consent"
+
+    let category: String
+    private let isAccepted: Bool
+    private let end: End
+
+    private enum End {
+        case never
+        /// Unix seconds.
+        case at(Double)
+        /// Absent or unreadable.
+        case missing
+    }
+
+    /// Reads an event's properties; `nil` if they name no category.
+    init?(_ properties: JSONObject) {
+        guard let category = properties["category"]?.string else { return nil }
+        self.category = category
+        isAccepted = properties["action"]?.string == "accept"
+        let until = properties["valid_until"]
+        end =
+            if until?.string == "unlimited" {
+                .never
+            } else if let seconds = NumericDate(until).value {
+                .at(seconds)
+            } else {
+                .missing
+            }
+    }
+
+    /// Whether the customer consents from this moment on. A later end does not revoke it (ours).
+    func isGiven(at moment: Moment) -> Bool {
+        guard isAccepted else { return false }
+        return switch end {
+        case .never: true
+        case .at(let seconds): moment.unixSeconds < seconds
+        case .missing: false
+        }
+    }
+
+    /// The effect of the event.
+    func finding(isKnown: Bool, in project: String, at moment: Moment) -> Finding {
+        let note =
+            if !isKnown {
+                "There is no such category, so nothing changes."
+            } else if isGiven(at: moment) {
+                "The customer agrees from now on."
+            } else if isAccepted, case .missing = end {
+                "The customer no longer agrees: to accept needs valid_until, unlimited or Unix seconds."
+            } else {
+                "The customer no longer agrees."
+            }
+        return Finding(
+            "consent", .noted, expected: .text("a consent category of \(project)"), found: .text(category), note: note,
+            source: "page on tracking consent; that the attribute follows inferred")
+    }
+}
+
+struct CustomerConsents: CodedRecord, Hashable {
+    /// By category; `false` if never set.
+    var categories: [String: Bool] = [:]
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member(
+            "consents", &categories, or: nil,
+            write: { .object(JSONObject($0.sorted { $0.key < $1.key }.map { ($0.key, .bool($0.value)) })) }
+        ) { (node) throws(FixtureProblem) in
+            var categories: [String: Bool] = [:]
+            for (category, value) in try node.members() { categories[category] = try value.bool() }
+            return categories
+        }
+    }
+}
+
+/// The segments of a customer. Source: observed, both SDKs; the vendor's only response without `success`.
+extension Bloomreach {
+    /// Returns the segments of the customer with a cookie; none for an unknown cookie.
+    static func segments(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        guard let cookie = cookie(call.request), !cookie.isEmpty else {
+            throw missing(BloomreachID.cookie, expected: "the cookie of a customer in the query")
+        }
+        let project = try call.project()
+        let ids = BloomreachIDs(cookie: cookie, hard: [])
+        let customer = state.customer(ids, of: project)
+        try call.bind(cookie: ids, of: customer)
+        guard let customer else { return .json([:]) }
+        let key = BloomreachCustomerKey(project: project.token, number: customer.number)
+        return .json(state.content.segments[key].json)
+    }
+
+    /// The cookie of the query. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
+    private static func cookie(_ request: Request) -> String? {
+        let doubled = "?cookie="
+        return request.queryValue("cookie").map {
+            $0.hasPrefix(doubled) ? String($0.dropFirst(doubled.count)) : $0
+        }
+    }
+}
+
+extension Call<Bloomreach> {
+    /// Checks a call with only a cookie: a token must belong to the cookie's owner (ours). An unknown cookie has no
+    /// owner to compare.
+    fileprivate mutating func bind(
+        cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
+    ) throws(BloomreachRefusal) {
+        guard credentials.isStream || switches.customerTokenBinding != .off, let customer,
+            let owner = credentials.token?.ids(credentials.isStream ? "ids" : "sub")
+        else { return }
+        let hasCookie = owner.cookie.map { own in ids.cookie?.hasSameBytes(as: own) == true } ?? true
+        let hasIDs = owner.hard.allSatisfy { customer.ids[$0.name]?.hasSameBytes(as: $0.value) == true }
+        var found = customer.ids
+        found.cookie = ids.cookie
+        try judge(hasCookie && hasIDs, owner, found)
+    }
+}
+
+struct CustomerSegments: CodedRecord, Hashable {
+    /// The categories that the SDKs know, in the order of the vendor's responses.
+    static let categories = ["discovery", "content", "merchandising"]
+
+    private var segments: [String: [JSON]] = [:]
+
+    init() {}
+
+    var isEmpty: Bool { segments.values.allSatisfy(\.isEmpty) }
+
+    /// The segments as sent: an empty object without any, otherwise all categories (ours, the vendor's sample includes
+    /// an empty one).
+    var json: JSON { isEmpty ? [:] : allCategories }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("segments", &self, or: nil, write: { $0.allCategories }, read: CustomerSegments.init)
+    }
+
+    /// All categories, including empty ones.
+    var allCategories: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
+
+    /// The maximum size of a customer's segments, in bytes of text (ours).
+    static let byteLimit = 16 * 1024
+
+    /// Reads the member `segments`, from fixtures, an action or an export.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        try Self.shape.check(node)
+        let length = try node.verbatim().bytes.count
+        guard length <= Self.byteLimit else {
+            throw node.problem("the segments have \(length) bytes; expected at most \(Self.byteLimit)")
+        }
+        for (category, list) in try node.members() {
+            // An empty category is the same as an absent one.
+            if let list = try list.verbatim().array, !list.isEmpty { segments[category] = list }
+        }
+    }
+
+    /// Source: Android decodes string values only.
+    private static let shape = ContentShape.record(ContentField.optional(categories, .list(of: .map(.text))))
+}

@@ -1,0 +1,334 @@
+import Emulation
+import JSON
+
+/// Content from the fixtures, by project; only inboxes, segments and consents can change later.
+struct BloomreachContent: Sendable {
+    /// The content that a project shows to its customers.
+    struct Project: Sendable {
+        var inAppMessages: [InAppMessage] = []
+        var blocks: [ContentBlock] = []
+        var consentCategories: [ConsentCategory] = []
+        var recommendations = RecommendationCatalog()
+        var computed: [ComputedAttribute] = []
+    }
+
+    private(set) var projects: [String: Project] = [:]
+    /// The state every sandbox starts with.
+    private(set) var initialState = BloomreachContentState()
+
+    /// The content of a project; empty if the fixtures omit the project.
+    subscript(project: String) -> Project { projects[project] ?? Project() }
+}
+
+// MARK: - content/*.yaml
+
+extension BloomreachContent {
+    /// Reads the files in the folder `content`, one per kind.
+    init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
+        let directory = ContentDirectory(accounts)
+        let reader = ContentFiles(fixtures: fixtures, directory: directory)
+        try reader.read("in-app-messages") { (project, node) throws(FixtureProblem) in
+            projects[project, default: Project()].inAppMessages = try Self.list(node, InAppMessage.init, id: \.id)
+        }
+        try reader.read("content-blocks") { (project, node) throws(FixtureProblem) in
+            projects[project, default: Project()].blocks = try Self.list(node, ContentBlock.init, id: \.id)
+        }
+        try reader.read("recommendations") { (project, node) throws(FixtureProblem) in
+            projects[project, default: Project()].recommendations = try RecommendationCatalog(node)
+        }
+        try reader.read("computed-attributes") { (project, node) throws(FixtureProblem) in
+            projects[project, default: Project()].computed = try Self.list(
+                node,
+                { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
+                id: { "\($0.kind.rawValue) \($0.id)" })
+        }
+        try reader.read("consents") { (project, node) throws(FixtureProblem) in
+            try readConsents(project, node, directory)
+        }
+        try reader.read("segments") { (project, node) throws(FixtureProblem) in
+            for (customer, entry) in try directory.entries(node, of: project, "segments") {
+                initialState.segments[customer] = try CustomerSegments(try entry.required("segments"))
+            }
+        }
+        try reader.read("app-inbox") { (project, node) throws(FixtureProblem) in
+            for (customer, entry) in try directory.entries(node, of: project, "messages") {
+                initialState.setInbox(try Inbox(try entry.required("messages"), fixtures), of: customer)
+            }
+        }
+    }
+
+    private mutating func readConsents(
+        _ project: String, _ node: FixtureNode, _ directory: ContentDirectory
+    ) throws(FixtureProblem) {
+        let entry = try node.mapping("categories", "customers")
+        let categories = try Self.list(try entry.required("categories"), ConsentCategory.init, id: \.id)
+        projects[project, default: Project()].consentCategories = categories
+        guard let customers = entry["customers"] else { return }
+        for (customer, entry) in try directory.entries(customers, of: project, "consents") {
+            for (category, node) in try entry.required("consents").members() {
+                guard categories.contains(where: { $0.id == category }) else {
+                    let hint = Nearest.hint(to: category, among: categories.map(\.id))
+                    throw node.nameProblem("the project has no consent category \(category)\(hint)")
+                }
+                initialState.setConsent(try node.bool(), to: category, of: customer)
+            }
+        }
+    }
+
+    private static func list<Entry>(
+        _ node: FixtureNode, _ read: (FixtureNode) throws(FixtureProblem) -> Entry, id: (Entry) -> String
+    ) throws(FixtureProblem) -> [Entry] {
+        var (entries, ids): ([Entry], Set<String>) = ([], [])
+        for node in try node.elements() {
+            let entry = try read(node)
+            guard ids.insert(id(entry)).inserted else { throw node.problem("another entry has the id \(id(entry))") }
+            entries.append(entry)
+        }
+        return entries
+    }
+}
+
+/// The content files in a vendor's folder, each with a member for every project it covers.
+private struct ContentFiles {
+    let fixtures: VendorFixtures
+    let directory: ContentDirectory
+
+    func read(_ name: String, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
+        let document = try fixtures.document("content/\(name).yaml").mapping("projects")
+        for (project, node) in try document.required("projects").members() {
+            guard directory.projects.contains(project) else {
+                let hint = Nearest.hint(to: project, among: directory.projects)
+                throw node.nameProblem("accounts.yaml has no project \(project)\(hint)")
+            }
+            try body(project, node)
+        }
+    }
+}
+
+/// The projects and customers that content may refer to: those in `accounts.yaml`.
+struct ContentDirectory {
+    let projects: [String]
+    private let customers: [String: BloomreachCustomerStore]
+
+    init(_ accounts: BloomreachAccounts) {
+        projects = accounts.projects.map(\.token)
+        customers = accounts.customers
+    }
+
+    /// The entries of a list, each for a different customer and with a member of that name.
+    func entries(
+        _ list: FixtureNode, of project: String, _ member: String
+    ) throws(FixtureProblem) -> [(BloomreachCustomerKey, FixtureMapping)] {
+        var entries: [(BloomreachCustomerKey, FixtureMapping)] = []
+        for node in try list.elements() {
+            let entry = try node.mapping("customer", member)
+            let customer = try customer(try entry.required("customer"), of: project)
+            guard !entries.contains(where: { $0.0 == customer }) else {
+                throw node.problem("another entry is for the same customer")
+            }
+            entries.append((customer, entry))
+        }
+        return entries
+    }
+
+    private func customer(_ node: FixtureNode, of project: String) throws(FixtureProblem) -> BloomreachCustomerKey {
+        let id = try BloomreachID(naming: node)
+        guard let number = customers[project]?.owner(of: id) else {
+            throw node.problem("accounts.yaml has no customer of project \(project) whose \(id.name) is “\(id.value)”")
+        }
+        return BloomreachCustomerKey(project: project, number: number)
+    }
+}
+
+/// The content state of one sandbox: inboxes, segments and consents of customers.
+struct BloomreachContentState: Sendable {
+    private(set) var inboxes = ContentParts(none: Inbox())
+    var segments = ContentParts(none: CustomerSegments())
+    var consents = ContentParts(none: CustomerConsents())
+    /// The total size of the messages in all inboxes.
+    private(set) var byteCount = 0
+    /// When content was first served, the origin of its relative times; `nil` before that.
+    var start: Moment?
+
+    init() {}
+
+    init(_ content: BloomreachContent) { self = content.initialState }
+
+    /// The origin of relative times in content: `moment`, if content was never served before.
+    mutating func begin(at moment: Moment) -> Moment {
+        let begun = start ?? moment
+        start = begun
+        return begun
+    }
+
+    func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] }
+
+    func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
+        // By bytes: a dictionary also finds names in another Unicode normalization.
+        consents[customer].categories.first { $0.key.hasSameBytes(as: category) }?.value ?? false
+    }
+
+    /// Why a message cannot be added to an inbox; `nil` if it can.
+    func obstacle(to message: InboxMessage, in inbox: Inbox) -> String? {
+        if inbox.contains(message.id) { return "the inbox has a message \(message.id) already" }
+        return inbox.messages.count < Inbox.capacity
+            ? nil : "the inbox is full: it has \(Inbox.capacity) messages"
+    }
+
+    /// Stores an inbox that may have changed.
+    mutating func setInbox(_ inbox: Inbox, of customer: BloomreachCustomerKey) {
+        byteCount += inbox.byteCount - inboxes[customer].byteCount
+        inboxes[customer] = inbox
+    }
+
+    /// Stores whether a customer agrees to a category.
+    mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
+        consents[customer].categories[category] = value
+    }
+}
+
+// MARK: - Changes of customers
+
+extension BloomreachContentState {
+    /// Moves an anonymous customer's content to another customer and forgets the first; the target's own content wins.
+    ///
+    /// An anonymous customer has no inbox to move.
+    mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
+        if segments.isKept(of: source), !segments.isKept(of: target) { segments[target] = segments[source] }
+        if consents.isKept(of: source) {
+            consents[target].categories.merge(consents[source].categories) { own, _ in own }
+        }
+        forget(customer: source)
+    }
+
+    /// Empties the inbox of a customer who becomes anonymous, and forgets its consents and segments.
+    mutating func anonymize(_ customer: BloomreachCustomerKey) {
+        var inbox = inboxes[customer]
+        inbox.clear()
+        forget(customer: customer)
+        setInbox(inbox, of: customer)
+    }
+
+    /// Removes all content of a removed customer.
+    mutating func forget(customer: BloomreachCustomerKey) {
+        byteCount -= inboxes[customer].byteCount
+        inboxes.forget(customer)
+        segments.forget(customer)
+        consents.forget(customer)
+    }
+
+    /// The state with customers renumbered; customers without a new number lose their content.
+    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
+        var state = self
+        state.inboxes = inboxes.renumbered(number)
+        state.segments = segments.renumbered(number)
+        state.consents = consents.renumbered(number)
+        state.byteCount = state.inboxes.parts.values.reduce(0) { $0 + $1.byteCount }
+        return state
+    }
+
+    /// The state after the fixtures were replaced: whatever no request or action changed takes the new values.
+    ///
+    /// - Parameters:
+    /// - new: the new content of the fixtures, with this sandbox's customer numbers.
+    /// - old: the previous content of the fixtures, with this sandbox's customer numbers.
+    func following(_ new: BloomreachContentState, insteadOf old: BloomreachContentState) -> BloomreachContentState {
+        var state = new
+        state.start = start
+        let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)
+        for customer in customers {
+            let inbox = inboxes[customer].following(new.inboxes[customer], insteadOf: old.inboxes[customer])
+            state.setInbox(inbox, of: customer)
+        }
+        for (customer, part) in segments.changed(since: old.segments) { state.segments[customer] = part }
+        for (customer, part) in consents.changed(since: old.consents) { state.consents[customer] = part }
+        return state
+    }
+}
+
+/// Content of one kind by customer; a missing entry is the same as an empty one.
+struct ContentParts<Part: Equatable & Sendable>: Sendable {
+    /// The value for a customer without an entry.
+    private let none: Part
+    private(set) var parts: [BloomreachCustomerKey: Part] = [:]
+
+    init(none: Part) { self.none = none }
+
+    subscript(customer: BloomreachCustomerKey) -> Part {
+        get { parts[customer] ?? none }
+        set { parts[customer] = newValue }
+    }
+
+    func isKept(of customer: BloomreachCustomerKey) -> Bool { parts[customer] != nil }
+
+    /// Removes the customer's entry.
+    mutating func forget(_ customer: BloomreachCustomerKey) { parts[customer] = nil }
+
+    /// The values that differ from another state, ordered by customer.
+    func changed(since start: ContentParts?) -> [(BloomreachCustomerKey, Part)] {
+        Set(parts.keys).union((start?.parts ?? [:]).keys)
+            .filter { self[$0] != start?[$0] ?? none }
+            .sorted { ($0.project, $0.number) < ($1.project, $1.number) }.map { ($0, self[$0]) }
+    }
+
+    /// The values with customers renumbered; customers without a new number are dropped.
+    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> ContentParts {
+        var renumbered = ContentParts(none: none)
+        for (customer, part) in parts { if let customer = number(customer) { renumbered[customer] = part } }
+        return renumbered
+    }
+}
+
+/// Content keyed by the customer numbers of one sandbox, which may differ under other fixtures.
+extension BloomreachState {
+    /// The content of another state, for those of its customers that exist here too.
+    ///
+    /// Customers are matched by their first id.
+    func content(of start: BloomreachState) -> BloomreachContentState {
+        var numbers: [BloomreachCustomerKey: BloomreachCustomerKey] = [:]
+        var claimed: Set<BloomreachCustomerKey> = []
+        for (token, records) in start.projects {
+            let all = records.customers.all
+            // Customers with hard ids first: a cookie may have moved to one of them.
+            for customer in all.filter({ !$0.isAnonymous }) + all.filter(\.isAnonymous) {
+                guard let name = customer.name, let own = key(of: name, in: token), claimed.insert(own).inserted else {
+                    continue
+                }
+                numbers[BloomreachCustomerKey(project: token, number: customer.number)] = own
+            }
+        }
+        return start.content.renumbered { numbers[$0] }
+    }
+
+    func key(of id: BloomreachID, in project: String) -> BloomreachCustomerKey? {
+        projects[project]?.customers.owner(of: id).map { BloomreachCustomerKey(project: project, number: $0) }
+    }
+
+    /// The content as JSON: all of it, or what differs from what the fixtures give; `nil` for nothing.
+    func exportContent(since start: BloomreachState?) -> JSON? {
+        let record = BloomreachContentRecord(content, since: start.map(content), of: self)
+        return start == nil ? record.json(.changes) : record.changes
+    }
+
+    /// Writes the rows of content that differs from what the fixtures give.
+    func codeContent(_ coder: inout RecordCoder, since start: BloomreachState) {
+        var record = BloomreachContentRecord(content, since: content(of: start), of: self)
+        record.code(&coder)
+    }
+
+    /// Imports content, after the customers were imported.
+    ///
+    /// - Parameter start: the state to overlay; `nil` if `node` is the whole content.
+    mutating func importContent(_ node: FixtureNode?, over start: BloomreachState?) throws(FixtureProblem) {
+        var record = BloomreachContentRecord(start.map(content) ?? BloomreachContentState(), of: self)
+        if let node, try !node.json().isNull { try record.read(node, .export(.changes)) }
+        content = record.content
+    }
+
+    /// Adopts the content of a sandbox that began under replaced fixtures, after its customers were adopted.
+    mutating func adoptContent(of state: BloomreachState, from old: BloomreachState, to new: BloomreachState) {
+        let adopted = state.content.following(content(of: new), insteadOf: content(of: old))
+        let projects = projects
+        content = adopted.renumbered { projects[$0.project]?.customers[$0.number] == nil ? nil : $0 }
+    }
+}

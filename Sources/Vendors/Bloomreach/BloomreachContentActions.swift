@@ -1,0 +1,244 @@
+import Emulation
+import JSON
+
+/// Changes to inboxes, segments and consents without a request from the app (all ours).
+extension Bloomreach {
+    static let contentActions: [VendorAction<Bloomreach>] = inboxActions + customerActions
+
+    private static let inboxActions: [VendorAction<Bloomreach>] = [
+        VendorAction(
+            "add-inbox-message", about: "Sends a message to a customer's app inbox, as a campaign would.",
+            members: owner + [
+                ActionMember(
+                    "message",
+                    "the message as in content/app-inbox.yaml; id is a fresh one, create_time now and expire_time 30 days "
+                        + "later unless it says otherwise; durations count from now",
+                    isRequired: true)
+            ], body: addInboxMessage),
+        VendorAction(
+            "delete-inbox-message",
+            about: "Takes a message out of a customer's app inbox; sync tokens given out before become stale.",
+            members: owner + [message],
+            body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
+        VendorAction(
+            "expire-inbox-message", about: "Has a message in a customer's app inbox expire at this moment.",
+            members: owner + [message],
+            body: { (call, state) throws(ActionRefusal) in
+                try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
+            }),
+        VendorAction(
+            "read-inbox-message", about: "Marks a message as read, as another device of the customer would.",
+            members: owner + [message],
+            body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
+        VendorAction(
+            "clear-inbox", about: "Takes all messages out of a customer's app inbox; sync tokens become stale.",
+            members: owner, body: clearInbox),
+    ]
+
+    private static let customerActions: [VendorAction<Bloomreach>] = [
+        VendorAction(
+            "set-segments", about: "Puts a customer into segments, and out of all others.",
+            members: owner + [
+                ActionMember("segments", "lists by category as in content/segments.yaml", isRequired: true)
+            ], body: setSegments),
+        VendorAction(
+            "set-consent", about: "Has a customer agree to a consent category, or withdraw.",
+            members: owner + [
+                ActionMember("category", "id of the category", isRequired: true),
+                ActionMember("value", "true or false", isRequired: true),
+            ], body: setConsent),
+    ]
+
+    private static let owner = [
+        ActionMember("customer", "the customer's registered id, or an object of ids", isRequired: true),
+        ActionMember("project", "token of the project; the first one"),
+    ]
+    private static let message = ActionMember("message", "id of the message", isRequired: true)
+}
+
+// MARK: - Inboxes
+
+extension Bloomreach {
+    private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        var object = call.members["message"]?.object ?? [:]
+        if object["id"] == nil { object.append("id", .string("msg-" + call.identifiers.uuid())) }
+        let message = try call.reading("message", .object(object)) { (node) throws(FixtureProblem) in
+            var message = InboxMessage()
+            try message.read(node, .order(call.moment))
+            return message
+        }
+        var inbox = state.content.inbox(of: owner)
+        if let obstacle = state.content.obstacle(to: message, in: inbox) { throw ActionRefusal(obstacle) }
+        inbox.add(message)
+        state.content.setInbox(inbox, of: owner)
+        return inbox.summary(message.id, owner)
+    }
+
+    private static func clearInbox(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        var inbox = state.content.inbox(of: owner)
+        inbox.clear()
+        state.content.setInbox(inbox, of: owner)
+        return inbox.summary(nil, owner)
+    }
+
+    private static func changeMessage(
+        _ call: Action, _ state: inout State, _ change: (inout Inbox, String) -> Void
+    ) throws(ActionRefusal) -> JSON {
+        let owner = try call.inboxOwner(state)
+        let id = try call.required("message")
+        var inbox = state.content.inbox(of: owner)
+        guard inbox.contains(id) else {
+            let hint = Nearest.hint(to: id, among: inbox.messages.map(\.id))
+            throw ActionRefusal("the inbox has no message \(id)\(hint)")
+        }
+        change(&inbox, id)
+        state.content.setInbox(inbox, of: owner)
+        return inbox.summary(id, owner)
+    }
+}
+
+extension Inbox {
+    /// What an action reports about an inbox it changed.
+    fileprivate func summary(_ message: String?, _ owner: BloomreachCustomerKey) -> JSON {
+        var object: JSONObject = [
+            "project": .string(owner.project), "customer": JSON(owner.number), "messages": JSON(messages.count),
+            "sync_token": .string(token(for: owner.number).text),
+        ]
+        if let message { object.append("message", .string(message)) }
+        return .object(object)
+    }
+}
+
+// MARK: - Segments and consents
+
+extension Bloomreach {
+    private static func setSegments(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+        let customer = try call.customerKey(state)
+        let segments = try call.reading("segments", call.members["segments"] ?? .null) {
+            (node) throws(FixtureProblem) in try CustomerSegments(node)
+        }
+        state.content.segments[customer] = segments
+        return segments.allCategories
+    }
+
+    private static func setConsent(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+        let key = try call.customerKey(state)
+        let category = try call.required("category")
+        let categories = call.vendor.content[key.project].consentCategories.map(\.id)
+        guard categories.contains(where: { $0.hasSameBytes(as: category) }) else {
+            let hint = Nearest.hint(to: category, among: categories)
+            throw ActionRefusal("project \(key.project) has no consent category \(category)\(hint)")
+        }
+        let value = try call.read { members in
+            members.value("value", isRequired: true, expecting: "true or false") {
+                $0.bool ?? $0.string.flatMap(Bool.init)
+            } ?? false
+        }
+        state.content.setConsent(value, to: category, of: key)
+        return ["category": .string(category), "value": .bool(value)]
+    }
+}
+
+// MARK: - The customer an action names
+
+extension ActionCall<Bloomreach> {
+    fileprivate func customerKey(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        return BloomreachCustomerKey(project: project, number: customer.number)
+    }
+
+    fileprivate func inboxOwner(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        if customer.isAnonymous { throw ActionRefusal("the customer has no hard id, and so no app inbox") }
+        return BloomreachCustomerKey(project: project, number: customer.number)
+    }
+
+    fileprivate func reading<Value>(
+        _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
+    ) throws(ActionRefusal) -> Value {
+        do {
+            return try read(FixtureNode(json, from: name))
+        } catch {
+            throw ActionRefusal(error.description)
+        }
+    }
+}
+
+/// The content of all customers in an export, who are identified by their first ids.
+struct BloomreachContentRecord: CodedRecord {
+    /// What is exported, or what the export is laid over.
+    private(set) var content = BloomreachContentState()
+    /// The content of the fixtures, to export only changes; `nil` to export everything.
+    private var start: BloomreachContentState?
+    /// The projects of the sandbox with their customers, by token.
+    private var projects: [String: BloomreachRecords] = [:]
+
+    init() {}
+
+    init(_ content: BloomreachContentState, since start: BloomreachContentState? = nil, of state: BloomreachState) {
+        (self.content, self.start, projects) = (content, start, state.projects)
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        list("inboxes", \.inboxes, &coder) { content, customer, inbox in
+            content.setInbox(inbox, of: customer)
+        }
+        list("segments", \.segments, &coder) { content, customer, segments in content.segments[customer] = segments }
+        list("consents", \.consents, &coder) { content, customer, consents in content.consents[customer] = consents }
+        // After content was first served, its times must be the same after a restart.
+        coder.note(isChanged: content.start != nil)
+        coder.member("started_at", &content.start, or: .some(content.start), write: { $0?.written }) {
+            (node) throws(FixtureProblem) in try node.keptMoment()
+        }
+    }
+
+    private mutating func list<Part: CodedRecord>(
+        _ name: String, _ parts: KeyPath<BloomreachContentState, ContentParts<Part>>, _ coder: inout RecordCoder,
+        put: (inout BloomreachContentState, BloomreachCustomerKey, Part) -> Void
+    ) {
+        let written = coder.elements {
+            content[keyPath: parts].changed(since: start?[keyPath: parts]).compactMap { key, part in
+                // A customer without an id is omitted, since no request can name it.
+                projects[key.project]?.customers[key.number]?.name.map {
+                    BloomreachContentEntry(project: key.project, customer: $0, part: part).json(.changes)
+                }
+            }
+        }
+        coder.list(name, of: BloomreachContentEntry<Part>.self, written) { entry in
+            let (project, id) = (entry.project, entry.customer)
+            guard let number = projects[project]?.customers.owner(of: id) else {
+                return "project \(project) has no customer whose \(id.name) is “\(id.value)”"
+            }
+            put(&content, BloomreachCustomerKey(project: project, number: number), entry.part)
+            return nil
+        }
+    }
+}
+
+/// One part of a customer's content in an export.
+private struct BloomreachContentEntry<Part: CodedRecord>: CodedRecord {
+    var project = ""
+    var customer = BloomreachID(name: "", value: "")
+    var part = Part()
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("project", &project)
+        coder.member(
+            "customer", &customer, or: nil,
+            write: { .object(JSONObject([($0.name, .string($0.value))])) }, read: BloomreachID.init(naming:))
+        part.code(&coder)
+    }
+}
+
+extension BloomreachID {
+    /// Reads one id of a customer, such as `{ registered: "…" }`.
+    init(naming node: FixtureNode) throws(FixtureProblem) {
+        let members = try node.members()
+        guard let (name, value) = members.first, members.count == 1 else {
+            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
+        }
+        self.init(name: name, value: try value.string())
+    }
+}

@@ -1,0 +1,187 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// A piece of content that an app shows in a placeholder on one of its screens.
+struct ContentBlock: Sendable {
+    /// How an app gets the content.
+    enum Delivery: String, CaseIterable {
+        /// The bundle contains it, and every app gets the bundle.
+        case `static`
+        /// The bundle omits it; each customer requests it.
+        case personal
+    }
+
+    let id: String
+    let audience: ContentAudience
+    /// For how many seconds a client may cache the content it requested.
+    let ttlSeconds: Int
+    private let dateFilter: DateFilter
+    private let entry: JSONObject
+    private let answer: PersonalBody
+
+    /// The entry in the bundle, in a sandbox that began at that moment.
+    func listing(since start: Moment) -> JSON {
+        var entry = entry
+        entry["date_filter"] = dateFilter.json(since: start)
+        return .object(entry)
+    }
+
+    /// The response to a customer who requests the block.
+    func json(for customer: ContentReader) -> JSON {
+        audience.includes(customer)
+            ? answer.json(for: customer) : Self.json(id: id, status: "filter_not_matched", ttlSeconds: ttlSeconds)
+    }
+
+    /// The response for a block that is not shown.
+    static func json(id: String, status: String, ttlSeconds: Int) -> JSON {
+        ["id": .string(id), "status": .string(status), "ttl_seconds": JSON(ttlSeconds)]
+    }
+
+    /// How long clients cache a response unless a block says otherwise; the vendor's responses have this value.
+    static let usualTTLSeconds = 60
+}
+
+extension ContentBlock {
+    /// Reads an entry of `content/content-blocks.yaml`.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        try Self.shape.check(node)
+        let entry = try node.mapping(Self.fields.map(\.name))
+        id = try entry.required("id").string()
+        audience = try ContentAudience(entry["audience"])
+        let delivery = try entry.required("delivery").choice(of: Delivery.self)
+        if delivery == .static, let audience = entry["audience"] {
+            throw audience.nameProblem("everybody gets a static block; one with an audience has to be personal")
+        }
+        ttlSeconds =
+            try entry["ttl_seconds"].map { node throws(FixtureProblem) in try node.int() } ?? Self.usualTTLSeconds
+        if ttlSeconds < 0 { throw node.problem("ttl_seconds is \(ttlSeconds); expected 0 or more") }
+        let type = try entry.required("content_type").string()
+        if type == "html" { try Self.markup.check(try entry.required("content")) }
+        let content = try entry.required("content").json()
+        dateFilter = try DateFilter(try entry.required("date_filter"))
+        self.entry = try Self.listing(entry, delivery == .static ? (.string(type), content) : (.null, .null))
+        answer = try PersonalBody(
+            [
+                "id": .string(id), "status": "OK", "ttl_seconds": JSON(ttlSeconds),
+                "variant_id": try entry["variant_id"]?.json() ?? 0,
+                "variant_name": try entry["variant_name"]?.json() ?? "Variant A",
+                "has_tracking_consent": try entry["has_tracking_consent"]?.json() ?? true,
+                "content_type": .string(type), "content": content,
+            ], at: node)
+    }
+
+    private static let shape = ContentShape.record(fields)
+
+    /// Source: what iOS and Android decode, vendor SDKs; `delivery` and `audience` are ours.
+    private static let fields: [ContentField] = [
+        .required("id", .name), .required("name", .text), .required("delivery", .word(["static", "personal"])),
+        .required("date_filter", .dateFilter), .required("frequency", .frequency), .nullable("load_priority", .int),
+        .required("content_type", .word(["html", "native"])), .required("content", .open([])),
+        .nullable("consent_category_tracking", .text), .required("placeholders", .list(of: .name)),
+        .optional("ttl_seconds", .int), .optional("variant_id", .int), .optional("variant_name", .text),
+        .optional("has_tracking_consent", .bool), .optional("audience", .audience),
+    ]
+
+    private static let markup = ContentShape.record([.required("html", .text)])
+
+    private static func listing(
+        _ entry: FixtureMapping, _ delivered: (type: JSON, content: JSON)
+    ) throws(FixtureProblem) -> JSONObject {
+        [
+            "id": try entry.required("id").json(), "name": try entry.required("name").json(),
+            // Reserves the member's position; its times depend on the sandbox.
+            "date_filter": .null,
+            "frequency": try entry.required("frequency").json(),
+            "load_priority": try entry["load_priority"]?.json() ?? .null, "content_type": delivered.type,
+            "content": delivered.content,
+            "consent_category_tracking": try entry["consent_category_tracking"]?.json() ?? .null,
+            "placeholders": try entry.required("placeholders").json(),
+        ]
+    }
+}
+
+/// Content blocks for placeholders in an app's own screens. Source: observed, both SDKs.
+extension Bloomreach {
+    /// The maximum number of ids per call (ours), since each may return all of its content.
+    private static let maximumBlocks = 500
+
+    /// Returns the bundle that every app of the project gets; customers request blocks without content themselves.
+    static func staticBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let blocks = call.vendor.content[try call.project().token].blocks
+        let start = state.content.begin(at: call.moment)
+        return .json(["success": true, "in_app_content_blocks": .array(blocks.map { $0.listing(since: start) })])
+    }
+
+    /// Returns a customer's content for blocks: one entry per id, in the order of the request, including repeats.
+    static func personalBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        let asked = try body.read { body in
+            let asked = body.texts("content_block_ids", isRequired: true) ?? []
+            if asked.count > maximumBlocks {
+                body.refuse("content_block_ids", "\(asked.count) ids; expected at most \(maximumBlocks)")
+            }
+            return asked
+        }
+        let owner = try call.bind(ids)
+        let project = try call.project()
+        let customer = state.reader(owner, in: project)
+        let blocks = call.vendor.content[project.token].blocks
+        var entries: [JSON] = []
+        var bound = AnswerBound()
+        for id in asked {
+            let entry =
+                blocks.first { $0.id.hasSameBytes(as: id) }?.json(for: customer)
+                ?? ContentBlock.json(id: id, status: "does_not_exist", ttlSeconds: ContentBlock.usualTTLSeconds)
+            try bound.add(entry)
+            entries.append(entry)
+        }
+        return answer(["success": true, "data": .array(entries)], unlessKnownTo: call.request)
+    }
+
+    /// A response with an `ETag`, or 304 if the client has it already.
+    private static func answer(_ json: JSON, unlessKnownTo request: Request) -> Reply {
+        var response = Response.json(json)
+        let tag = EntityTag(of: response.body)
+        if tag.isNamed(in: request.fields[.ifNoneMatch]) { response = .empty(.notModified) }
+        response.fields[.eTag] = tag.text
+        return .respond(response)
+    }
+}
+
+/// The tag of one version of a response (RFC 9110, section 8.8.3).
+struct EntityTag {
+    /// The tag with its quotes.
+    let text: String
+
+    init(of content: [UInt8]) {
+        text = "\"\(StableHash(content).hex)\""
+    }
+
+    /// Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, section 13.1.2).
+    func isNamed(in field: String?) -> Bool {
+        guard let field else { return false }
+        // These tags contain neither blanks nor commas.
+        return field.split(separator: ",").contains { item in
+            let tag = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return tag == "*" || tag == text || tag == "W/" + text
+        }
+    }
+}
+
+/// A hash that is the same for the same bytes on every machine and in every run; not cryptographic.
+struct StableHash {
+    /// FNV-1a.
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    init(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+
+    /// The sixteen hexadecimal digits.
+    var hex: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

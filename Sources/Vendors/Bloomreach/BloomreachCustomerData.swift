@@ -1,0 +1,318 @@
+import Emulation
+import JSON
+import Wire
+
+/// Reading customers' data, and anonymizing them.
+///
+/// Source: attributes are documented (SDK page); calls with a private key are observed in the vendor's Python client.
+extension Bloomreach {
+    /// The maximum number of attributes per call (ours).
+    static let maximumAttributes = 100
+    /// The maximum number of cells in a table of all customers, and the maximum bytes of their content (ours).
+    static let maximumCells = 500_000
+    static let maximumTableBytes = 64 << 20
+
+    /// Returns single attributes of a customer, in the order of the request.
+    static func readAttributes(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        let attributes = try attributes(of: body)
+        let owner = try call.bind(ids)
+        let customer = try state.customer(owner, of: call.project())
+        // Only recommendations are also available for an unknown customer.
+        guard customer != nil || attributes.allSatisfy(isForAnybody) else { throw unknownCustomer(owner) }
+        var results: [JSON] = []
+        var bound = AnswerBound()
+        for attribute in attributes {
+            let result = try result(for: attribute, of: customer ?? BloomreachCustomer(number: 0), call, state)
+            try bound.add(result)
+            results.append(result)
+        }
+        return .json(["success": true, "results": .array(results)])
+    }
+
+    private static func attributes(of body: Fields<Bloomreach>) throws(Refused) -> [BloomreachAttribute] {
+        let list = try body.read { body in
+            let list = body.list("attributes", isRequired: true) ?? []
+            if list.isEmpty { body.refuse("attributes", "attributes is empty; expected at least one") }
+            if list.count > maximumAttributes {
+                body.refuse("attributes", "\(list.count) attributes; expected at most \(maximumAttributes)")
+            }
+            return list
+        }
+        var attributes: [BloomreachAttribute] = []
+        for (index, value) in list.enumerated() {
+            guard let attribute = BloomreachAttribute(value) else {
+                throw Refusal(
+                    .attributeInvalidType, ["index": .string(String(index))],
+                    because: "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)"
+                )
+            }
+            attributes.append(attribute)
+        }
+        return attributes
+    }
+
+    private static func result(
+        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall,
+        _ state: State
+    ) throws(Refused) -> JSON {
+        switch attribute {
+        case .property(let name):
+            if let key = call.credentials.publicKey, !key.mayUse(property: name) {
+                return ["success": false, "error": "No permission"]
+            }
+            return ["success": true, "value": customer.properties[name] ?? .null]
+        case .id(let name):
+            let isCookie = name.hasSameBytes(as: BloomreachID.cookie)
+            let value = isCookie ? .array(customer.cookies.map(JSON.string)) : JSON(customer.ids[name])
+            return ["success": true, "value": value]
+        case .consent, .computed, .recommendation:
+            return try contentResult(for: attribute, of: customer, call, state)
+        }
+    }
+
+    /// Returns everything about one customer.
+    static func exportCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let customer = try namedCustomer(call, state)
+        return .json([
+            "success": true, "ids": customer.idsJSON, "properties": .object(customer.properties),
+            "events": .array(customer.events.entries.map(\.event.json)),
+        ])
+    }
+
+    /// Returns a customer's events of some types, in order of arrival.
+    static func readEvents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        let types = try body.read { Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init)) }
+        guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
+        let events = customer.events.entries.filter { types.contains(ExactText($0.type)) }
+        return .json(["success": true, "data": .array(events.map(\.event.json))])
+    }
+
+    /// Returns all customers as a table: ids first, then every property that any customer has.
+    static func exportCustomers(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        try call.body { body in
+            if let format = body.optionalText("format"), format != "native_json" {
+                body.refuse("format", "format is \(format.shown); expected native_json")
+            }
+        }
+        let customers = try state.customers(of: call.project()).all
+        let ids = idNames(of: customers)
+        var names: Set<ExactText> = []
+        for customer in customers { for member in customer.properties { names.insert(ExactText(member.name)) } }
+        let (cells, _) = customers.count.multipliedReportingOverflow(by: ids.count + names.count)
+        let bytes = customers.reduce(0) { $0 + $1.recordByteCount }
+        try Refused.require(
+            cells <= maximumCells && bytes <= maximumTableBytes, .bodyTooLarge,
+            "the table would have \(cells) cells of \(bytes) bytes; expected at most \(maximumCells) of "
+                + "\(maximumTableBytes)")
+        let properties = names.sorted().map(\.text)
+        var columns: [ExactText: Int] = [:]
+        for (column, name) in properties.enumerated() { columns[ExactText(name)] = column }
+        let rows = customers.map { customer in
+            var values = [JSON](repeating: .null, count: properties.count)
+            for member in customer.properties {
+                if let column = columns[ExactText(member.name)] { values[column] = member.value }
+            }
+            return JSON.array(ids.map { value(ofID: $0, customer) } + values)
+        }
+        let fields =
+            ids.map { JSON.object(["type": "id", "id": .string($0)]) }
+            + properties.map { JSON.object(["type": "property", "property": .string($0)]) }
+        return .json(["success": true, "fields": .array(fields), "data": .array(rows)])
+    }
+
+    private static func value(ofID name: String, _ customer: BloomreachCustomer) -> JSON {
+        name.hasSameBytes(as: BloomreachID.cookie)
+            ? .array(customer.cookies.map(JSON.string)) : JSON(customer.ids[name])
+    }
+
+    private static func idNames(of customers: [BloomreachCustomer]) -> [String] {
+        var others: Set<ExactText> = []
+        for customer in customers { for id in customer.ids.hard { others.insert(ExactText(id.name)) } }
+        others.remove(ExactText(BloomreachID.registered))
+        return [BloomreachID.registered, BloomreachID.cookie] + others.sorted().map(\.text)
+    }
+
+    /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
+    static func anonymizeCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let customer = try namedCustomer(call, state)
+        state.anonymize(customer.number, in: try call.project().token)
+        return .json(["success": true])
+    }
+
+    private static func namedCustomer(_ call: BloomreachCall, _ state: State) throws(Refused) -> BloomreachCustomer {
+        let ids = try call.customerBody().ids
+        guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
+        return customer
+    }
+
+    private static func unknownCustomer(_ ids: BloomreachIDs) -> Refused {
+        Refusal(
+            .customerNotFound, because: "nobody has one of the ids \(ids.json.text); expected an id that was tracked")
+    }
+}
+
+/// Counts the bytes of a list in a response, so that a short request cannot ask for an unbounded response.
+struct AnswerBound {
+    /// The maximum number of bytes (ours).
+    static let maximumBytes = 8 << 20
+
+    private var bytes = 0
+
+    /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours) if there is no room for another entry.
+    mutating func add(_ entry: JSON) throws(BloomreachRefusal) {
+        bytes += entry.bytes.count
+        try BloomreachRefusal.require(
+            bytes <= Self.maximumBytes, .bodyTooLarge,
+            "the answer would be longer than \(Self.maximumBytes) bytes; expected an order of less")
+    }
+}
+
+/// An attribute that a client requests. Source: reference pages on attributes, spellings observed in both SDKs.
+enum BloomreachAttribute: Sendable {
+    case property(String)
+    case id(String)
+    case consent(category: String)
+    /// A segmentation, an expression, an aggregate or a prediction, by id.
+    case computed(Computation, id: String)
+    case recommendation(BloomreachRecommendationOrder)
+
+    enum Computation: String, Sendable, CaseIterable {
+        case segmentation, expression, aggregate, prediction
+
+        /// The name in error texts (observed).
+        var title: String {
+            switch self {
+            case .segmentation: "Segmentation"
+            case .expression: "Expression"
+            case .aggregate: "Aggregation"
+            case .prediction: "Prediction"
+            }
+        }
+    }
+
+    /// The expected form of an element of `attributes`.
+    static let expected =
+        "an object whose type is property, id, consent, recommendation, "
+        + Computation.allCases.map(\.rawValue).joined(separator: ", ") + ", with the members of that type"
+
+    /// Reads one element of `attributes`; `nil` if its type is unknown or it lacks a required member.
+    init?(_ value: JSON) {
+        guard let object = value.object, let type = object["type"]?.string else { return nil }
+        func text(_ name: String) -> String? { object[name]?.string }
+        let attribute: BloomreachAttribute? =
+            switch type {
+            case "property": text("property").map { .property($0) }
+            case "id": text("id").map { .id($0) }
+            case "consent": text("category").map { .consent(category: $0) }
+            case "recommendation": BloomreachRecommendationOrder(attribute: object).map { .recommendation($0) }
+            default: Computation(rawValue: type).flatMap { kind in text("id").map { .computed(kind, id: $0) } }
+            }
+        guard let attribute else { return nil }
+        self = attribute
+    }
+}
+
+struct BloomreachRecommendationOrder: Sendable {
+    let engine: String
+    /// Whether other items fill up the list after the engine's own.
+    let fillsWithRandom: Bool
+    /// The maximum number of items; by default the number that the vendor's pages name as usual.
+    let size: Int
+    /// The requested fields of the catalog; `nil` for all.
+    let whitelist: [String]?
+
+    /// Reads a request whose members have one of two spellings.
+    init(_ body: inout FieldReader, engine: String, random: String, whitelist: String) {
+        self.engine = body.text(engine)
+        fillsWithRandom = body.bool(random) ?? false
+        size =
+            body.value("size", expecting: "a whole number from 0") { value in
+                value.int.flatMap { $0 >= 0 ? $0 : nil }
+            } ?? 10
+        _ = body.object("items")
+        _ = body.bool("no_track")
+        self.whitelist = body.texts(whitelist)
+    }
+
+    /// Reads an attribute; `nil` if anything in it is wrong. The mixed spelling is that of the clients.
+    fileprivate init?(attribute object: JSONObject) {
+        let (order, refusal) = Fields<Bloomreach>(object).outcome {
+            Self(&$0, engine: "id", random: "fillWithRandom", whitelist: "catalogAttributesWhitelist")
+        }
+        if refusal != nil { return nil }
+        self = order
+    }
+}
+
+/// Attributes whose values are content.
+extension Bloomreach {
+    /// The result of an attribute that is neither a property nor an id: its object in `results`.
+    ///
+    /// - Throws: ``BloomreachFailure/attributeUnknownID``
+    static func contentResult(
+        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall,
+        _ state: State
+    ) throws(Refused) -> JSON {
+        let project = try call.project().token
+        let content = call.vendor.content[project]
+        let key = BloomreachCustomerKey(project: project, number: customer.number)
+        switch attribute {
+        case .property, .id: return ["success": false, "error": "Not Found"]
+        case .consent(let category):
+            return ["success": true, "value": .bool(state.content.consent(to: category, of: key))]
+        case .computed(let kind, let id):
+            guard let attribute = content.computed.first(where: { $0.kind == kind && $0.id.hasSameBytes(as: id) })
+            else {
+                let known = Nearest.known(content.computed.filter { $0.kind == kind }.map(\.id))
+                throw Refusal(
+                    .attributeUnknownID, ["kind": .string(kind.title), "id": .string(id)],
+                    because: "the project has no \(kind.rawValue) \(id.shown)\(known)")
+            }
+            return ["success": true, "value": attribute.value(for: customer.number)]
+        case .recommendation(let order):
+            let customer = customer.number > 0 ? customer.number : nil
+            guard let items = content.recommendations.items(order, for: customer) else {
+                return ["success": false, "error": "Not Found"]
+            }
+            return ["success": true, "value": .array(items)]
+        }
+    }
+
+    /// Whether the attribute has a value even for an unknown customer: recommendations do.
+    static func isForAnybody(_ attribute: BloomreachAttribute) -> Bool {
+        if case .recommendation = attribute { true } else { false }
+    }
+}
+
+/// An attribute that the vendor computes per customer: a segmentation, an expression, an aggregate or a prediction.
+///
+/// Nothing is computed here; the fixture gives the results.
+struct ComputedAttribute: Sendable {
+    let kind: BloomreachAttribute.Computation
+    let id: String
+    private var values: [Int: JSON] = [:]
+    private let otherwise: JSON
+
+    func value(for customer: Int) -> JSON { values[customer] ?? otherwise }
+
+    /// Reads an entry of `content/computed-attributes.yaml`.
+    init(_ node: FixtureNode, of project: String, _ directory: ContentDirectory) throws(FixtureProblem) {
+        let entry = try node.mapping("type", "id", "otherwise", "values")
+        let type = try entry.required("type")
+        try ContentShape.word(["segmentation", "expression", "aggregate", "prediction"]).check(type)
+        guard let kind = BloomreachAttribute.Computation(rawValue: try type.string()) else {
+            throw type.problem("nothing of that type is computed")
+        }
+        self.kind = kind
+        let idNode = try entry.required("id")
+        try ContentShape.name.check(idNode)
+        id = try idNode.string()
+        otherwise = try entry["otherwise"]?.json() ?? .null
+        guard let list = entry["values"] else { return }
+        for (customer, entry) in try directory.entries(list, of: project, "value") {
+            values[customer.number] = try entry.required("value").json()
+        }
+    }
+}

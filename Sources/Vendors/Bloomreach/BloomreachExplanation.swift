@@ -1,0 +1,175 @@
+import Emulation
+import JSON
+import Tokens
+
+extension Bloomreach {
+    /// Judges a token without its request: `project` or `stream` may name the account, otherwise the owner of the key
+    /// in `kid` is assumed.
+    ///
+    /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the
+    /// body.
+    static let requestFacts = [
+        RequestFact("project", "the project's token in the path"), RequestFact("stream", "the stream's id in the path"),
+    ]
+
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>
+    ) -> TokenVerdict<BloomreachFailure> {
+        let token = BloomreachToken(text)
+        var findings = Findings<BloomreachFailure>()
+        var facts = BloomreachFacts(self, setting.switches, at: setting.moment)
+        if let stream = stream(of: token, context) {
+            facts.stream = stream
+            facts.take(token)
+            findings.judge(facts, by: Self.streamTokenRules)
+            return verdict(token, "stream-token", "stream \(stream.id)", stream.signingKeys, .hs512, findings)
+        }
+        let project = project(of: token, context)
+        facts.project = project
+        facts.take(token)
+        findings.judge(facts, by: Self.customerTokenRules)
+        return verdict(token, "customer-token", "project \(project.token)", project.privateKeys, .hs256, findings)
+    }
+
+    private func verdict(
+        _ token: BloomreachToken, _ kind: String, _ owner: String, _ keys: [BloomreachSigningKey],
+        _ algorithm: Algorithm, _ findings: Findings<BloomreachFailure>
+    ) -> TokenVerdict<BloomreachFailure> {
+        let signer = keys.first {
+            token.compact.signature(by: $0.verification, algorithm: algorithm).outcome == .passed
+        }
+        return TokenVerdict(
+            kind: token.compact.claims == nil ? nil : kind, account: signer.map { "\(owner), key \($0.id)" },
+            findings: findings)
+    }
+
+    /// The stream to assume: the named one, or that of the key; any stream if the claims are those of a stream's token.
+    private func stream(of token: BloomreachToken, _ context: JSONObject) -> BloomreachStream? {
+        if let named = context["stream"]?.string { return accounts.stream(named) }
+        if context["project"] != nil { return nil }
+        let owner = token.keyID.flatMap { id in accounts.streams.first { $0.signingKey(id) != nil } }
+        if let owner { return owner }
+        guard token.compact.claims?["ids"] != nil, token.compact.claims?["sub"] == nil else { return nil }
+        return accounts.streams.first
+    }
+
+    private func project(of token: BloomreachToken, _ context: JSONObject) -> BloomreachProject {
+        let named = context["project"]?.string.flatMap(accounts.project)
+        let owner = token.keyID.flatMap { id in accounts.projects.first { $0.privateKey(id) != nil } }
+        // The fixtures have at least one.
+        return named ?? owner ?? accounts.projects[0]
+    }
+}
+
+/// Identifies credentials sent in the wrong place, without repeating any secret.
+struct BloomreachStrangers {
+    /// The destination of a token or a key.
+    enum Place {
+        case project(BloomreachProject)
+        case stream(BloomreachStream)
+    }
+
+    let accounts: BloomreachAccounts
+    let place: Place
+
+    var expectedKey: String {
+        switch place {
+        case .project(let project): "private key of project \(project.token)"
+        case .stream(let stream): "signing key of stream \(stream.id)"
+        }
+    }
+
+    /// What a token's `kid` names instead of a key that may sign here, and whose key made the signature.
+    func note(onKeyOf token: BloomreachToken, _ algorithm: Algorithm) -> String? {
+        guard let id = token.keyID else {
+            return token.compact.header?["kid"] == nil ? nil : "kid is not a string."
+        }
+        if let project = accounts.projects.first(where: { $0.publicKey(id) != nil }) {
+            return "That is a public key of project \(project.token); it signs nothing."
+        }
+        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) {
+            return "That is the \(key.phrase)."
+        }
+        let signer = accounts.signingKeys.first { key in
+            [algorithm, .hs256, .hs512].contains {
+                token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed
+            }
+        }
+        return signer.map { "Nobody has a key of that id; the signature matches the \($0.phrase)." }
+            ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: accounts.signingKeys.map(\.id)))."
+    }
+
+    /// What was sent instead of a token.
+    func note(onToken text: String) -> String? {
+        if let project = accounts.projects.first(where: { $0.publicKey(text) != nil }) {
+            return "This is a public key of project \(project.token); it is sent as Token KEY, and a JWT as Bearer JWT."
+        }
+        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: text) }) {
+            return "This is the id of a key, the \(key.phrase); a token is signed with it."
+        }
+        if let key = accounts.signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
+            return "This is the secret of the \(key.phrase); it signs tokens and is never sent."
+        }
+        return nil
+    }
+}
+
+extension BloomreachAccounts {
+    /// What was sent instead of a public key of the project. Unknown text is not repeated: it may be a misplaced
+    /// secret.
+    func owner(ofPublicKey key: String) -> String {
+        if key.hasPrefix("eyJ"), key.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 {
+            return "a JWT, which is sent as Bearer JWT"
+        }
+        if let owner = projects.first(where: { $0.publicKey(key) != nil }) { return "a public key of \(owner.token)" }
+        if let signer = signingKeys.first(where: { $0.id.hasSameBytes(as: key) }) {
+            return "the id of the \(signer.phrase)"
+        }
+        if let signer = signingKeys.first(where: { $0.text.hasSameBytes(as: key) }) {
+            return "the secret of the \(signer.phrase), which is never sent"
+        }
+        if project(key) != nil { return "the token of project \(key)" }
+        if stream(key) != nil { return "the id of stream \(key)" }
+        let trimmed = key.lowercased().filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
+        let near = projects.flatMap(\.publicKeys).first { $0.key.lowercased().hasSameBytes(as: trimmed) }
+        return near.map { "a text that differs from \($0.key) by capitals, blanks or quotes" }
+            ?? "a key that nobody has"
+    }
+
+    /// What was sent instead of the id of a private key of the project.
+    func owner(ofPrivateKey id: String) -> String {
+        if let project = projects.first(where: { $0.publicKey(id) != nil }) {
+            return "a public key of \(project.token)"
+        }
+        if let key = signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) { return "the id of the \(key.phrase)" }
+        return "the id of no private key of the project"
+    }
+
+    /// What was sent as the secret of a private key.
+    func shown(secret: String) -> Fact {
+        if secret.isEmpty { return .text("an empty secret") }
+        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: secret) }) {
+            return .text("the secret of the \(key.phrase)")
+        }
+        if signingKeys.contains(where: { $0.id.hasSameBytes(as: secret) }) { return .text("the id of a key") }
+        return .text("another text")
+    }
+
+    /// What a path names instead of a project or a stream; `nil` if unknown.
+    func stranger(at address: BloomreachAddress) -> String? {
+        switch address {
+        case .project(let token):
+            if stream(token) != nil {
+                return "That is the id of a stream, whose paths have streams/\(token) or stream_id=\(token)."
+            }
+            return hint(token, projects.map(\.token))
+        case .stream(let id):
+            if project(id) != nil { return "That is the token of a project, whose paths have projects/\(id)." }
+            return hint(id, streams.map(\.id))
+        }
+    }
+
+    private func hint(_ text: String, _ known: [String]) -> String? {
+        Nearest.names(to: text, among: known, count: 1).first.map { "Did you mean “\($0)”?" }
+    }
+}

@@ -1,0 +1,233 @@
+import Emulation
+import JSON
+
+/// A message that an app shows over its own screens when an event occurs.
+struct InAppMessage: Sendable {
+    let id: String
+    /// Whether only SDKs that request with `compatibility` can read its payload.
+    let isRichText: Bool
+    let audience: ContentAudience
+    private let dateFilter: DateFilter
+    private let body: PersonalBody
+
+    /// The message as sent to a customer, in a sandbox that began at `start`. Source: observed, both SDKs; order of
+    /// members as in the vendor's responses.
+    func json(for customer: ContentReader, since start: Moment) -> JSON {
+        guard var message = body.json(for: customer).object else { return .null }
+        message["date_filter"] = dateFilter.json(since: start)
+        return .object(message)
+    }
+}
+
+extension InAppMessage {
+    /// Reads an entry of `content/in-app-messages.yaml`.
+    ///
+    /// - Throws: a problem if iOS would reject the whole list, or if a payload contradicts its flags.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        try Self.shape.check(node)
+        let entry = try node.mapping(Self.fields.map(\.name))
+        id = try entry.required("id").string()
+        isRichText = try entry.required("is_rich_text").bool()
+        audience = try ContentAudience(entry["audience"])
+        try Self.checkFilters(try entry.required("trigger"))
+        try Self.checkPayload(of: entry, isRichText: isRichText)
+        dateFilter = try DateFilter(try entry.required("date_filter"))
+        body = try PersonalBody(Self.answer(entry), at: node)
+    }
+
+    private static let shape = ContentShape.record(fields)
+
+    private static let fields: [ContentField] =
+        [
+            .required("id", .name), .required("name", .text),
+            .nullable("message_type", .word(["modal", "alert", "fullscreen", "slide_in", "freeform"])),
+            .required("frequency", .frequency), .nullable("payload", .open([])),
+            .required("variant_id", .int), .required("variant_name", .text), .required("trigger", .trigger),
+            .required("date_filter", .dateFilter), .nullable("load_priority", .int), .nullable("load_delay", .int),
+            .nullable("close_timeout", .int), .nullable("payload_html", .text), .required("is_html", .bool),
+            .required("is_rich_text", .bool), .nullable("has_tracking_consent", .bool),
+            .nullable("consent_category_tracking", .text), .optional("audience", .audience),
+        ]
+
+    /// The members in response order; members the fixture omits are null.
+    private static func answer(_ entry: FixtureMapping) throws(FixtureProblem) -> JSON {
+        var object = JSONObject()
+        for field in fields where field.name != "audience" {
+            object.append(field.name, try entry[field.name]?.json() ?? .null)
+        }
+        return .object(object)
+    }
+}
+
+// MARK: - Payloads
+
+extension InAppMessage {
+    private static let texts = [
+        "image_url", "title", "title_text_color", "title_text_size", "body_text", "body_text_color", "body_text_size",
+        "background_color", "close_button_color", "message_position", "text_position",
+    ]
+
+    private static let plainPayload = ContentShape.record(
+        ContentField.optional(texts, .optional(.text)) + [
+            .nullable("text_over_image", .bool), .nullable("buttons", .list(of: plainButton)),
+        ])
+
+    private static let plainButton = ContentShape.record(
+        [.nullable("button_type", .word(["cancel", "deep-link", "browser"]))]
+            + ContentField.optional(
+                ["button_text", "button_link", "button_text_color", "button_background_color"], .optional(.text)))
+
+    private static func checkPayload(of entry: FixtureMapping, isRichText: Bool) throws(FixtureProblem) {
+        if try entry.required("is_html").bool(), try entry["payload_html"]?.json().string == nil {
+            throw entry.node.problem("the message has is_html true and no payload_html")
+        }
+        guard let payload = entry["payload"], try !payload.json().isNull else {
+            if isRichText { throw entry.node.problem("the message has is_rich_text true and no payload with buttons") }
+            return
+        }
+        try (isRichText ? ContentShape.richPayload : plainPayload).check(payload)
+    }
+}
+
+// MARK: - Filters
+
+extension InAppMessage {
+    private static let everyType = ["is set", "is not set", "has value", "has no value"]
+
+    private static func operators(of type: String) -> [String] {
+        switch type {
+        case "string":
+            [
+                "equals", "does not equal", "in", "not in", "contains", "does not contain", "starts with", "ends with",
+                "regex",
+            ] + everyType
+        case "number": ["equal to", "in between", "not between", "less than", "greater than"] + everyType
+        default: ["is"] + everyType
+        }
+    }
+
+    /// Rejects operators that the constraint's type does not have, and a value in place of operands.
+    private static func checkFilters(_ trigger: FixtureNode) throws(FixtureProblem) {
+        let filters = try trigger.mapping("event_type", "filter").required("filter").elements()
+        for filter in filters {
+            let item = try filter.mapping("attribute", "constraint")
+            let attribute = try item.required("attribute").mapping("type", "property")
+            if try attribute.required("type").string() == "property" { _ = try attribute.required("property") }
+            let constraint = try item.required("constraint").mapping("type", "operator", "operands", "value")
+            let type = try constraint.required("type").string()
+            try ContentShape.word(operators(of: type)).check(try constraint.required("operator"))
+            if let value = constraint["value"], type != "boolean" {
+                throw value.nameProblem("only constraints of type boolean have a value; expected operands")
+            }
+        }
+    }
+}
+
+/// Messages over an app's own screens. Source: the path with `v=1` is documented (SDK page); the query of newer SDKs
+/// and the bodies are observed in both.
+extension Bloomreach {
+    /// The lowest value of the query `compatibility` whose senders read rich payloads: iOS 3.2.0, Android 4.2.0.
+    private static let richCompatibility = 3
+
+    /// Returns all messages for a customer; the SDK decides whether and when to show one.
+    static func inAppMessages(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        try body.read { body in
+            if let device = body.optionalText("device"), !["ios", "android"].contains(device) {
+                body.refuse("device", "device is \(device.shown), not ios or android")
+            }
+        }
+        let owner = try call.bind(ids)
+        let project = try call.project()
+        let customer = state.reader(owner, in: project)
+        // ours: a client without the query cannot read rich payloads.
+        let compatibility = call.request.queryValue("compatibility").flatMap { Int($0) } ?? 0
+        let messages = call.vendor.content[project.token].inAppMessages.filter { message in
+            message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
+        }
+        let start = state.content.begin(at: call.moment)
+        return .json(["success": true, "data": .array(messages.map { $0.json(for: customer, since: start) })])
+    }
+}
+
+extension BloomreachState {
+    /// The reader of content that the ids name; anonymous if no customer has them.
+    func reader(_ ids: BloomreachIDs, in project: BloomreachProject) -> ContentReader {
+        guard let customer = customer(ids, of: project) else { return .anonymous }
+        var values = customer.properties
+        for id in customer.ids.hard where values[id.name] == nil { values.append(id.name, .string(id.value)) }
+        return ContentReader(number: customer.number, registered: customer.ids[BloomreachID.registered], values: values)
+    }
+}
+
+/// Who sees a message or block (ours): everyone, or customers with certain `registered` ids.
+struct ContentAudience: Sendable {
+    /// `nil` for everyone.
+    private let registered: Set<ExactText>?
+
+    func includes(_ customer: ContentReader) -> Bool {
+        guard let registered else { return true }
+        return customer.registered.map { registered.contains(ExactText($0)) } ?? false
+    }
+
+    /// Reads the member `audience`.
+    init(_ node: FixtureNode?) throws(FixtureProblem) {
+        guard let node else {
+            registered = nil
+            return
+        }
+        var registered: Set<ExactText> = []
+        for element in try node.elements() { registered.insert(ExactText(try element.string())) }
+        self.registered = registered
+    }
+}
+
+/// The reader of content: the customer data that personalised content may use.
+struct ContentReader: Sendable {
+    /// The number of the customer in the project; `nil` for an unknown customer.
+    let number: Int?
+    /// The value of the default hard id.
+    let registered: String?
+    /// The properties, followed by the hard ids by name.
+    let values: JSONObject
+
+    /// A reader without any known data.
+    static let anonymous = ContentReader(number: nil, registered: nil, values: [:])
+}
+
+/// Content whose strings may contain `{{customer.NAME}}` for a property or hard id of the reader.
+///
+/// A string stays a string for any property type, since strict clients decode it; unknown properties are empty text.
+struct PersonalBody: Sendable {
+    private enum Form {
+        case fixed(JSON)
+        case template(BodyTemplate)
+    }
+
+    private let form: Form
+
+    /// Reads content to personalise; problems name `node`.
+    init(_ json: JSON, at node: FixtureNode) throws(FixtureProblem) {
+        guard Self.hasTag(json) else {
+            form = .fixed(json)
+            return
+        }
+        form = .template(try BodyTemplate(json, at: node, roots: ["customer"], keepsText: true))
+    }
+
+    func json(for customer: ContentReader) -> JSON {
+        switch form {
+        case .fixed(let json): json
+        case .template(let template): template.body(["customer": .object(customer.values)])
+        }
+    }
+
+    private static func hasTag(_ json: JSON) -> Bool {
+        switch json {
+        case .string(let text): text.contains("{{")
+        case .array(let elements): elements.contains(where: hasTag)
+        case .object(let object): object.contains { hasTag($0.value) }
+        case .null, .bool, .number: false
+        }
+    }
+}

@@ -1,0 +1,311 @@
+import Emulation
+import JSON
+import Tokens
+
+/// A customer's app inbox, shared by all devices.
+///
+/// Each change increments a counter and stamps the message it touches, so a client requests the messages with a higher
+/// stamp than its own. A delta cannot report a removed message, so a removal begins a new epoch.
+struct Inbox: Sendable, Hashable {
+    /// ours: the most messages, each of which every fetch may answer with.
+    static let capacity = 200
+    /// The maximum number of a change or an epoch. ours.
+    static let mostChanges = 1_000_000_000
+    /// ours.
+    static let messageByteLimit = 64 * 1024
+
+    private(set) var epoch = 1
+    private(set) var counter = 0
+    /// In order of arrival.
+    private(set) var messages: [InboxMessage] = []
+
+    init() {}
+
+    var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
+
+    func contains(_ id: String) -> Bool { index(of: id) != nil }
+
+    subscript(id: String) -> InboxMessage? { index(of: id).map { messages[$0] } }
+
+    /// The messages that clients of an application see, newest first.
+    ///
+    /// - Parameters:
+    ///   - start: when the sandbox began.
+    /// - stamp: only messages with a higher stamp are listed.
+    func listed(for application: String, at moment: Moment, since start: Moment, above stamp: Int) -> [InboxMessage] {
+        // Among equal times the latest arrival comes first; reversed first, since sorting is stable.
+        messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
+            .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()
+            .sorted {
+                let (one, other) = ($0.element.created, $1.element.created)
+                return one == other ? $0.offset < $1.offset : one > other
+            }
+            .map(\.element.message)
+    }
+
+    /// Adds a message with a fresh stamp; the caller guarantees that its id is new.
+    mutating func add(_ message: InboxMessage) {
+        var message = message
+        message.stamp = nextChange()
+        messages.append(message)
+    }
+
+    /// Marks messages as read; messages already read keep their stamp.
+    mutating func markRead(_ ids: [String]) {
+        for id in ids {
+            guard let index = index(of: id), !messages[index].isRead else { continue }
+            messages[index].isRead = true
+            messages[index].stamp = nextChange()
+        }
+    }
+
+    /// Expires a message; clients need no delta, since each knows the expiry time.
+    mutating func expire(_ id: String, at moment: Moment) {
+        guard let index = index(of: id) else { return }
+        messages[index].expireTime = .at(JSONNumber(moment.unixSeconds))
+    }
+
+    /// Removes a message; clients notice only on a full fetch.
+    mutating func remove(_ id: String) {
+        guard let index = index(of: id) else { return }
+        messages.remove(at: index)
+        epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
+    }
+
+    /// Removes all messages. Begins a new epoch even if there are none: a reset must make clients fetch in full.
+    mutating func clear() {
+        messages = []
+        epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
+    }
+
+    private mutating func nextChange() -> Int {
+        counter = Ordinal.next(after: counter, upTo: Self.mostChanges)
+        return counter
+    }
+
+    private func index(of id: String) -> Int? { messages.firstIndex { $0.id.hasSameBytes(as: id) } }
+}
+
+// MARK: - Fixtures, exports and reloads
+
+extension Inbox: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("epoch", &epoch, in: 0...Self.mostChanges)
+        coder.member("counter", &counter, in: 0...Self.mostChanges)
+        coder.check(epoch > 0, or: "the epoch is 0; the first one is 1")
+        let written = coder.elements { messages.map { $0.json(.changes) } }
+        coder.list("messages", of: InboxMessage.self, written, isRequired: true, atMost: Self.capacity) { message in
+            if let complaint = complaint(about: message) { return complaint }
+            guard message.stamp <= counter else {
+                return "the message has stamp \(message.stamp), but the inbox came to \(counter)"
+            }
+            messages.append(message)
+            return nil
+        }
+    }
+
+    /// Reads the messages of a fixture in order of arrival.
+    init(_ list: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        try InboxMessage.read(list, .fixture(fixtures)) { message in
+            if let complaint = complaint(about: message) { return complaint }
+            add(message)
+            return nil
+        }
+    }
+
+    private func complaint(about message: InboxMessage) -> String? {
+        if contains(message.id) { return "another message of this inbox has the id \(message.id)" }
+        return messages.count == Self.capacity ? "an inbox has at most \(Self.capacity) messages" : nil
+    }
+
+    /// The inbox after the fixtures of its messages were replaced: messages unchanged in the sandbox take the new
+    /// values, all others stay, and clients see each update as a change.
+    func following(_ new: Inbox, insteadOf old: Inbox) -> Inbox {
+        if new == old { return self }
+        if self == old, counter == 0 { return new }
+        var inbox = self
+        for message in old.messages where new[message.id] == nil && inbox[message.id] == message {
+            inbox.remove(message.id)
+        }
+        for message in new.messages {
+            guard let mine = inbox[message.id] else {
+                // A message removed in the sandbox stays removed, unless the file changed it.
+                let isNew = old[message.id].map { !$0.hasSameContent(as: message) } ?? true
+                if isNew, inbox.messages.count < Self.capacity { inbox.add(message) }
+                continue
+            }
+            guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before)
+            else { continue }
+            inbox.replace(mine, with: message)
+        }
+        return inbox
+    }
+
+    private mutating func replace(_ mine: InboxMessage, with message: InboxMessage) {
+        guard let index = index(of: mine.id) else { return }
+        var message = message
+        message.isRead = mine.isRead || message.isRead
+        message.stamp = nextChange()
+        messages[index] = message
+    }
+}
+
+/// The app inbox. Source: its paths and its access by customer token are documented (SDK page; reference page of the
+/// app inbox), bodies are observed in both SDKs; when a sync token is stale is ours.
+extension Bloomreach {
+    /// The application of apps that name none, such as those with older SDKs.
+    private static let usualApplication = "default-application"
+
+    /// Returns the messages of a customer, or those changed since a sync token was issued.
+    ///
+    /// A customer that is unknown or has no hard id gets no messages or token (ours), so the SDK keeps fetching all.
+    static func fetchInbox(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        let (application, token) = try body.read {
+            ($0.optionalText("application_id") ?? "", $0.optionalText("sync_token") ?? "")
+        }
+        let owner = try call.bind(ids)
+        guard let customer = state.inboxOwner(owner, in: try call.project()) else {
+            return .json(["success": true, "messages": []])
+        }
+        let inbox = state.content.inbox(of: customer)
+        let stamp = try call.stamp(after: token, of: inbox, customer.number)
+        let start = state.content.begin(at: call.moment)
+        let messages = inbox.listed(
+            for: application.isEmpty ? usualApplication : application, at: call.moment, since: start, above: stamp)
+        return .json([
+            "success": true, "messages": .array(messages.map { $0.json(since: start) }),
+            "sync_token": .string(inbox.token(for: customer.number).text),
+        ])
+    }
+
+    /// Marks messages as read for all devices; if any is not in the inbox, marks none.
+    ///
+    /// The sync token is the one returned with the message; it must be well-formed, but may be old (ours).
+    static func markInboxRead(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        let (messages, token) = try body.read { body in
+            let messages = body.texts("message_ids", isRequired: true) ?? []
+            // ours: no inbox holds more messages, and the SDKs send a list of one.
+            if !(1...Inbox.capacity).contains(messages.count) {
+                body.refuse("message_ids", "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
+            }
+            return (messages, body.text("sync_token"))
+        }
+        let owner = try call.bind(ids)
+        if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
+            throw Refusal(
+                .syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one that an answer had")
+        }
+        let customer = state.inboxOwner(owner, in: try call.project())
+        var inbox = customer.map(state.content.inbox) ?? Inbox()
+        if let unknown = messages.first(where: { !inbox.contains($0) }) {
+            let known = Nearest.known(inbox.messages.lazy.map(\.id))
+            throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.shown)\(known)")
+        }
+        inbox.markRead(messages)
+        if let customer { state.content.setInbox(inbox, of: customer) }
+        return .json(["success": true])
+    }
+}
+
+extension Call<Bloomreach> {
+    /// The stamp above which messages are new to a client; 0 returns all messages.
+    ///
+    /// - Throws: ``BloomreachFailure/syncTokenStale`` and ``BloomreachFailure/syncTokenUnknown``, unless switch
+    ///   `sync-token-check` makes such clients fetch in full.
+    fileprivate mutating func stamp(
+        after text: String, of inbox: Inbox, _ customer: Int
+    ) throws(BloomreachRefusal) -> Int {
+        if text.isEmpty { return 0 }
+        let position = inbox.position(of: text, customer)
+        let failure: BloomreachFailure? =
+            switch position {
+            case .current, .elsewhere, .ahead: nil
+            case .stale: .syncTokenStale
+            case .unreadable: .syncTokenUnknown
+            }
+        let isRefused = failure != nil && switches.syncTokenCheck == .gone
+        let expected = "v1.\(customer).\(inbox.epoch).0 to \(inbox.token(for: customer).text), or none"
+        findings.add(
+            Finding(
+                "sync-token", isRefused ? .failed : .passed,
+                expected: .text(expected),
+                found: .text(String(text.prefix(100))), note: position.note,
+                source: "410: iOS tests; form and reasons ours; switch sync-token-check"),
+            orFail: failure ?? .syncTokenUnknown)
+        if let failure, isRefused {
+            throw Refusal(failure, because: "sync_token: found \(text.shown); expected \(expected). \(position.note)")
+        }
+        return if case .current(let stamp) = position { stamp } else { 0 }
+    }
+}
+
+extension BloomreachState {
+    /// The customer whose inbox the ids name: only customers with a hard id have one, so a cookie does not count
+    /// (documented, reference page of the app inbox).
+    fileprivate func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
+        projects[project.token]?.customers.customer(hard: ids)
+            .map { BloomreachCustomerKey(project: project.token, number: $0.number) }
+    }
+}
+
+/// A client's position in an inbox: `v1.<customer number>.<epoch>.<change counter>`.
+///
+/// ours: opaque to clients. It needs no table, and survives a restart with the same fixtures.
+struct SyncToken: Sendable, Hashable {
+    let customer: Int
+    let epoch: Int
+    let counter: Int
+
+    var text: String { "v1.\(customer).\(epoch).\(counter)" }
+}
+
+extension SyncToken {
+    /// Reads a token in exactly the form it is written in; `nil` for any other string.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "v1" else { return nil }
+        let numbers = parts.dropFirst().compactMap { Int($0) }
+        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        self.init(customer: numbers[0], epoch: numbers[1], counter: numbers[2])
+        // Signs and leading zeros would parse to the same numbers.
+        guard customer > 0, epoch > 0, self.text.utf8.elementsEqual(text.utf8) else { return nil }
+    }
+}
+
+extension Inbox {
+    /// The position of a client that presents a sync token.
+    enum Position {
+        /// It has all changes up to this stamp.
+        case current(Int)
+        /// The token belongs to another customer's inbox: Android sends its old one after an identify (observed).
+        case elsewhere
+        /// The token refers to changes that do not exist: the server was restarted.
+        case ahead
+        /// Messages were removed since.
+        case stale
+        case unreadable
+
+        /// A sentence that explains the position.
+        var note: String {
+            switch self {
+            case .current(let stamp): "The client has the changes up to \(stamp)."
+            case .elsewhere: "The token is of another customer, so all messages are new."
+            case .ahead: "The token is ahead of this server, which was started anew, so all messages are new."
+            case .stale: "Messages were taken out of the inbox since; only a fetch without a token can tell."
+            case .unreadable: "This is not a sync token."
+            }
+        }
+    }
+
+    func position(of text: String, _ customer: Int) -> Position {
+        guard let token = SyncToken(text) else { return .unreadable }
+        guard token.customer == customer else { return .elsewhere }
+        if token.epoch < epoch { return .stale }
+        return token.epoch > epoch || token.counter > counter ? .ahead : .current(token.counter)
+    }
+
+    /// The token for the current position of the inbox.
+    func token(for customer: Int) -> SyncToken { SyncToken(customer: customer, epoch: epoch, counter: counter) }
+}

@@ -1,0 +1,239 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+extension Bloomreach {
+    private static let customerMembers: [(name: String, about: String)] = [
+        ("project", "token of the project whose private key signs; the first one that has a key"),
+        ("key", "id of that key; the first one"),
+        ("customer", "the customer's registered id; that of the project's first customer who has one"),
+        ("expires_in", "seconds from now to exp; 3600"),
+    ]
+    private static let streamMembers: [(name: String, about: String)] = [
+        ("stream", "id of the stream whose signing key signs; the first one that has a key"),
+        ("key", "id of that key; the first one"),
+        ("customer", "the customer's registered id; that of the first customer who has one"),
+        ("expires_in", "seconds from now to exp; 900"),
+    ]
+
+    static let tokenKinds = [
+        TokenKind(
+            name: "customer-token", about: "speaks for one customer of a project, as an app's own backend signs it",
+            members: customerMembers, defects: BloomreachDefect.names(of: .customerToken)),
+        TokenKind(
+            name: "stream-token", about: "speaks for one customer on the paths of a stream",
+            members: streamMembers, defects: BloomreachDefect.names(of: .streamToken)),
+    ]
+
+    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> MintedToken {
+        var reader = MintRequestReader(order)
+        let isStream = order.kind == "stream-token"
+        let signer = if isStream { try streamSigner(&reader) } else { try projectSigner(&reader) }
+        let named = try reader.string("customer")
+        if named?.isEmpty == true { throw MintRefusal("customer is empty; expected a registered id") }
+        let registered = if let named { named } else { try firstCustomer(of: signer.project, in: setting.state) }
+        let lifetime = try reader.int("expires_in").map { Duration.seconds($0) }
+        let expiry = JSON((setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))).wholeSeconds)
+        let ids: JSON = [BloomreachID.registered: .string(registered)]
+        let draft: TokenDraft =
+            isStream
+            ? .streamToken(key: signer.key, ids: ids, expiry: expiry)
+            : .customerToken(key: signer.key, subject: ids, expiry: expiry)
+        let rules = isStream ? BloomreachTokenFamily.streamToken : .customerToken
+        return try reader.mint(
+            UnsignedToken(draft, key: signer.key.signing, algorithm: rules.algorithm), at: setting.moment,
+            own: { BloomreachDefect($0, rules) }
+        ) { (defect, token) throws(MintRefusal) in try defect.apply(to: &token, of: signer.stream, in: accounts) }
+    }
+
+    /// The signer, and the project whose customers the token speaks for.
+    struct Signer {
+        let project: BloomreachProject
+        let stream: BloomreachStream?
+        let key: BloomreachSigningKey
+    }
+
+    private func projectSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
+        let token = try reader.string("project")
+        guard let project = token.map(accounts.project) ?? accounts.projects.first(where: { !$0.privateKeys.isEmpty })
+        else {
+            let hint = Nearest.hint(to: token ?? "", among: accounts.projects.map(\.token))
+            throw MintRefusal("no project has the token \(token ?? "")\(hint)")
+        }
+        let key = try Self.key(try reader.string("key"), among: project.privateKeys, of: "project \(project.token)")
+        return Signer(project: project, stream: nil, key: key)
+    }
+
+    private func streamSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
+        let id = try reader.string("stream")
+        guard let stream = id.map(accounts.stream) ?? accounts.streams.first(where: { !$0.signingKeys.isEmpty }) else {
+            let hint = Nearest.hint(to: id ?? "", among: accounts.streams.map(\.id))
+            throw MintRefusal("no stream has the id \(id ?? "")\(hint)")
+        }
+        let key = try Self.key(try reader.string("key"), among: stream.signingKeys, of: "stream \(stream.id)")
+        return Signer(project: stream.project, stream: stream, key: key)
+    }
+
+    private static func key(
+        _ id: String?, among keys: [BloomreachSigningKey], of owner: String
+    ) throws(MintRefusal) -> BloomreachSigningKey {
+        guard let key = id.map({ id in keys.first { $0.id.hasSameBytes(as: id) } }) ?? keys.first else {
+            let hint = Nearest.hint(to: id ?? "", among: keys.map(\.id))
+            throw MintRefusal("\(owner) has no key \(id ?? "to sign with")\(hint)")
+        }
+        return key
+    }
+
+    private func firstCustomer(of project: BloomreachProject, in state: State) throws(MintRefusal) -> String {
+        let registered = state.customers(of: project).all.lazy.compactMap { $0.ids[BloomreachID.registered] }.first
+        guard let registered else {
+            throw MintRefusal("no customer of \(project.token) has a registered id; name one with the member customer")
+        }
+        return registered
+    }
+
+    /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
+    var sharedSecrets: [SharedSecret] {
+        accounts.projects.flatMap { project in
+            project.privateKeys.map {
+                SharedSecret(owner: "project \(project.token), key \($0.id)", algorithm: .hs256, key: $0.signing)
+            }
+        }
+            + accounts.streams.flatMap { stream in
+                stream.signingKeys.map {
+                    SharedSecret(owner: "stream \(stream.id), key \($0.id)", algorithm: .hs512, key: $0.signing)
+                }
+            }
+    }
+
+    var secretTexts: [String] {
+        (accounts.projects.flatMap(\.privateKeys) + accounts.streams.flatMap(\.signingKeys)).map(\.text)
+    }
+
+    var samples: [SampleCredential] {
+        accounts.projects.flatMap { project in
+            [SampleCredential(label: "project token", value: project.token)]
+                + project.publicKeys.map {
+                    SampleCredential(label: "public key of \(project.token)", value: $0.key)
+                }
+        } + accounts.streams.map { SampleCredential(label: "stream id", value: $0.id) }
+    }
+
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+        let project = accounts.projects.first { project in
+            project.publicKeys.contains { $0.permissions.contains(.events) }
+        }
+        guard let project, let key = project.publicKeys.first(where: { $0.permissions.contains(.events) }) else {
+            throw MintRefusal("no public key may track events")
+        }
+        let body: JSON = [
+            "customer_ids": [BloomreachID.cookie: "sample-device"], "event_type": "session_start",
+            "timestamp": JSON(moment.wholeSeconds), "properties": ["platform": "iOS"],
+        ]
+        return SampleRequest(
+            endpoint: .post("/track/v2/projects/\(project.token)/customers/events"),
+            fields: [("content-type", "application/json"), ("authorization", "Token \(key.key)")], body: body.text)
+    }
+}
+
+/// A defect of a minted token, named after the failure it causes (ours).
+struct BloomreachDefect {
+    private let failure: BloomreachFailure
+    private let rules: BloomreachTokenFamily
+
+    static func names(of rules: BloomreachTokenFamily) -> [String] { failures(of: rules).map(\.rawValue) }
+
+    private static func failures(of rules: BloomreachTokenFamily) -> [BloomreachFailure] {
+        [
+            rules.malformed, rules.wrongAlgorithm, rules.unknownKey, rules.badSignature, rules.missingExpiry,
+            rules.expired, rules.notYetValid, rules.badSubject,
+        ] + (rules.subject == "ids" ? [.streamTokenWrongStream] : [])
+    }
+
+    /// The defect with this name; `nil` if it is not specific to this vendor.
+    init?(_ name: String, _ rules: BloomreachTokenFamily) {
+        guard let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
+        self.failure = failure
+        self.rules = rules
+    }
+
+    /// Applies the defect to a token, in some cases by a general one.
+    func apply(
+        to token: inout UnsignedToken, of stream: BloomreachStream?, in accounts: BloomreachAccounts
+    ) throws(MintRefusal) {
+        switch failure {
+        case rules.malformed: token.defect = "two-parts"
+        case rules.wrongAlgorithm: token.defect = "wrong-alg"
+        case rules.badSignature: token.defect = "bad-signature"
+        case rules.missingExpiry: token.defect = "missing-exp"
+        case rules.expired: token.defect = "expired"
+        case rules.notYetValid: token.defect = "not-yet-valid"
+        case rules.unknownKey: token.content.header["kid"] = "key-of-nobody"
+        case rules.badSubject: token.content.claims[rules.subject] = rules.subject == "ids" ? [:] : "ana"
+        default:
+            // A token of another stream.
+            guard let key = accounts.streams.lazy.filter({ $0 !== stream }).flatMap(\.signingKeys).first else {
+                throw MintRefusal("no other stream has a signing key")
+            }
+            token.key = key.signing
+            token.content.header["kid"] = .string(key.id)
+        }
+    }
+}
+
+/// The call by which the vendor's example apps get a customer token. Source: observed in the iOS example app; response
+/// to invalid input, default lifetime and order of members are ours.
+extension Bloomreach {
+    /// The default lifetime of a token (ours).
+    static let tokenLifetime = Duration.seconds(3600)
+
+    /// Signs a token with the named private key; an expiry in the past is signed as given.
+    static func mintForExampleApp(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let body = try call.body()
+        let project = try orderedProject(body, call.vendor)
+        let (keyID, subject) = try body.read {
+            (
+                $0.text("kid"),
+                $0.value("sub", isRequired: true, expecting: "the ids of a customer") { $0 } ?? .null
+            )
+        }
+        guard let key = project.privateKey(keyID) else {
+            let known = Nearest.known(project.privateKeys.lazy.map(\.id))
+            throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)\(known)")
+        }
+        try Refused.require(
+            BloomreachIDs(claim: subject) != nil, .mintBadSubject,
+            "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
+        let named = try body.read { body in
+            body.value("exp", expecting: "a number") { $0.number.flatMap { $0.double.isFinite ? $0 : nil } }
+        }
+        let expiry = JSON.number(named ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
+        var draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
+        let token: String
+        do {
+            let moment = call.moment.unixSeconds
+            token = try call.arrival.refusedTokens.sign(&draft) { draft in
+                try draft.mint(key: key.signing, algorithm: .hs256, at: moment)
+            }
+        } catch {
+            throw Refusal(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
+        }
+        try Refused.require(
+            BloomreachToken(token).compact.firstFault == nil, .mintBadSubject,
+            "the token would be longer than any that is read; expected a shorter sub")
+        return .json(["customer_token": .string(token), "expire_time": draft.claims["exp"] ?? expiry])
+    }
+
+    private static func orderedProject(
+        _ body: Fields<Bloomreach>, _ vendor: Bloomreach
+    ) throws(Refused) -> BloomreachProject {
+        let token = try body.read { $0.optionalText("project_id") } ?? ""
+        guard BloomreachAddress.isWellFormed(token) else {
+            throw Refusal(.invalidProjectID, because: "project_id is \(token.shown); expected a project token")
+        }
+        return try Refused.require(
+            vendor.accounts.project(token), .unknownProject,
+            "no project has the token \(token)\(Nearest.known(vendor.accounts.projects.lazy.map(\.token)))")
+    }
+}

@@ -1,0 +1,331 @@
+import Emulation
+import JSON
+import Tokens
+
+typealias BloomreachRule = TokenRule<BloomreachFacts>
+
+/// Bloomreach's rules for callers, in the order of its checks.
+extension Bloomreach {
+    static var rules: [RuleListing] {
+        callerRules.listing(of: identity.id, about: "caller")
+            + customerTokenRules.listing(of: identity.id, about: "customer token")
+            + streamTokenRules.listing(of: identity.id, about: "stream token")
+            + bindingRules.listing(of: identity.id, about: "token and ids of the request")
+    }
+
+    /// Everything a request presents, except the token itself.
+    static let callerRules = RuleList(
+        [
+            routeOffered, method, coding, projectID, projectKnown, credentialPresent,
+            severalLines(id: "malformed-lines") { if case .malformed = $0 { true } else { false } },
+            credentialForm, credentialKind, appInboxAuth,
+            severalLines(id: "public-key-lines") { if case .publicKey = $0 { true } else { false } },
+            publicKey, privateKey, privateKeySecret,
+        ] + bearerLines + [permission])
+
+    // MARK: The route
+
+    private static let routeOffered = BloomreachRule(
+        "route-offered", expects: .text("mint-endpoint: on"), source: "example apps; switch mint-endpoint", .observed,
+        orFail: .unknownRoute
+    ) { facts, finding in
+        guard facts.presented?.access.openness == .open, !facts.switches.mintEndpoint else { return nil }
+        finding?.found = .text("mint-endpoint: off")
+        return .failed
+    }
+
+    private static let method = BloomreachRule(
+        "method", expects: .text("GET"), source: "both SDKs; switch consents-method", .observed,
+        orFail: .methodNotAllowed
+    ) { facts, finding in
+        guard let presented = facts.presented, presented.isPost, presented.access.permission == .consents,
+            facts.switches.consentsMethod == .getOnly
+        else { return nil }
+        finding?.found = .text("POST")
+        return .failed
+    }
+
+    private static let coding = BloomreachRule(
+        "content-coding", expects: .text("identity"), source: "reference page on common API issues",
+        orFail: .compressedBody
+    ) { facts, finding in
+        guard let coding = facts.presented?.coding else { return nil }
+        finding?.found = .text(coding)
+        return coding.lowercased() == "identity" || coding.isEmpty ? .passed : .failed
+    }
+
+    // MARK: The project or the stream
+
+    private static let projectID = BloomreachRule(
+        "project-id", expects: .text("letters, digits and -"),
+        source: "both SDKs; reference page on authorization errors", orFail: .invalidProjectID
+    ) { facts, finding in
+        guard let address = facts.presented?.address else { return nil }
+        finding?.found = .text(address.text)
+        return BloomreachAddress.isWellFormed(address.text) ? .passed : .failed
+    }
+
+    private static let projectKnown = BloomreachRule(
+        "project-known", expects: .text("the token of a project"),
+        source: "reference page on authorization errors; stream inferred", orFail: .unknownProject
+    ) { facts, finding in
+        guard let address = facts.presented?.address else { return nil }
+        if address.isStream { finding?.expected = .text("the id of a stream") }
+        finding?.found = .text(address.text)
+        guard BloomreachAddress.isWellFormed(address.text) else { return .notJudged }
+        if facts.project != nil { return .passed }
+        finding?.note = facts.accounts?.stranger(at: address)
+        return .failed
+    }
+
+    // MARK: The credential
+
+    private static let credentialPresent = BloomreachRule(
+        "credential-present", expects: .text("Authorization"),
+        source: "reference page on authorization errors; streams ours",
+        orFail: [.missingAuthorization, .streamTokenMissing],
+        by: { Refusal($0.presented?.address?.isStream == true ? .streamTokenMissing : .missingAuthorization) }
+    ) { facts, finding in
+        guard let presented = facts.presented, let address = presented.address, case .absent = presented.authorization
+        else { return nil }
+        finding?.found = .absent
+        let isNeeded =
+            address.isStream
+            ? presented.access.alwaysNeedsStreamToken
+                || (facts.stream?.requireJWT ?? facts.switches.requireJWT) == .all
+            : presented.access.openness == .closed
+        if isNeeded { return .failed }
+        finding?.expected = .text("Authorization, or nothing")
+        return .passed
+    }
+
+    /// Several credential lines were read as one value.
+    private static func severalLines(
+        id: String, _ applies: @escaping @Sendable (BloomreachAuthorization) -> Bool
+    ) -> BloomreachRule {
+        BloomreachRule(
+            "authorization-lines", id: id, expects: .text("one Authorization header"), source: "RFC 9110 section 5.3",
+            orFail: id == "malformed-lines" ? .malformedAuthorization : .unknownKey
+        ) { facts, finding in
+            guard let presented = facts.presented, presented.address != nil, applies(presented.authorization) else {
+                return nil
+            }
+            if case .publicKey = presented.authorization, !facts.acceptsKeys { return nil }
+            return BearerToken.severalLines(in: presented.fields, &finding)
+        }
+    }
+
+    private static let credentialForm = BloomreachRule(
+        "credential-form", expects: .text("Token KEY, Bearer JWT or Basic ID:SECRET in base64"), source: "ours", .ours,
+        orFail: .malformedAuthorization
+    ) { facts, finding in
+        guard let presented = facts.presented, presented.address != nil else { return nil }
+        switch presented.authorization {
+        case .absent: return nil
+        case .malformed(let found):
+            finding?.found = .text(found)
+            return .failed
+        case .publicKey, .privateKey, .token:
+            finding?.expected = nil
+            finding?.source = "SDK page; reference page on authentication"
+            return .passed
+        }
+    }
+
+    private static let credentialKind = BloomreachRule(
+        "credential-kind", expects: .text("a kind that the route takes"),
+        source: "SDK page; permission matrix, rest ours",
+        orFail: .credentialNotAccepted
+    ) { facts, finding in
+        guard let presented = facts.presented, let address = presented.address, let kind = facts.kind else {
+            return nil
+        }
+        var accepted = address.isStream ? [.streamToken] : presented.access.accepted
+        if presented.access.permission == .attributes, facts.switches.attributesAccess == .private {
+            accepted.remove(.publicKey)
+        }
+        finding?.expected = .anyOf(accepted.map(\.rawValue).sorted())
+        finding?.found = .text(kind.rawValue)
+        return accepted.contains(kind) ? .passed : .failed
+    }
+
+    private static let appInboxAuth = BloomreachRule(
+        "app-inbox-auth", expects: .text("a customer token"),
+        source: "reference page of the app inbox; switch app-inbox-auth", orFail: .customerTokenRequired
+    ) { facts, finding in
+        guard let presented = facts.presented, let address = presented.address, presented.access.isAppInbox,
+            !address.isStream, let kind = facts.kind
+        else { return nil }
+        finding?.found = .text(kind.rawValue)
+        guard (facts.project?.appInboxAuth ?? facts.switches.appInboxAuth) == .advanced else {
+            finding?.expected = .text("a public key or a customer token")
+            return .passed
+        }
+        return kind == .publicKey ? .failed : .passed
+    }
+
+    // MARK: Keys
+
+    private static let publicKey = BloomreachRule(
+        "public-key", expects: .text("a public key of the project"),
+        source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
+    ) { facts, finding in
+        guard facts.acceptsKeys, case .publicKey(let key)? = facts.presented?.authorization else { return nil }
+        finding?.expected = .text("a public key of \(facts.project?.token ?? "")")
+        finding?.found = .text(facts.publicKey == nil ? facts.accounts?.owner(ofPublicKey: key) ?? "" : key)
+        return facts.publicKey == nil ? .failed : .passed
+    }
+
+    private static let privateKey = BloomreachRule(
+        "private-key", expects: .text("the id of a private key of the project"),
+        source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
+    ) { facts, finding in
+        guard facts.acceptsKeys, let project = facts.project,
+            case .privateKey(let id, _)? = facts.presented?.authorization
+        else { return nil }
+        finding?.expected = .text("the id of a private key of \(project.token)")
+        if project.privateKey(id) != nil {
+            finding?.found = .text(id)
+            return .passed
+        }
+        finding?.found = facts.accounts.map { .text($0.owner(ofPrivateKey: id)) }
+        return .failed
+    }
+
+    private static let privateKeySecret = BloomreachRule(
+        "private-key-secret", expects: .text("the secret of the key"), source: "ours", .ours, orFail: .wrongSecret
+    ) { facts, finding in
+        guard facts.acceptsKeys, let project = facts.project,
+            case .privateKey(let id, let secret)? = facts.presented?.authorization
+        else { return nil }
+        guard let key = project.privateKey(id) else { return .notJudged }
+        finding?.expected = .text("the secret of private key \(id)")
+        if key.text.hasSameBytes(as: secret) { return .passed }
+        finding?.found = facts.accounts?.shown(secret: secret)
+        return .failed
+    }
+
+    private static let bearerLines = [BloomreachCredentialKind.customerToken, .streamToken].flatMap { kind in
+        BloomreachRule.bearerOnce(
+            orFail: kind == .customerToken ? .customerTokenMalformed : .streamTokenMalformed,
+            ids: kind == .customerToken ? "customer-token-" : "stream-token-"
+        ).map { rule in rule.when { $0.kind == kind } }
+    }
+
+    /// The public key may use the route. In a batch, each command is checked separately.
+    private static let permission = BloomreachRule(
+        "permission", expects: .text("the permission that the route needs"),
+        source: "reference page on API access of the mobile SDKs; names ours", orFail: .noPermission
+    ) { facts, finding in
+        guard let key = facts.publicKey, let permission = facts.presented?.access.permission else { return nil }
+        finding?.expected = .text(permission.rawValue)
+        finding?.found = .anyOf(key.permissions.map(\.rawValue).sorted())
+        return key.permissions.contains(permission) ? .passed : .failed
+    }
+}
+
+extension BloomreachFacts {
+    /// Whether keys are checked: only if the request names a known project.
+    fileprivate var acceptsKeys: Bool { project != nil && presented?.address?.isStream == false }
+}
+
+/// The ids of a token and of the request, and whether they agree.
+struct BloomreachBinding: RuleFacts {
+    typealias Failure = BloomreachFailure
+
+    let owner: BloomreachIDs
+    /// The ids of the request; `nil` if it names no customer.
+    var ids: BloomreachIDs?
+    var holds = true
+    let isStream: Bool
+
+    var compact: CompactToken? { nil }
+    var failure: BloomreachFailure { isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch }
+}
+
+extension Bloomreach {
+    static let bindingRules = RuleList([
+        TokenRule<BloomreachBinding>(
+            "token-ids", expects: .text("the ids of the token"),
+            source: "SDK page, retrieval policy; switch customer-token-binding; streams ours",
+            orFail: [.customerTokenIDsMismatch, .streamTokenIDsMismatch], by: { Refusal($0.failure) }
+        ) { facts, finding in
+            finding?.expected = .json(facts.owner.json)
+            finding?.found = (facts.ids?.json).map(Fact.json)
+            if facts.ids != nil { return facts.holds ? .passed : .failed }
+            finding?.expected = nil
+            finding?.found = .json(facts.owner.json)
+            finding?.note = "The request names nobody, so the token does."
+            finding?.source = "reference page on customer tokens"
+            return .noted
+        }
+    ])
+}
+
+/// A token's ids are compared with those of the request, whatever the stored records say. Nothing is remembered (ours),
+/// since each request carries its ids: the ids sent with a token can make it invalid.
+extension Call<Bloomreach> {
+    /// Checks whether the token may speak for these ids.
+    ///
+    /// Source: the rule is documented (SDK page: a token belongs to the ids it was issued for); the comparison is ours.
+    ///
+    /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
+    /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
+    mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(BloomreachRefusal) -> BloomreachIDs {
+        guard let token = credentials.token else {
+            if isWrite { try requireSignature(for: ids) }
+            return ids
+        }
+        let isStream = credentials.isStream
+        guard let owner = token.ids(isStream ? "ids" : "sub") else { return ids }
+        guard !ids.isEmpty else {
+            findings.judge(BloomreachBinding(owner: owner, isStream: isStream), by: Bloomreach.bindingRules)
+            return owner
+        }
+        let holds = isStream ? Self.agrees(owner, with: ids) : matches(owner, ids)
+        try judge(holds, owner, ids)
+        if isWrite || (!isStream && switches.customerTokenBinding == .off) { return ids }
+        // A cookie alone proves nothing (ours): hard ids in the token determine whose data is read.
+        return owner.hard.isEmpty ? ids : BloomreachIDs(hard: owner.hard)
+    }
+
+    /// Records whether the token belongs to the ids, and throws if not.
+    mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(BloomreachRefusal) {
+        let binding = BloomreachBinding(owner: owner, ids: ids, holds: holds, isStream: credentials.isStream)
+        findings.judge(binding, by: Bloomreach.bindingRules)
+        if !holds {
+            let (own, named) = Lookalikes.toldApart(owner.json.text, ids.json.text)
+            throw Refusal(
+                binding.failure,
+                because: "the token belongs to \(own), the request names \(named); expected the same ids")
+        }
+    }
+
+    /// Whether a customer token fits the ids of the request, according to switch `customer-token-binding`.
+    private func matches(_ owner: BloomreachIDs, _ ids: BloomreachIDs) -> Bool {
+        let hasCookie = owner.cookie.map { own in ids.cookie.map { $0.hasSameBytes(as: own) } ?? false } ?? true
+        return switch switches.customerTokenBinding {
+        case .exact: hasCookie && owner.hard == ids.hard
+        case .subset: hasCookie && owner.hard.allSatisfy { ids[$0.name]?.hasSameBytes(as: $0.value) == true }
+        case .off: true
+        }
+    }
+
+    /// Whether every id of the request that is also in the token has the same value.
+    private static func agrees(_ owner: BloomreachIDs, with ids: BloomreachIDs) -> Bool {
+        let cookies = [owner.cookie, ids.cookie].compactMap { $0 }
+        return (cookies.count < 2 || cookies[0].hasSameBytes(as: cookies[1]))
+            && owner.hard.allSatisfy { id in ids[id.name].map { $0.hasSameBytes(as: id.value) } ?? true }
+    }
+
+    /// A stream may require a token for writes under certain ids (ours).
+    private func requireSignature(for ids: BloomreachIDs) throws(BloomreachRefusal) {
+        guard let stream = credentials.stream else { return }
+        let name = ids.names.first { name in stream.signedOnlyIDs.contains { $0.hasSameBytes(as: name) } }
+        if let name {
+            throw Refusal(
+                .streamSignatureRequired,
+                because: "\(stream.id) takes \(name) with a token only; expected Authorization: Bearer with one")
+        }
+    }
+}

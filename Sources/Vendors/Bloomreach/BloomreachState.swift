@@ -1,0 +1,270 @@
+import Emulation
+import JSON
+
+struct BloomreachState: Sendable {
+    var projects: [String: BloomreachRecords] = [:]
+    var content: BloomreachContentState
+
+    init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
+        for (token, customers) in accounts.customers { projects[token] = BloomreachRecords(customers: customers) }
+        self.content = BloomreachContentState(content)
+    }
+
+    var size: StateSize {
+        projects.values.reduce(into: StateSize(bytes: content.byteCount)) { $0 += $1.size }
+    }
+
+    func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
+        projects[project.token]?.customers ?? BloomreachCustomerStore()
+    }
+
+    /// The customer that ids name for a reader of a project.
+    func customer(_ ids: BloomreachIDs, of project: BloomreachProject) -> BloomreachCustomer? {
+        projects[project.token]?.customers.customer(ids)
+    }
+
+    mutating func change<Value>(_ project: String, _ change: (inout BloomreachRecords) -> Value) -> Value {
+        change(&projects[project, default: BloomreachRecords()])
+    }
+
+    /// Merges a customer into another one and removes the first.
+    mutating func merge(_ number: Int, into other: Int, in project: String) {
+        change(project) { $0.customers.merge(number, into: other) }
+        content.merge(
+            from: BloomreachCustomerKey(project: project, number: number),
+            into: BloomreachCustomerKey(project: project, number: other))
+    }
+
+    /// Removes a customer with all its data.
+    mutating func remove(_ number: Int, in project: String) {
+        change(project) { $0.customers.remove(number) }
+        content.forget(customer: BloomreachCustomerKey(project: project, number: number))
+    }
+
+    /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
+    mutating func anonymize(_ number: Int, in project: String) {
+        change(project) { $0.customers.anonymize(number) }
+        content.anonymize(BloomreachCustomerKey(project: project, number: number))
+    }
+
+}
+
+/// The data of one project in one sandbox.
+struct BloomreachRecords: Sendable {
+    var customers = BloomreachCustomerStore()
+    private var newestClicks = BloomreachNewest()
+    private var newestSelfChecks = BloomreachNewest()
+
+    init(customers: BloomreachCustomerStore = BloomreachCustomerStore()) { self.customers = customers }
+
+    /// Clicks without a customer, as events, oldest first.
+    var clicks: [BloomreachEvent] {
+        newestClicks.all.enumerated().map { index, click in
+            BloomreachEvent(
+                type: click["type"]?.string ?? "", timestamp: click["timestamp"]?.number?.double ?? 0,
+                properties: click["properties"]?.object ?? [:], sequence: index)
+        }
+    }
+
+    /// Bodies of self-checks, oldest first.
+    var selfChecks: [JSON] { newestSelfChecks.all }
+
+    var isQuiet: Bool { newestClicks.texts.isEmpty && newestSelfChecks.texts.isEmpty }
+
+    /// What calls added; the newest clicks and self-checks count by their bytes only.
+    var size: StateSize {
+        customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount)
+    }
+
+    /// Keeps a click without a customer.
+    mutating func add(click type: String, _ event: TrackedEntry) {
+        newestClicks.append(
+            BloomreachEvent(type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0).json)
+    }
+
+    mutating func add(selfCheck: JSON) { newestSelfChecks.append(selfCheck) }
+}
+
+/// The newest records from requests, kept as text: as values they would take several times the memory.
+struct BloomreachNewest: Sendable {
+    /// The number of records to keep (ours).
+    static let capacity = 1000
+
+    private(set) var texts: [[UInt8]] = []
+    private(set) var byteCount = 0
+
+    /// The records, oldest first.
+    var all: [JSON] { texts.compactMap(JSON.init(kept:)) }
+
+    mutating func append(_ value: JSON) {
+        texts.append(value.bytes)
+        byteCount += texts[texts.count - 1].count + 48
+        if texts.count > Self.capacity { byteCount -= texts.removeFirst().count + 48 }
+    }
+}
+
+extension JSON {
+    init?(kept text: some Collection<UInt8>) {
+        guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
+        self = value
+    }
+}
+
+/// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
+extension Bloomreach: RecordedVendor {
+    func size(of state: State) -> StateSize { state.size }
+
+    func code(_ state: inout State, _ coder: inout RecordCoder) {
+        if coder.isWritingRows { return writeRows(of: &state, &coder) }
+        let (extent, current) = (coder.extent ?? .changes, state)
+        let projects = coder.elements { exported(current, extent) }
+        if extent == .whole, coder.isReading { state.projects = [:] }
+        var seen: Set<String> = []
+        coder.list("projects", of: BloomreachProjectRecord.self, projects, isRequired: true) { project in
+            guard accounts.project(project.token) != nil else {
+                let hint = Nearest.hint(to: project.token, among: accounts.projects.map(\.token))
+                return "no project has the token \(project.token)\(hint)"
+            }
+            if !seen.insert(project.token).inserted { return "project \(project.token) occurs twice" }
+            state.take(project, extent, over: initialState)
+            return nil
+        }
+        let start = extent == .changes ? initialState : nil
+        let content = coder.isReading ? nil : state.exportContent(since: start)
+        coder.note(isChanged: content != nil)
+        var nothing: Void = ()
+        coder.member("content", &nothing, or: .some(()), write: { content ?? .null }) { _ in }
+        coder.reading { (mapping) throws(FixtureProblem) in
+            try state.importContent(mapping["content"], over: extent == .changes ? current : nil)
+        }
+    }
+
+    /// Writes the rows of each project, where calls changed it.
+    private func writeRows(of state: inout State, _ coder: inout RecordCoder) {
+        coder.nested("projects", keys: accounts.projects.map(\.token)) { token, coder in
+            let start = initialState.projects[token]?.customers ?? BloomreachCustomerStore()
+            state.change(token) { $0.code(&coder, token, since: start) }
+        }
+        let current = state
+        coder.nested("content") { current.codeContent(&$0, since: initialState) }
+    }
+
+    private func exported(_ state: State, _ extent: StateExtent) -> [JSON] {
+        accounts.projects.compactMap { project in
+            let records = state.projects[project.token] ?? BloomreachRecords()
+            guard extent == .changes else {
+                return BloomreachProjectRecord(project.token, records, changes: nil).json(extent)
+            }
+            let start = initialState.customers(of: project)
+            let changes = BloomreachChanges(exporting: records.customers, since: start)
+            if changes.isEmpty(since: start), records.isQuiet { return nil }
+            return BloomreachProjectRecord(project.token, records, changes: changes).json(extent)
+        }
+    }
+
+    func adopt(_ state: State, startedFrom old: Bloomreach) -> State {
+        var adopted = initialState
+        for project in accounts.projects {
+            guard let records = state.projects[project.token] else { continue }
+            let changes = BloomreachChanges(of: records.customers, since: old.initialState.customers(of: project))
+            var fresh = records
+            fresh.customers = initialState.customers(of: project).with(changes)
+            adopted.projects[project.token] = fresh
+        }
+        adopted.adoptContent(of: state, from: old.initialState, to: initialState)
+        return adopted
+    }
+}
+
+extension BloomreachState {
+    fileprivate mutating func take(
+        _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
+    ) {
+        let start = initial.projects[project.token]?.customers ?? BloomreachCustomerStore()
+        let changes = project.changes(since: start)
+        var records = project.records
+        records.customers =
+            extent == .whole ? changes.whole(start) : projects[project.token, default: .init()].customers.with(changes)
+        projects[project.token] = records
+    }
+}
+
+extension BloomreachRecords {
+    /// Writes the rows of a project.
+    fileprivate mutating func code(_ coder: inout RecordCoder, _ token: String, since start: BloomreachCustomerStore) {
+        let changes = customers.codeRows(&coder, since: start)
+        coder.note(isChanged: !changes.isEmpty(since: start) || !isQuiet)
+        var record = BloomreachProjectRecord(token, self, changes: changes)
+        record.codeRows(&coder)
+    }
+}
+
+private struct BloomreachProjectRecord: CodedRecord {
+    private(set) var token = ""
+    /// All records; when read, the customers are only those in the list.
+    private(set) var records = BloomreachRecords()
+    private var changes = BloomreachChanges()
+
+    init() {}
+
+    /// - Parameter changes: the differences from the fixtures; `nil` for everything.
+    init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
+        (self.token, self.records) = (token, records)
+        self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomerStore())
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("token", &token)
+        let listed = coder.elements {
+            changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
+        }
+        coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
+            var number = 0
+            if let complaint = records.customers.add(record, as: &number) { return complaint }
+            if let customer = records.customers[number] {
+                changes.customers.append(BloomreachChanges.Changed(customer: customer, name: record.name))
+            }
+            return nil
+        }
+        codeRest(&coder)
+    }
+
+    /// All but the customers, whose rows are written already.
+    mutating func codeRows(_ coder: inout RecordCoder) {
+        coder.member("token", &token)
+        codeRest(&coder)
+    }
+
+    /// All but the token and the customers.
+    mutating func codeRest(_ coder: inout RecordCoder) {
+        let isPart = coder.extent == .changes
+        coder.member(
+            "removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }
+        ) { (node) throws(FixtureProblem) in
+            var removed: [BloomreachID] = []
+            try node.forEachRecord { (node) throws(FixtureProblem) in removed += try BloomreachID.list(node) }
+            return removed
+        }
+        let clicks = coder.elements { records.clicks.map(\.json) }
+        coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachNewest.capacity) {
+            records.add(click: $0.type, TrackedEntry(properties: $0.properties, timestamp: $0.timestamp))
+            return nil
+        }
+        let checks = coder.elements { records.selfChecks }
+        coder.list("self_checks", checks, atMost: BloomreachNewest.capacity) { (node) throws(FixtureProblem) in
+            records.add(selfCheck: .object(try node.jsonObject()))
+        }
+        coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
+        coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
+    }
+
+    /// The records read, as changes to the fixtures.
+    func changes(since start: BloomreachCustomerStore) -> BloomreachChanges {
+        let customers = records.customers
+        var changes = changes
+        changes.customers.sort { $0.customer.number < $1.customer.number }
+        changes.lastNumber = max(customers.lastNumber, changes.lastNumber, start.lastNumber)
+        changes.lastSequence = max(customers.lastSequence, changes.lastSequence)
+        return changes
+    }
+}

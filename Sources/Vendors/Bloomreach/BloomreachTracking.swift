@@ -1,0 +1,348 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+/// Tracking by apps and servers: changes of customers, events, clicks.
+///
+/// Source: documented (SDK page; reference pages on tracking); the response is observed in the test data of the
+/// clients.
+extension Bloomreach {
+    /// The response to every tracking call.
+    private static let accepted = Reply.json(["errors": [], "success": true])
+
+    static func trackCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        try updateCustomer(try call.body(), &call, &state)
+        return accepted
+    }
+
+    static func trackEvent(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        try addEvent(try call.body(), &call, &state)
+        return accepted
+    }
+
+    /// A click on a campaign link: an event of the customer, or of no customer, since Android names none (observed).
+    static func trackClick(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody(isRequired: false)
+        let entry = try call.entry(of: body)
+        let (type, url) = try body.read { ($0.eventType() ?? "campaign_click", $0.text("url")) }
+        try call.checkPermission(toTrack: type)
+        let owner = try call.bind(ids, isWrite: true)
+        var properties = entry.properties
+        properties["url"] = .string(url)
+        let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
+        let project = try call.project().token
+        if owner.isEmpty {
+            state.change(project) { $0.add(click: type, event) }
+        } else {
+            try state.store(event, type, of: owner, in: project)
+        }
+        return accepted
+    }
+
+    /// Changes properties of the customer that the ids create, find or merge.
+    static func updateCustomer(
+        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
+    ) throws(Refused) {
+        let ids = try call.customerIDs(of: body)
+        let entry = try call.entry(of: body)
+        if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
+            throw Refusal(
+                .streamEmptyUpdate, because: "there is only a cookie, and no property; expected a hard id or a property"
+            )
+        }
+        try call.checkPermission(toWrite: entry.properties)
+        let owner = try call.bind(ids, isWrite: true)
+        try state.store(entry.properties, of: owner, in: try call.project().token)
+    }
+
+    /// Adds an event to the customer that the ids create, find or merge.
+    static func addEvent(
+        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
+    ) throws(Refused) {
+        let ids = try call.customerIDs(of: body)
+        let entry = try call.entry(of: body)
+        guard let type = try body.read({ $0.eventType() }) else {
+            let found = body.object["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
+            throw Refusal(
+                .missingEventType, because: "\(found ?? "there is no event_type"); expected the type of the event")
+        }
+        try call.checkPermission(toTrack: type)
+        let owner = try call.bind(ids, isWrite: true)
+        try state.store(entry, type, of: owner, in: try call.project().token)
+        if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
+    }
+
+    /// Updates the customer's consent from a consent event.
+    private static func follow(
+        _ event: ConsentEvent?, of ids: BloomreachIDs, _ call: inout BloomreachCall, _ state: inout State
+    ) throws(Refused) {
+        let project = try call.project()
+        guard let event, let customer = state.customer(ids, of: project) else { return }
+        let isKnown = call.vendor.content[project.token].consentCategories.contains {
+            $0.id.hasSameBytes(as: event.category)
+        }
+        call.findings.note(event.finding(isKnown: isKnown, in: project.token, at: call.moment))
+        guard isKnown else { return }
+        let key = BloomreachCustomerKey(project: project.token, number: customer.number)
+        state.content.setConsent(event.isGiven(at: call.moment), to: event.category, of: key)
+    }
+}
+
+/// The members shared by all tracking bodies.
+struct TrackedEntry {
+    let properties: JSONObject
+    /// Unix seconds.
+    let timestamp: Double
+
+}
+
+extension TrackedEntry {
+    fileprivate init(_ body: inout FieldReader, at moment: Moment) {
+        self.init(properties: body.object("properties") ?? [:], timestamp: body.timestamp(at: moment))
+    }
+}
+
+extension BloomreachCall {
+    /// The tracked entry of a body; a time that looks like milliseconds is accepted, with a remark.
+    fileprivate mutating func entry(of body: Fields<Bloomreach>) throws(BloomreachRefusal) -> TrackedEntry {
+        let entry = try body.read { TrackedEntry(&$0, at: moment) }
+        let value = JSON.number(JSONNumber(entry.timestamp))
+        guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return entry }
+        findings.note(
+            Finding(
+                "milliseconds-timestamp", .noted, expected: .text("seconds"), found: .json(value), note: remark,
+                source: "reference page on adding events"))
+        return entry
+    }
+}
+
+extension Call<Bloomreach> {
+    /// Checks that the public key may write these properties of a customer.
+    fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
+        guard let key = credentials.publicKey else { return }
+        if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
+            throw Refusal(
+                .noPermission,
+                because:
+                    "the key may not write the property \(denied.name.shown); expected any but \(Nearest.list(key.deniedProperties))"
+            )
+        }
+    }
+
+    /// Checks that the public key may track events of this type.
+    fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
+        if let key = credentials.publicKey, !key.mayTrack(event: type) {
+            throw Refusal(
+                .noPermission,
+                because:
+                    "the key may not track events of type \(type); expected any but \(Nearest.list(key.deniedEvents))")
+        }
+    }
+}
+
+// MARK: - Storing
+
+extension BloomreachState {
+    /// Stores an event for the customer that the ids name.
+    ///
+    /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
+    mutating func store(
+        _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
+    ) throws(BloomreachRefusal) {
+        let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
+        change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
+    }
+
+    /// Stores properties for the customer that the ids name; null is a value like any other (ours).
+    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) {
+        var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
+        let known = placement.customer.flatMap { projects[project]?.customers[$0] }
+        try BloomreachCustomer.checkRoom(for: properties, besides: known)
+        let number = placement.customer ?? change(project) { $0.customers.make() }
+        // Before merging a guest, whose properties only fill the remaining room.
+        if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
+        placement.customer = number
+        settle(placement, in: project)
+    }
+}
+
+/// Several commands in one request. Source: reference pages on batch commands, observed in the vendor's Python client.
+extension Bloomreach {
+    /// The documented maximum size of a batch; larger ones are only noted, since no response to them is documented.
+    private static let documentedCommands = 50
+    /// The maximum size of a batch (ours).
+    static let maximumCommands = 1000
+
+    /// Runs commands in order; a failed command has its error as its result, and the others still run.
+    static func runBatch(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let body: JSON
+        do throws(FieldProblem) {
+            body = try call.request.json()
+        } catch {
+            let reason = error.reason(expected: "a JSON object with commands", whenEmpty: nil)
+            throw Refusal(.batchInvalidJSON, because: reason)
+        }
+        guard let commands = body["commands"]?.array, !commands.isEmpty else {
+            throw Refusal(.batchNoCommands, because: whyNoCommands(body))
+        }
+        guard commands.count <= maximumCommands else {
+            throw .invalidField("commands", because: "\(commands.count) commands; expected at most \(maximumCommands)")
+        }
+        if commands.count > documentedCommands {
+            call.findings.note(
+                Finding(
+                    "batch-size", .noted, expected: .text("up to \(documentedCommands) commands"),
+                    found: .text("\(commands.count) commands"), source: "reference page on batch commands"))
+        }
+        var complaints: [Complaint: JSON] = [:]
+        var results: [JSON] = []
+        for (index, command) in commands.enumerated() {
+            results.append(run(command, index + 1, &call, &state, &complaints))
+        }
+        let now = JSON.seconds(call.moment.unixSeconds)
+        return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
+    }
+
+    /// The current time of the sandbox's clock.
+    static func readSystemTime(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
+    }
+
+    private static func whyNoCommands(_ body: JSON) -> String {
+        guard let object = body.object else {
+            return "the body is a JSON \(body.typeName), not an object with commands"
+        }
+        guard let commands = object["commands"] else { return "there are no commands; expected an array of them" }
+        return commands.array == nil
+            ? "commands is a JSON \(commands.typeName), not an array"
+            : "commands is empty; expected at least one command"
+    }
+
+    /// The key of an error response; a batch may repeat the same error a thousand times.
+    private struct Complaint: Hashable {
+        let failure: BloomreachFailure
+        let parameters: JSONObject
+        let route: String
+    }
+
+    private static func run(
+        _ command: JSON, _ number: Int, _ call: inout BloomreachCall, _ state: inout State,
+        _ complaints: inout [Complaint: JSON]
+    ) -> JSON {
+        let name = command["name"]?.string ?? ""
+        do throws(Refused) {
+            switch name {
+            case "customers":
+                try call.part(number, named: name) { (call) throws(Refused) in
+                    try call.checkPermission(.customers)
+                    try updateCustomer(try data(of: command), &call, &state)
+                }
+            case "customers/events":
+                try call.part(number, named: name) { (call) throws(Refused) in
+                    try call.checkPermission(.events)
+                    try addEvent(try data(of: command), &call, &state)
+                }
+            case "system/time": return ["success": true, "time": .seconds(call.moment.unixSeconds)]
+            default:
+                call.refuse(unknownCommand(command, number))
+                return ["success": false, "errors": ["Unknown command."]]
+            }
+            return ["success": true]
+        } catch {
+            let complaint = Complaint(
+                failure: error.failure, parameters: error.parameters,
+                route: name == "customers" ? "track.customers" : "track.events")
+            if let known = complaints[complaint] { return known }
+            let text = text(of: complaint, call)
+            complaints[complaint] = text
+            return text
+        }
+    }
+
+    private static func unknownCommand(_ command: JSON, _ number: Int) -> ExchangePart {
+        let name = command["name"]
+        let shown = name?.string.map { "“\($0.prefix(100))”" } ?? name.map { "a name that is \($0.typeName)" }
+        let known = "customers, customers/events or system/time"
+        return ExchangePart(
+            number, named: name?.string.map { String($0.prefix(100)) } ?? "", "unknown-command",
+            because: "found \(shown ?? "no name"); expected one of \(known)", [])
+    }
+
+    /// The body that the equivalent call would have, with the same size limit (ours).
+    private static func data(of command: JSON) throws(Refused) -> Fields<Bloomreach> {
+        let data = try Fields<Bloomreach>(command.object ?? [:]).read { $0.object("data") ?? [:] }
+        let length = JSON.object(data).bytes.count
+        try Refused.require(
+            length <= bodyLimit, .bodyTooLarge, "a command has \(length) bytes; expected at most \(bodyLimit)")
+        return Fields(data)
+    }
+
+    /// The error response of the equivalent call, as the command's result.
+    private static func text(of complaint: Complaint, _ call: BloomreachCall) -> JSON {
+        let response = call.vendor.failures.response(
+            complaint.failure, complaint.parameters, route: complaint.route, switches: call.switches.values)
+        let answer = try? JSON.parse(response.body)
+        let errors = answer?["errors"] ?? .array([answer?["error"] ?? .string(complaint.failure.rawValue)])
+        return ["success": false, "errors": errors]
+    }
+}
+
+extension Call<Bloomreach> {
+    /// Checks that the key may run a command of a batch.
+    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
+        if let key = credentials.publicKey, !key.permissions.contains(permission) {
+            throw Refusal(
+                .noPermission,
+                because:
+                    "the key: found the permissions \(key.permissions.map(\.rawValue).sorted().joined(separator: ", ")); expected \(permission.rawValue) among them"
+            )
+        }
+    }
+}
+
+/// The self-check of an app's push setup. Source: documented (SDK page), members observed in both SDKs.
+extension Bloomreach {
+    /// Accepts the request for a push notification but never sends one: there is no push service.
+    static func sendSelfCheck(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let (body, ids) = try call.customerBody()
+        let (push, platform, application) = try body.read { body in
+            let (push, platform) = (body.text("push_notification_id"), body.text("platform"))
+            if !["ios", "android", "huawei"].contains(platform) {
+                body.refuse("platform", "platform is \(platform.shown); expected ios, android or huawei")
+            }
+            return (push, platform, body.optionalText("application_id"))
+        }
+        let owner = try call.bind(ids)
+        let check: JSON = [
+            "customer_ids": owner.json, "push_notification_id": .string(push), "platform": .string(platform),
+            "application_id": JSON(application), "timestamp": .seconds(call.moment.unixSeconds),
+        ]
+        let project = try call.project().token
+        state.change(project) { $0.add(selfCheck: check) }
+        return .json(["success": true])
+    }
+}
+
+/// Linking hard ids to a cookie. Source: observed, both SDKs.
+extension Bloomreach {
+    /// Links hard ids to the customer of the path's cookie, as a write with all of them would.
+    static func linkIDs(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
+        let value = try call.body {
+            $0.value("external_ids", isRequired: true, expecting: "an object of ids") { $0 } ?? .null
+        }
+        var ids = try call.ids(value, of: "external_ids")
+        // A cookie in the body is ignored: the path names it.
+        ids.cookie = nil
+        guard !ids.isEmpty else {
+            throw .invalidField("external_ids", because: "external_ids holds no hard id; expected at least one")
+        }
+        ids.cookie = call.parameters["cookie"]
+        // The token's ids are compared with the external ids (ours): nothing else names the customer.
+        ids = try call.bind(ids, isWrite: true)
+        let project = try call.project().token
+        let placement = try state.customers(of: call.project()).placement(of: ids)
+        state.settle(placement, in: project)
+        return .json(["success": true])
+    }
+}

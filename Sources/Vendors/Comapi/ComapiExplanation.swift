@@ -1,0 +1,138 @@
+import Emulation
+import JSON
+import Tokens
+
+extension Comapi {
+    /// Judges a token without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
+    ///
+    /// - Parameter context: known facts: `space` of the path; `authenticationId` or `nonce` of the challenge.
+    static let requestFacts = [
+        RequestFact("space", "the id of the API space in the path"),
+        RequestFact("authenticationId", "the challenge that is answered"),
+        RequestFact("nonce", "the nonce of the challenge"),
+    ]
+
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Comapi>
+    ) -> TokenVerdict<ComapiFailure> {
+        let token = ComapiSessionToken(text)
+        let named = context["space"]?.string.flatMap(accounts.space)
+        return token.spaceID == nil
+            ? explainApp(token.compact, named, context, setting) : explainSession(token, named, setting)
+    }
+
+    private func explainSession(
+        _ token: ComapiSessionToken, _ named: ComapiSpace?, _ setting: TokenSetting<Comapi>
+    ) -> TokenVerdict<ComapiFailure> {
+        var findings = Findings<ComapiFailure>()
+        var facts = ComapiSessionFacts(self, setting.switches, in: setting.sandbox, at: setting.moment)
+        let own = token.spaceID.flatMap { accounts.space($0.text) }
+        guard let space = named ?? own else {
+            facts.spaceID = token.spaceID?.text
+            facts.isAlone = true
+            findings.judge(facts, by: Self.callRules)
+            return TokenVerdict(kind: "session", account: nil, findings: findings)
+        }
+        facts.take(token, of: space)
+        findings.judge(facts, by: Self.callRules)
+        if findings.failure == nil {
+            facts.findSession(in: setting.state)
+            findings.judge(facts, by: Self.sessionRules)
+        }
+        let signer = own.flatMap { own in
+            let key = sessionKeys.key(of: own, in: setting.sandbox).verificationKey
+            return token.compact.signature(by: key, algorithm: .hs256).outcome == .passed ? own : nil
+        }
+        return TokenVerdict(kind: "session", account: signer.map(Self.account), findings: findings)
+    }
+
+    private func explainApp(
+        _ token: CompactToken, _ named: ComapiSpace?, _ context: JSONObject, _ setting: TokenSetting<Comapi>
+    ) -> TokenVerdict<ComapiFailure> {
+        let signer = accounts.spaces.first { space in
+            token.signature(by: space.sharedKey.verificationKey, algorithm: .hs256).outcome == .passed
+        }
+        let space = named ?? signer ?? likelySpace(of: token)
+        var facts = ComapiAppFacts(
+            ComapiAppToken(token.text, of: space), of: space, among: accounts.spaces, setting.switches,
+            at: setting.moment)
+        let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
+        facts.expectedNonce = challenge?.nonce ?? context["nonce"]?.string
+        var findings = Findings<ComapiFailure>()
+        findings.judge(facts, by: Self.appRules)
+        return TokenVerdict(
+            kind: token.claims == nil ? nil : "app", account: signer.map(Self.account), findings: findings)
+    }
+
+    /// The space whose secret, used wrongly, explains the signature; otherwise the one whose settings match the claims.
+    private func likelySpace(of token: CompactToken) -> ComapiSpace {
+        let mistaken = accounts.spaces.first { space in
+            ComapiSecretMistake.diagnosis(of: token, of: space, among: []) != nil
+        }
+        let named = accounts.spaces.first { space in
+            token.claims?["iss"]?.string == space.issuer && token.claims?["aud"]?.string == space.audience
+        }
+        return mistaken ?? named ?? accounts.spaces[0]
+    }
+
+    private static func account(_ space: ComapiSpace) -> String { "API space \(space.id.text)" }
+}
+
+/// The mistake with the shared secret that explains an invalid signature.
+///
+/// Source: that the key is the text's UTF-8 bytes is documented, JWT page; the names are ours.
+struct ComapiSecretMistake: Sendable {
+    let failure: ComapiFailure
+    let description: String
+
+    static let failures: [ComapiFailure] = [
+        .secretHexDecoded, .secretBase64Decoded, .secretBase64Text, .secretLatin1, .secretTrimmed,
+        .secretOfAnotherSpace,
+    ]
+
+    /// The first mistake that explains the signature; `nil` if none does.
+    static func diagnosis(
+        of token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
+    ) -> SignatureDiagnosis? {
+        let others = spaces.filter { $0.id != space.id }.map {
+            SignatureDiagnosis.OtherSecret(name: $0.id.text, secret: $0.sharedSecret)
+        }
+        return SignatureDiagnosis.explain(token, algorithm: .hs256, secret: space.sharedSecret, others: others)
+    }
+
+    init(_ diagnosis: SignatureDiagnosis) {
+        (failure, description) =
+            switch diagnosis {
+            case .secretHexDecoded:
+                (
+                    .secretHexDecoded,
+                    "The signature matches when the shared secret is read as hexadecimal. The key is the text itself in "
+                        + "UTF-8; with jsrsasign pass `{utf8: secret}`."
+                )
+            case .secretBase64Decoded:
+                (
+                    .secretBase64Decoded,
+                    "The signature matches when the shared secret is base64-decoded first. The key is the text itself in "
+                        + "UTF-8."
+                )
+            case .secretBase64Text(let hasLineBreak):
+                (
+                    .secretBase64Text,
+                    "The signature matches when the key is the base64 text of the shared secret"
+                        + (hasLineBreak ? ", with a line break" : "")
+                        + ". Encode only for a library that decodes again."
+                )
+            case .secretLatin1:
+                (
+                    .secretLatin1,
+                    "The signature matches when the shared secret is taken as Latin-1. Use its UTF-8 bytes."
+                )
+            case .secretTrimmed:
+                (.secretTrimmed, "The signature matches when white space at the ends of the shared secret is removed.")
+            case .secretExtended:
+                (.secretTrimmed, "The signature matches when white space is added at the ends of the shared secret.")
+            case .secretOfAnother(let id):
+                (.secretOfAnotherSpace, "The signature matches the shared secret of API space \(id).")
+            }
+    }
+}

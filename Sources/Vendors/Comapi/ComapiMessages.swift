@@ -1,0 +1,338 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+/// Messages and events. Source: observed, all SDKs; numbering and limits are ours.
+extension Comapi {
+    static func sendMessage(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        let draft = try call.body(ComapiMessageDraft.init)
+        let id = try sendable(call, state)
+        return .json(try state.send(draft, to: id, ComapiOccasion(call), &call.outbox).sentReceipt)
+    }
+
+    /// The id of the conversation, after checking that the caller may send to it. Only the id: holding a copy of the
+    /// log would make the next append copy it.
+    private static func sendable(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
+        let conversation = try conversation(call, state)
+        try conversation.check(.canSend, for: call.caller.profileID)
+        return conversation.id
+    }
+
+    static func listMessages(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        let (from, limit) = try bounds(call)
+        let conversation = try conversation(call, state)
+        try conversation.checkReading(by: call.caller.profileID)
+        let page = ComapiMessagePage(conversation.log, from: from, limit: limit)
+        return .json([
+            "latestEventId": JSON(page.latestEventID), "earliestEventId": JSON(page.earliestEventID),
+            "messages": .array(page.messages.map(conversation.json(of:))),
+            "orphanedEvents": .array(
+                page.orphans.map { event in
+                    let data: JSON = [
+                        "name": .string(event.name), "eventId": .string(event.eventID),
+                        "profileId": event.actor.json, "payload": conversation.payload(of: event),
+                    ]
+                    return ["id": JSON(event.id), "data": data]
+                }),
+        ])
+    }
+
+    /// Returns the frames of the log from an event on, oldest first.
+    static func listEvents(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        let (from, limit) = try bounds(call)
+        let conversation = try conversation(call, state)
+        try conversation.checkReading(by: call.caller.profileID)
+        let log = conversation.log
+        let events = log.events.dropFirst(max(0, (from ?? 0) - log.firstID)).prefix(limit)
+        let space = call.space
+        return .json(.array(events.map { ComapiFrame.event($0, of: conversation, in: space).json }))
+    }
+
+    private static func bounds(_ call: ComapiCall) throws(Refused) -> (from: Int?, limit: Int) {
+        try call.query.read { ($0.int("from", in: 0...Int.max), $0.int("limit", in: 1...1000) ?? 100) }
+    }
+
+    /// Updates the status of messages for the caller; updates without effect are skipped, with a remark.
+    static func updateStatus(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
+        let id = try joined(call, state)
+        var skipped = 0
+        for update in updates where !apply(update, to: id, isTold: skipped < mostTold, &call, &state) { skipped += 1 }
+        return .respond(.text("OK"))
+    }
+
+    /// The id of the conversation, after checking that the caller participates.
+    private static func joined(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
+        let conversation = try conversation(call, state)
+        _ = try conversation.role(of: call.caller.profileID)
+        return conversation.id
+    }
+
+    /// ours: more remarks would tell nothing new and push everything else out of the journal.
+    private static let mostTold = 100
+
+    /// - Returns: whether anything changed.
+    private static func apply(
+        _ update: ComapiStatusUpdate, to id: ComapiID, isTold: Bool, _ call: inout ComapiCall,
+        _ state: inout State
+    ) -> Bool {
+        guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { return true }
+        if isTold { call.note("status-skipped", reason, found: .text(update.messageID)) }
+        return false
+    }
+}
+
+struct ComapiMessageDraft {
+    let metadata: JSON
+    let parts: JSON
+    let alert: JSON?
+
+    init(_ body: inout FieldReader) {
+        let parts = body.objects("parts", isRequired: true) { part in
+            for name in ["name", "type", "url", "data"] { _ = part.optionalText(name) }
+            _ = part.value("size", .wrongType, expecting: "a number", \.number)
+            return JSON.object(part.object)
+        }
+        self.parts = .array(parts)
+        metadata = .object(body.object("metadata") ?? [:])
+        alert = body.object("alert").map(JSON.object)
+    }
+}
+
+struct ComapiStatusUpdate {
+    let messageID: String
+    let status: ComapiMessageStatus
+    /// The time of the change; now if the client gives none (ours).
+    let on: Moment
+
+    /// Reads a list of status changes, each of which may name several messages.
+    static func list(_ body: inout FieldReader, at moment: Moment) -> [ComapiStatusUpdate] {
+        let updates = body.objects(FieldReader.elements) { update in
+            let status = update.choice("status", of: ComapiMessageStatus.self, isRequired: true) ?? .read
+            // A moment also reads plain seconds, which are not a date; every date has a hyphen.
+            let on = update.time("timestamp") { $0.contains("-") ? Moment(text: $0) : nil } ?? moment
+            return (update.texts("messageIds", isRequired: true) ?? []).map {
+                ComapiStatusUpdate(messageID: $0, status: status, on: on)
+            }
+        }
+        return updates.flatMap(\.self)
+    }
+}
+
+// MARK: - Events in a conversation
+
+extension ComapiState {
+    /// Adds a message to a conversation's log, notifies its participants, and records pushes.
+    ///
+    /// - Returns: the message.
+    mutating func send(
+        _ draft: ComapiMessageDraft, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
+    ) throws(ComapiRefusal) -> ComapiMessage {
+        let space = occasion.space.id
+        let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
+        guard self[space].conversations[id]?.log.hasRoom != false else {
+            throw Refusal(.bodyTooLarge, because: "the events of the conversation have come to the largest number")
+        }
+        let message = ComapiMessage(
+            id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
+            sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
+            parts: draft.parts, alert: draft.alert, byteCount: bytes)
+        let event = occasion.identifiers.uuid()
+        self[space].conversations.change(id) { $0.log.append(message, eventID: event) }
+        tell(message.sentEventID, of: id, occasion.space, &outbox)
+        if let alert = message.alert { notePushes(alert, message, of: id, occasion) }
+        return message
+    }
+
+    private func sender(_ occasion: ComapiOccasion) -> JSON {
+        let profile = self[occasion.space.id].profiles[occasion.actor]
+        var from: JSONObject = [
+            "id": occasion.actor.json, "name": .string(profile?.displayName ?? occasion.actor.text),
+        ]
+        if let picture = profile?.members["profilePicture"]?.string { from.append("avatarUrl", .string(picture)) }
+        return .object(from)
+    }
+
+    /// Changes the status of a message for the actor.
+    ///
+    /// - Returns: why nothing changed; `nil` if something did.
+    mutating func apply(
+        _ update: ComapiStatusUpdate, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
+    ) -> String? {
+        let space = occasion.space.id
+        guard let message = self[space].conversations[id]?.log.messages[update.messageID] else {
+            return "No message of the conversation has this id."
+        }
+        if self[space].conversations[id]?.log.hasRoom == false {
+            return "The events of the conversation have come to the largest number."
+        }
+        if message.sender == occasion.actor { return "This is the sender's own message." }
+        if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {
+            return "The message is \(known.rawValue) already."
+        }
+        let event = occasion.identifiers.uuid()
+        self[space].conversations.change(id) {
+            $0.log.append(
+                update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
+                at: occasion.moment)
+        }
+        tell(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
+        return nil
+    }
+
+    /// Notifies all participants of an event in the log.
+    private func tell(_ event: Int, of id: ComapiID, _ space: ComapiSpace, _ outbox: inout Outbox) {
+        guard let conversation = self[space.id].conversations[id], let event = conversation.log[event] else { return }
+        outbox.send(
+            ComapiFrame.event(event, of: conversation, in: space).message, to: conversation.audience(in: space.id))
+    }
+
+    /// Records a push for each registered session of every other participant (ours).
+    private mutating func notePushes(
+        _ alert: JSON, _ message: ComapiMessage, of id: ComapiID, _ occasion: ComapiOccasion
+    ) {
+        let space = occasion.space.id
+        for participant in self[space].conversations[id]?.joined ?? [] where participant.id != message.sender {
+            for session in sessions.sessions(of: participant.id, in: space) {
+                guard let registration = session.registration else { continue }
+                let push = occasion.identifiers.uuid()
+                self[space].note(push: [
+                    "id": .string(push), "sessionId": session.id.local.json, "profileId": participant.id.json,
+                    "registration": registration, "alert": alert,
+                    "data": ComapiPush.data(of: alert, tracking: ComapiPush.url(of: push, occasion)),
+                    "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339), "clicks": 0,
+                ])
+            }
+        }
+    }
+}
+
+// MARK: - As sent
+
+extension ComapiMessage {
+    var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(sentEventID)] }
+}
+
+extension ComapiConversation {
+    private func context(of message: ComapiMessage) -> JSON {
+        [
+            "from": message.from, "conversationId": id.json, "sentBy": message.sender.json,
+            "sentOn": .string(message.sent.rfc3339),
+        ]
+    }
+
+    /// A message on a page. Source: test data of the Android SDK; JS and Android read `on`, iOS reads `timestamp`.
+    func json(of message: ComapiMessage) -> JSON {
+        let statuses = message.statuses.sorted { $0.key < $1.key }.map { profile, entry -> (String, JSON) in
+            let moment = JSON.string(entry.on.rfc3339)
+            return (profile.text, ["status": .string(entry.status.rawValue), "on": moment, "timestamp": moment])
+        }
+        return [
+            "id": .string(message.id), "sentEventId": JSON(message.sentEventID), "metadata": message.metadata,
+            "context": context(of: message), "parts": message.parts,
+            "statusUpdates": .object(JSONObject(statuses)),
+        ]
+    }
+
+    func payload(of event: ComapiEvent) -> JSON {
+        switch event.kind {
+        case .sent:
+            guard let message = log.messages[event.messageID] else { return ["messageId": .string(event.messageID)] }
+            var payload: JSONObject = [
+                "messageId": .string(message.id), "metadata": message.metadata, "context": context(of: message),
+                "parts": message.parts,
+            ]
+            if let alert = message.alert { payload.append("alert", alert) }
+            return .object(payload)
+        case .status(_, let moment):
+            return [
+                "messageId": .string(event.messageID), "conversationId": id.json,
+                "isPublicConversation": .bool(isPublic),
+                "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
+            ]
+        }
+    }
+}
+
+/// The push registration of a device. Source: observed, all SDKs.
+enum ComapiRegistration {
+    /// Reads a registration: exactly one of `fcm` and `apns`, with all its members.
+    static func read(_ value: JSON) throws(ComapiRefusal) -> JSON {
+        guard let object = value.object else {
+            throw Comapi.refusal("push", "is a JSON \(value.typeName), not an object")
+        }
+        let found = kinds.filter { object.present($0.name) != nil }
+        guard found.count == 1, let kind = found.first, let registration = object[kind.name]?.object else {
+            throw Comapi.refusal("push", "has \(found.count) of fcm and apns; expected exactly one, an object")
+        }
+        var kept = JSONObject()
+        for name in kind.members {
+            guard let text = registration[name]?.string, !text.utf8.isEmpty, text.utf8.count <= 4096 else {
+                throw Comapi.refusal("push", "has no usable \(kind.name).\(name); expected a text of 1 to 4096 bytes")
+            }
+            if name == "environment", text != "development", text != "production" {
+                throw Comapi.refusal(
+                    "push", "has the environment \(text.prefix(40)); expected development or production")
+            }
+            kept.append(name, .string(text))
+        }
+        return .object(JSONObject([(kind.name, .object(kept))]))
+    }
+
+    private static let kinds = [
+        (name: "fcm", members: ["package", "registrationId"]),
+        (name: "apns", members: ["bundleId", "environment", "token"]),
+    ]
+}
+
+extension Comapi {
+    static func registerPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        let registration = try ComapiRegistration.read(.object(try call.body().object))
+        let session = try ownSession(call, state)
+        state.sessions.register(registration, for: session.id)
+        return .empty(.ok)
+    }
+
+    static func removePush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        state.sessions.register(nil, for: try ownSession(call, state).id)
+        return .empty()
+    }
+
+    /// A state to pass to Facebook's messenger: any new text. Source: observed, all SDKs; quoted is inferred.
+    static func stateForFacebook(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        _ = try call.body()
+        return .json(.string(call.identifiers.uuid()))
+    }
+}
+
+/// The data of a push besides its alert.
+///
+/// Source: that a client calls a URL from the push with GET and no token once the user has opened it: JS SDK 1.3,
+/// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
+enum ComapiPush {
+    /// The URL to call when a push is opened.
+    static func url(of push: String, _ occasion: ComapiOccasion) -> String {
+        "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
+    }
+
+    /// The data of a push: the link that the sender put into the alert, plus the tracking URL.
+    static func data(of alert: JSON, tracking url: String) -> JSON {
+        let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
+        var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
+        link["trackingUrl"] = .string(url)
+        return ["dd_deepLink": .string(JSON.object(link).text)]
+    }
+}
+
+extension Comapi {
+    /// Records that a push was opened. The URL is the secret, so no token is required.
+    static func clickPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        let id = call.parameters["push"]
+        try Refused.require(
+            state[call.space.id].noteClick(ofPush: id, at: call.moment), .unknownPush,
+            "no push of the space has the id \(id); expected one of the state's list pushes, which has the newest "
+                + "\(ComapiSpaceState.pushCapacity)")
+        return .empty(.ok)
+    }
+}

@@ -1,0 +1,334 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Synchronization
+import Tokens
+
+extension HTTPField.Name {
+    /// The operator's key; it stands for the people who onboard and enroll (ours).
+    static let operatorKey = Self("x-ims-operator-key") ?? .authorization
+    /// The device to which a token id may be bound (ours).
+    static let deviceID = Self("x-ims-device-id") ?? .authorization
+}
+
+/// The part of the state that authentication sees.
+struct IMSAuthenticationContext: Sendable {
+    let issuers: IMSIssuerStore
+    /// The changed keys of dev issuers, used to tell who signed instead.
+    let devKeys: [String: IssuerKeys]
+}
+
+extension IMS {
+    func authenticationContext(in state: State) -> IMSAuthenticationContext {
+        IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
+    }
+
+    func token(of credentials: IMSFacts) -> CompactToken? { credentials.token?.compact }
+
+    func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? { credentials.order }
+
+    func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
+        let fields = arrival.request.fields
+        switch arrival.route.access {
+        case .open: return IMSFacts(IMSFacts.Presented(self, arrival.switches, at: arrival.moment))
+        case .operator:
+            var presented = IMSFacts.Presented(self, arrival.switches, at: arrival.moment)
+            presented.operator = IMSFacts.Operator(
+                sent: fields[.operatorKey], authorization: fields.bytes(of: .authorization))
+            let facts = IMSFacts(presented)
+            findings.judge(facts, by: Self.operatorRules)
+            return facts
+        case .token, .user:
+            if let report = arrival.keyFetch { findings.note(report.finding) }
+            let bearer = BearerToken(fields)
+            let judge = IMSTokenJudge(
+                self, arrival.authenticationContext, arrival.switches, at: arrival.moment,
+                asking: arrival.keyFetch == nil ? .allowed : .done, in: arrival.sandbox)
+            return judge.judge(
+                bearer.bytes.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }, in: bearer, &findings)
+        }
+    }
+
+    func keyFetchPolicy(_ switches: IMSSwitches) -> KeyFetchPolicy {
+        KeyFetchPolicy(
+            coolDown: .seconds(switches.coolDownSeconds), standardLifetime: .seconds(switches.standardLifetimeSeconds))
+    }
+}
+
+/// Checks that need the state.
+extension IMS {
+    func authorize(_ call: inout IMSCall, _ state: inout State) {
+        switch call.route.access {
+        case .open, .operator: return
+        case .token, .user: break
+        }
+        var facts = call.credentials
+        facts.isRefused = call.findings.failure != nil
+        if facts.isGenuine, !facts.isRefused { facts.tokenUse = useTokenID(of: facts, call, &state) }
+        if case .user = call.route.access { facts.findUser(in: state) }
+        call.findings.judge(facts, by: Self.userRules)
+    }
+
+    /// Notes that a token was used, unless the request was refused earlier; a refused user has used it too.
+    private func useTokenID(of facts: IMSFacts, _ call: IMSCall, _ state: inout State) -> IMSFacts.TokenUse? {
+        guard let token = facts.token, let issuer = facts.issuer, issuer.record.replay != .off,
+            let id = token.tokenID, let expiry = token.compact.date("exp").seconds()
+        else { return nil }
+        // Kept as long as the token is valid, including the leeway.
+        let end = expiry + Double(issuer.expiryLeeway(call.switches))
+        let device = call.request.fields[.deviceID] ?? ""
+        let earlier = state.tokenUses.use(
+            id, of: issuer.record.issuer, by: device, until: end, at: call.moment.unixSeconds)
+        return earlier.map { .repeated(by: $0, now: device) } ?? .first
+    }
+
+    /// The likely intended user when no enterprise id in the tenant matches the subject.
+    fileprivate static func namesake(
+        of subject: String, in tenant: String, _ issuer: IMSIssuer, _ state: State
+    ) -> String? {
+        if let other = state.users.user(enterpriseID: subject) {
+            return "\(other.id) of tenant \(other.tenant) has it; issuer \(issuer.record.name) belongs to tenant "
+                + "\(tenant)."
+        }
+        let namesake =
+            IMSUser.number(subject).flatMap { state.users[$0] }
+            ?? state.users.user(of: tenant, activationID: subject) ?? state.users.user(of: tenant, email: subject)
+        guard let user = namesake else { return nil }
+        let known = user.enterpriseID.map { "has the enterprise id \($0)" } ?? "has no enterprise id yet"
+        return "\(user.id) (activation id \(user.activationID), \(user.email)) \(known); sub is the enterprise id, no "
+            + "other name."
+    }
+
+    /// The enrollment of a user for whom a valid token vouches (ours); `nil` when another user has the email already.
+    static func adopted(_ subject: String, in tenant: String, _ state: State) -> IMSEnrollment? {
+        let enrollment = IMSEnrollment(
+            tenant: tenant, email: subject + "@adopted.invalid", enterpriseID: subject, isActive: true)
+        let fits = subject.unicodeScalars.count <= IMSBody.longestText
+        return fits && state.users.conflict(with: enrollment) == nil ? enrollment : nil
+    }
+}
+
+extension IMSFacts {
+    /// Finds the user that the token names.
+    mutating func findUser(in state: IMSState) {
+        guard let issuer, let name = token?.subject else { return }
+        var subject = Subject(tenant: issuer.record.tenant, name: name)
+        if let user = state.users.user(of: subject.tenant, enterpriseID: name) {
+            subject.user = (user.number, user.state)
+        } else {
+            subject.isAdopted =
+                switches.unknownUser == .adopt && IMS.adopted(name, in: subject.tenant, state) != nil
+            subject.namesake = IMS.namesake(of: name, in: subject.tenant, issuer, state)
+        }
+        self.subject = subject
+    }
+}
+
+extension IMS {
+    typealias UserHandler = @Sendable (inout IMSCall, IMSUser, inout IMSState) throws(Refused) -> Reply
+
+    /// A route's handler that finds the token's user, whom authorization found or allowed to be adopted.
+    static func forUser(_ handler: @escaping UserHandler) -> Route<IMS>.Handler {
+        { (call, state) throws(Refused) in
+            let (tenant, subject) = try call.subject()
+            if let user = state.users.user(of: tenant, enterpriseID: subject) {
+                return try handler(&call, user, &state)
+            }
+            guard let enrollment = adopted(subject, in: tenant, state) else { throw Refusal(.userUnknown) }
+            // The handler may still refuse; then the user is not enrolled.
+            var next = state
+            let user = next.users.enroll(enrollment, call.identifiers, at: call.moment)
+            let reply = try handler(&call, user, &next)
+            state = next
+            return reply
+        }
+    }
+}
+
+extension Call<IMS> {
+    func subject() throws(IMSRefusal) -> (tenant: String, subject: String) {
+        guard let subject = credentials.token?.subject, let issuer = credentials.issuer else {
+            throw Refusal(.tokenMissing, because: "nobody was authorized; expected a token")
+        }
+        return (issuer.record.tenant, subject)
+    }
+}
+
+/// What a request presents, and what IMS's rules check.
+struct IMSFacts: RuleFacts {
+    typealias Failure = IMSFailure
+
+    /// What is known of the keys for a token.
+    enum Keys {
+        /// Nothing, since the issuer is unknown.
+        case none
+        /// The issuer's keys are unavailable.
+        case unavailable(String, note: String)
+        /// They have not been requested.
+        case unfetched
+        /// The token must name its key, but does not.
+        case unnamed(String)
+        /// The issuer has no key with that name.
+        case unknown
+        case some(IMSKeyRing.Candidates)
+    }
+
+    /// Whether the token's id was used before.
+    enum TokenUse {
+        case unknown
+        /// By a device; whether this is a replay depends on the device that uses it now.
+        case first
+        case repeated(by: String, now: String)
+    }
+
+    /// The user that the token names.
+    struct Subject {
+        let tenant: String
+        let name: String
+        /// The user's number and state; `nil` for an unknown user.
+        var user: (number: Int, state: IMSUser.State)?
+        /// Whether an unknown user gets enrolled.
+        var isAdopted = false
+        /// The user who may be meant instead.
+        var namesake: String?
+    }
+
+    /// What an operator's call presents.
+    struct Operator {
+        let sent: String?
+        let authorization: ArraySlice<UInt8>?
+    }
+
+    /// What is known before the first rule judges.
+    struct Presented {
+        let switches: IMSSwitches
+        let moment: Moment
+        /// The key of the people who onboard and enroll.
+        let operatorKey: String
+        var bearer: BearerToken?
+        var token: IMSToken?
+        /// The issuer that `iss` names.
+        var issuer: IMSIssuer?
+        /// Whether an HMAC was made with the issuer's public key as its secret.
+        var isSignedBySecret = false
+        var `operator`: Operator?
+
+        init(_ vendor: IMS, _ switches: IMSSwitches, at moment: Moment) {
+            operatorKey = vendor.accounts.operatorKey
+            (self.switches, self.moment) = (switches, moment)
+        }
+    }
+
+    /// An object, since a call copies its facts several times, and each copy would count every reference in them.
+    private final class SharedPart: Sendable {
+        let presented: Presented
+
+        init(_ presented: consuming Presented) {
+            self.presented = presented
+        }
+    }
+
+    private var shared: SharedPart
+    /// Needed only to explain failures; released if there are none.
+    private(set) var judge: IMSTokenJudge?
+
+    /// Whether a rule failed before the key search, so that nothing looks for the signer.
+    var isRefused = false
+    var keys = Keys.none
+    /// The keys to fetch before the token can be judged.
+    var order: KeyRequirement?
+    /// Whether a key of the issuer made the signature. Otherwise the token may be forged.
+    var isGenuine = false
+    /// The owner of the key that made the signature instead, if that is the reason for a refusal.
+    var otherSigner: IMSTokenJudge.Signer?
+    var tokenUse: TokenUse?
+    var subject: Subject?
+
+    var presented: Presented {
+        get { shared.presented }
+        set { shared = SharedPart(newValue) }
+    }
+    var switches: IMSSwitches { shared.presented.switches }
+    var moment: Moment { shared.presented.moment }
+    var operatorKey: String { shared.presented.operatorKey }
+    var bearer: BearerToken? { shared.presented.bearer }
+    var token: IMSToken? { shared.presented.token }
+    var issuer: IMSIssuer? { shared.presented.issuer }
+    var isSignedBySecret: Bool { shared.presented.isSignedBySecret }
+    var `operator`: Operator? { shared.presented.operator }
+    var compact: CompactToken? { token?.compact }
+
+    init(_ presented: consuming Presented, judge: IMSTokenJudge? = nil) {
+        shared = SharedPart(presented)
+        self.judge = judge
+    }
+
+    mutating func dropExplanations() { judge = nil }
+}
+
+/// A token as IMS reads it; its members are unverified.
+final class IMSToken: Sendable {
+    let compact: CompactToken
+    /// The `iss`; `nil` when absent, empty or not a string.
+    let issuer: String?
+    /// The `sub`; `nil` when absent, empty or not a string.
+    let subject: String?
+    /// The header's `kid`; `nil` when absent or not a string.
+    let keyID: String?
+    /// The `jti`; `nil` when absent, empty or not a string.
+    let tokenID: String?
+    /// The claim that serves as the start of the token's life; `nil` without `nbf` and `iat`.
+    let beginning: String?
+    /// The header's `alg` if it names an algorithm with a shared secret.
+    let secretAlgorithm: Algorithm?
+    // One slot, since nearly every token meets one issuer with one ring only.
+    private let verification = Mutex<(ring: IMSKeyRing, places: [Int], outcome: Finding.Outcome)?>(nil)
+
+    convenience init(_ text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    init(bytes: [UInt8]) {
+        let compact = CompactToken(bytes: bytes)
+        self.compact = compact
+        let (header, claims) = (compact.header, compact.claims)
+        issuer = Self.text(claims?["iss"])
+        subject = Self.text(claims?["sub"])
+        keyID = header?["kid"]?.string
+        tokenID = Self.text(claims?["jti"])
+        beginning = Self.beginning(of: compact)
+        secretAlgorithm = compact.namedAlgorithm(among: Self.symmetric)
+    }
+
+    private static let symmetric = Algorithm.allCases.filter { $0.family == .hmac }
+
+    /// The claim that serves as the start of a token's life.
+    static func beginning(of token: CompactToken) -> String? {
+        isPresent("nbf", token.claims) ? "nbf" : isPresent("iat", token.claims) ? "iat" : nil
+    }
+
+    private static func text(_ value: JSON?) -> String? {
+        value?.string.flatMap { $0.utf8.isEmpty ? nil : $0 }
+    }
+
+    private static func isPresent(_ name: String, _ claims: JSONObject?) -> Bool {
+        claims?[name].map { !$0.isNull } ?? false
+    }
+
+    /// Whether one of these keys made the signature; computed once, since it depends on nothing else.
+    func signature(by ring: IMSKeyRing, at places: [Int], _ finding: inout Finding?) -> Finding.Outcome {
+        if finding == nil,
+            let known = verification.withLock({ $0?.ring === ring && $0?.places == places ? $0?.outcome : nil })
+        {
+            return known
+        }
+        var outcome = Finding.Outcome.notJudged
+        for place in places where outcome != .passed {
+            finding?.found = nil
+            finding?.note = nil
+            outcome = compact.signature(by: ring.keys[place], algorithm: .rs256, &finding)
+        }
+        if finding == nil { verification.withLock { $0 = (ring, places, outcome) } }
+        return outcome
+    }
+}

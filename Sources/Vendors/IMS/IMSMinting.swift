@@ -1,0 +1,286 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// Tokens as an app's own provider would sign them.
+extension IMS {
+    private static let members: [(name: String, about: String)] = [
+        ("issuer", "name of the issuer; the first one for which this server can sign"),
+        ("sub", "enterprise id of the user; that of the first active user of the issuer's tenant"),
+        ("expires_in", "seconds from now to exp; 600"),
+        ("kid", "key id in the header; that of the key that signs"),
+        ("signed_by", "name of the dev issuer whose key signs; the issuer itself"),
+    ]
+
+    /// Defects besides the general ones. Of those in the spec, `no-kid` and `no-typ` are `missing-kid` and
+    /// `missing-typ`, and `alg-hs256-public-key` is `public-key-as-secret`.
+    private enum OwnDefect: String, CaseIterable {
+        case noNotBefore = "no-nbf-no-iat"
+        case unknownKeyID = "unknown-kid"
+        case longLife = "lifetime-16m"
+        case embeddedKey = "embedded-jwk"
+    }
+
+    static let tokenKinds = [
+        TokenKind(
+            name: "user", about: "identifies a user to the backend", members: members,
+            defects: OwnDefect.allCases.map(\.rawValue))
+    ]
+
+    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(MintRefusal) -> MintedToken {
+        var reader = MintRequestReader(order)
+        let issuer = try issuer(try reader.string("issuer"), in: setting.state)
+        let signer = try reader.string("signed_by") ?? issuer.record.name
+        let key = try signingKey(of: signer, in: setting.state)
+        let draft = try draft(for: issuer, key, &reader, in: setting)
+        return try reader.mint(
+            UnsignedToken(draft, key: key, algorithm: .rs256), at: setting.moment, own: OwnDefect.init(rawValue:)
+        ) { (defect, token) throws(MintRefusal) in try apply(defect, to: &token, of: signer, in: setting.state) }
+    }
+
+    private func issuer(_ name: String?, in state: State) throws(MintRefusal) -> IMSIssuer {
+        let all = state.issuers.all
+        guard let name else {
+            guard let first = all.first(where: { accounts.devIssuer($0.record.name) != nil }) else {
+                throw MintRefusal("there is no issuer for which this server can sign")
+            }
+            return first
+        }
+        guard let issuer = state.issuers.named(name) else {
+            throw MintRefusal("no issuer is called \(name)\(Nearest.hint(to: name, among: all.map(\.record.name)))")
+        }
+        return issuer
+    }
+
+    private func signingKey(of name: String, in state: State) throws(MintRefusal) -> SigningKey {
+        guard let keys = try devKeys(of: name, in: state) else {
+            let known = accounts.devIssuers.map(\.name).joined(separator: ", ")
+            throw MintRefusal(
+                "the private key of issuer \(name) is not known here; name another one with the member signed_by (\(known))"
+            )
+        }
+        return keys.signing
+    }
+
+    private func draft(
+        for issuer: IMSIssuer, _ key: SigningKey, _ reader: inout MintRequestReader, in setting: TokenSetting<IMS>
+    ) throws(MintRefusal) -> TokenDraft {
+        let record = issuer.record
+        let subject = try reader.string("sub")
+        let user = setting.state.users.all.first { $0.tenant == record.tenant && $0.state == .active }
+        let now = setting.moment.wholeSeconds
+        let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? 600)
+        if isTooFar { throw MintRefusal("expires_in is too large") }
+        var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
+        header["kid"] = (try reader.string("kid") ?? key.id).map(JSON.string)
+        var claims: JSONObject = [
+            "iss": .string(record.issuer(at: setting.base)),
+            "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"),
+            "iat": JSON(now),
+            "exp": JSON(expiry),
+        ]
+        // Tokens have what their issuer is registered with.
+        if let audience = record.audience {
+            claims[record.tokenUse == "access" ? "client_id" : "aud"] = .string(audience)
+        }
+        claims["token_use"] = record.tokenUse.map(JSON.string)
+        if record.needsTokenID { claims["jti"] = "\(record.name)-\(now)" }
+        return TokenDraft(header: header, claims: claims)
+    }
+
+    private func apply(
+        _ defect: OwnDefect, to token: inout UnsignedToken, of signer: String, in state: State
+    ) throws(MintRefusal) {
+        switch defect {
+        case .noNotBefore: for name in ["nbf", "iat"] { token.content.claims[name] = nil }
+        case .unknownKeyID: token.content.header["kid"] = "unknown-\(token.key.id ?? "key")"
+        case .longLife:
+            let begin = token.content.claims["nbf"]?.int ?? token.content.claims["iat"]?.int ?? 0
+            let (expiry, isTooFar) = begin.addingReportingOverflow(960)
+            if isTooFar { throw MintRefusal("the token begins too late to live for another 16 minutes") }
+            token.content.claims["exp"] = JSON(expiry)
+        case .embeddedKey:
+            guard let other = accounts.devIssuers.first(where: { $0.name != signer }) else {
+                throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token brings along")
+            }
+            token.key = try signingKey(of: other.name, in: state)
+            token.content.header["jwk"] = token.key.publicJWK(algorithm: .rs256)
+        }
+    }
+
+    var secretTexts: [String] { [accounts.operatorKey] }
+
+    func secrets(in state: State) -> SecretLedger { state.users.secrets }
+
+    var samples: [SampleCredential] {
+        // Whose iss is this server's own address has no fixed one.
+        accounts.issuers.filter { !$0.record.issuer.hasPrefix("{base}") }
+            .map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
+            + accounts.users.compactMap { user in
+                user.enterpriseID.map {
+                    SampleCredential(label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0)
+                }
+            }
+    }
+
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+        let minted = try mint(
+            MintRequest(kind: "user"), in: TokenSetting(state: initialState, moment: moment, switches: .documented))
+        return SampleRequest(
+            endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(minted.token)")], body: "")
+    }
+}
+
+extension IMS {
+    /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
+    ///
+    /// - Throws: which file holds no key.
+    func devKeys(of name: String, in state: State) throws(MintRefusal) -> IssuerKeys? {
+        try devKeys(of: name, among: state.devKeys)
+    }
+
+    /// The keys of a dev issuer, taken from the changed ones if they contain it.
+    func devKeys(of name: String, among changed: [String: IssuerKeys]) throws(MintRefusal) -> IssuerKeys? {
+        if let keys = changed[name] { return keys }
+        return try accounts.devIssuer(name)?.initialKeys()
+    }
+
+    func issuers(in state: State) -> [IssuerKeys] {
+        // Minting reports a file without a key; here the issuer is skipped.
+        accounts.devIssuers.compactMap { (try? devKeys(of: $0.name, in: state)) ?? nil }
+    }
+
+    func store(_ keys: IssuerKeys, in state: inout State) { state.store(keys) }
+
+    func remoteKeys(in state: State) -> [RemoteKeys] { state.issuers.all.compactMap(\.remote) }
+
+    func store(_ keys: RemoteKeys, in state: inout State) {
+        guard let issuer = state.issuers.named(keys.issuer) else { return }
+        state.issuers.store(IMSIssuer(issuer, remote: keys))
+    }
+}
+
+/// The keys of issuers for which this server signs, published as real issuers publish theirs (ours).
+extension IMS {
+    /// Answers with the keys as a JWKS (RFC 7517 section 5).
+    static func publishKeySet(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
+        try publish(&call, &state) { keys throws(Refused) in
+            ["keys": .array((keys.keySet["keys"]?.array ?? []).map(ordered))]
+        }
+    }
+
+    /// A public key with its members in the contract's order (ours).
+    private static func ordered(_ key: JSON) -> JSON {
+        var members = JSONObject()
+        for name in ["kty", "alg", "use", "kid", "n", "e"] { members[name] = key[name] }
+        return .object(members)
+    }
+
+    /// Answers with the keys as a map of ids to self-signed certificates, the way Google publishes Firebase's.
+    static func publishCertificates(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
+        try publish(&call, &state) { keys throws(Refused) in
+            var map = JSONObject()
+            // A map cannot hold a key without an id.
+            for key in keys.published.map(\.key) where key.id != nil {
+                guard let certificate = SelfSignedCertificate(of: key, name: key.id ?? "") else {
+                    throw Refusal(.serviceUnavailable, because: "no certificate could be made of key \(key)")
+                }
+                map[key.id ?? ""] = .string(certificate.pem)
+            }
+            return .object(map)
+        }
+    }
+
+    private static func publish(
+        _ call: inout IMSCall, _ state: inout State, _ body: (IssuerKeys) throws(Refused) -> JSON
+    ) throws(Refused) -> Reply {
+        let name = call.parameters["name"]
+        let found: IssuerKeys?
+        do throws(MintRefusal) {
+            found = try call.vendor.devKeys(of: name, in: state)
+        } catch {
+            throw Refusal(.serviceUnavailable, because: error.description)
+        }
+        guard var keys = found, let issuer = call.vendor.accounts.devIssuer(name) else {
+            throw Refusal(
+                .issuerNotFound,
+                because: "no private key of an issuer \(name) is known here; expected a dev issuer of the fixtures")
+        }
+        let content = try body(keys)
+        guard keys.fetch() != nil else {
+            state.store(keys)
+            call.findings.note(Finding("dev-issuer", .noted, note: "The drill break has this issuer answer 500."))
+            return .respond(.empty(.internalServerError))
+        }
+        state.store(keys)
+        var response = Response.json(content)
+        // ours: ten minutes, unless the fixtures say something else.
+        response.fields[.cacheControl] = issuer.cacheControl ?? "public, max-age=600"
+        return .respond(response)
+    }
+}
+
+/// A certificate that holds a public key, signed by its own private key, valid from 2020 to 2040 (ours).
+///
+/// Encoded by hand as a few bytes of DER (RFC 5280 section 4.1), since it only carries a key; equal keys give equal
+/// certificates.
+struct SelfSignedCertificate {
+    private let bytes: [UInt8]
+
+    /// A certificate of an RSA key; `nil` for other keys.
+    init?(of key: SigningKey, name: String) {
+        guard let publicKey = key.verificationKey.publicDER else { return nil }
+        let algorithm = DER.sequence([DER.object([0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]), DER.null])
+        let subject = DER.sequence([
+            DER.set(DER.sequence([DER.object([0x55, 0x04, 0x03]), DER.text("understudy test key " + name)]))
+        ])
+        let validity = DER.sequence([DER.time("200101000000Z"), DER.time("400101000000Z")])
+        // A serial number is positive and at most 20 bytes long.
+        let content = DER.sequence([
+            DER.version3, DER.integer([0x01]), algorithm, subject, validity, subject, publicKey,
+        ])
+        // A key that cannot sign RS256 cannot have such a certificate.
+        guard let signature = try? key.sign(content, algorithm: .rs256) else { return nil }
+        bytes = DER.sequence([content, algorithm, DER.bits(signature)])
+    }
+
+    /// The certificate in PEM, followed by a line break.
+    var pem: String {
+        var digits = Base64URL.encode(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }[...]
+        while !digits.count.isMultiple(of: 4) { digits.append("=") }
+        var text = "-----BEGIN CERTIFICATE-----\n"
+        while !digits.isEmpty {
+            text += String(digits.prefix(64)) + "\n"
+            digits = digits.dropFirst(64)
+        }
+        return text + "-----END CERTIFICATE-----\n"
+    }
+}
+
+/// The DER values (X.690) that make up a certificate.
+private enum DER {
+    static let null: [UInt8] = [0x05, 0x00]
+    /// The explicit tag around the version number.
+    static let version3: [UInt8] = [0xA0, 0x03, 0x02, 0x01, 0x02]
+
+    static func sequence(_ elements: [[UInt8]]) -> [UInt8] { value(0x30, elements.flatMap { $0 }) }
+    static func set(_ element: [UInt8]) -> [UInt8] { value(0x31, element) }
+    static func object(_ identifier: [UInt8]) -> [UInt8] { value(0x06, identifier) }
+    static func integer(_ bytes: [UInt8]) -> [UInt8] { value(0x02, bytes) }
+    static func text(_ text: String) -> [UInt8] { value(0x0C, Array(text.utf8)) }
+    static func time(_ text: String) -> [UInt8] { value(0x17, Array(text.utf8)) }
+    static func bits(_ bytes: [UInt8]) -> [UInt8] { value(0x03, [0x00] + bytes) }
+
+    private static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        guard content.count >= 128 else { return [tag, UInt8(content.count)] + content }
+        var length: [UInt8] = []
+        var rest = content.count
+        while rest > 0 {
+            length.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+            rest >>= 8
+        }
+        return [tag, 0x80 | UInt8(length.count)] + length + content
+    }
+}

@@ -1,0 +1,318 @@
+import Emulation
+import JSON
+import Tokens
+
+/// A user of a partner as Rezolve knows it: the entity that tokens name, with profile, books and wallet.
+struct RezolveCustomer: Sendable {
+    /// The id that Rezolve assigned at registration.
+    private(set) var entityID: String
+    private(set) var partnerID: String
+    /// The partner's id for the customer; unique per partner.
+    private(set) var partnerEntityID: String
+    private(set) var created: Moment
+    /// The pair whose public half encrypts card numbers.
+    var keyPair = DeferredKeyPair()
+    /// Whether the fixtures hold the pair, so that it need not be exported.
+    private(set) var hasKeyFile = false
+    var profile: RezolveProfile
+    var phones: [RezolvePhone] = []
+    var addresses: [RezolveAddress] = []
+    var cards: [RezolveCard] = []
+
+    /// ours: the limit for each book and the wallet, each of which is one answer.
+    private static let maximumEntries = 1000
+
+    /// Refuses another entry when a book is full.
+    ///
+    /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
+    static func checkRoom(for count: Int) throws(RezolveRefusal) {
+        try RezolveRefusal.require(
+            count < maximumEntries, .bodyTooLarge,
+            "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
+    }
+
+    init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
+        self.entityID = entityID
+        self.partnerID = partnerID
+        self.partnerEntityID = partnerEntityID
+        self.created = created
+        profile = RezolveProfile(email: email, updated: created)
+    }
+}
+
+// MARK: - As a record
+
+extension RezolveCustomer: KeyedRecord {
+    struct PartnerUser: Hashable, Sendable {
+        let partnerID: String
+        @ExactText var partnerEntityID: String
+    }
+
+    var key: ExactText { ExactText(entityID) }
+    var names: [PartnerUser] { [PartnerUser(partnerID: partnerID, partnerEntityID: partnerEntityID)] }
+    var memory: Int {
+        let texts = [partnerEntityID, profile.title, profile.name, profile.firstName, profile.lastName, profile.email]
+        return 2048 + texts.reduce(0) { $0 + $1.utf8.count } + phones.reduce(0) { $0 + $1.byteCount }
+            + addresses.reduce(0) { $0 + $1.byteCount } + cards.reduce(0) { $0 + $1.byteCount }
+    }
+
+    func clash(over name: PartnerUser?) -> String {
+        "another customer is \(entityID) or \(partnerEntityID) of the partner"
+    }
+
+    /// Requests do not change the key pair, so it is not compared.
+    func isSame(as other: RezolveCustomer) -> Bool { isExported(like: other, .whole) }
+
+    mutating func keepSecrets(of known: RezolveCustomer, leftOutBy extent: StateExtent?) {
+        // Changes leave out no pair but one that is not made yet, as of a customer who registered again under the same id.
+        if extent == .changes, keyPair.made == nil { return }
+        // An equal pair becomes the known one: calls may wait for it, and the fixtures may name it.
+        if let own = keyPair.made, own.publicPEM != known.keyPair.made?.publicPEM { return }
+        (keyPair, hasKeyFile) = (known.keyPair, known.hasKeyFile)
+    }
+}
+
+extension RezolveCustomer: CodedRecord {
+    init() { self.init(entityID: "", partnerID: "", partnerEntityID: "", created: Moment(unixSeconds: 0)) }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.writesLast("private_key")
+        coder.member("entity", &entityID)
+        coder.member("partner", &partnerID)
+        coder.member("partner_entity_id", &partnerEntityID)
+        coder.member("created", &created)
+        codeKeyPair(&coder)
+        let blank = RezolveProfile(updated: created)
+        coder.member("profile", &profile, or: blank, write: { $0.json(.changes) }) { (node) throws(FixtureProblem) in
+            var profile = blank
+            try profile.read(node, .export(.changes))
+            return profile
+        }
+        coder.list("phones", &phones)
+        let phoneIDs = Set(phones.map { ExactText($0.id) })
+        coder.list("addresses", &addresses) { address in
+            address.phoneID.isEmpty || phoneIDs.contains(ExactText(address.phoneID))
+                ? nil : "address \(address.id) has the unknown phone \(address.phoneID)"
+        }
+        let addressIDs = Set(addresses.map { ExactText($0.id) })
+        coder.list("cards", &cards) { card in
+            addressIDs.contains(ExactText(card.addressID))
+                ? nil : "card \(card.id) has the unknown address \(card.addressID)"
+        }
+        coder.check(!entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
+        coder.check(
+            [phones.map(\.id), addresses.map(\.id), cards.map(\.id)].allSatisfy {
+                Set($0.map { ExactText($0) }).count == $0.count
+            }, or: "two records of customer \(entityID) have the same id")
+    }
+
+    /// In the fixtures the pair is a separate file; an export contains it, or omits it.
+    private mutating func codeKeyPair(_ coder: inout RecordCoder) {
+        switch coder.form {
+        case .fixture(let fixtures):
+            coder.member("key_pair", &keyPair, or: keyPair, write: { _ in nil }) { (node) throws(FixtureProblem) in
+                let file = try fixtures.file(named: node)
+                do throws(KeyError) {
+                    return DeferredKeyPair(try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)))
+                } catch {
+                    throw FixtureProblem(file: file.path, message: "is not a private key in PEM: \(error)")
+                }
+            }
+            hasKeyFile = keyPair.made != nil
+        case .export, .order:
+            let isShown = coder.extent == .changes
+            coder.member(
+                "private_key", &keyPair, or: keyPair,
+                write: { isShown ? ($0.made?.privatePEM).map(JSON.string) : nil }, read: DeferredKeyPair.read)
+        }
+    }
+}
+
+/// A pair made for a fixture customer without one.
+struct RezolveKeyPair: CodedRecord {
+    var entityID = ""
+    var keyPair = DeferredKeyPair()
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("entity", &entityID)
+        coder.member("private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
+    }
+}
+
+extension DeferredKeyPair {
+    /// The private key, given in PEM.
+    fileprivate static func read(_ node: FixtureNode) throws(FixtureProblem) -> DeferredKeyPair {
+        let text = try node.string()
+        do throws(KeyError) {
+            return DeferredKeyPair(try SigningKey.pem(text))
+        } catch {
+            throw node.problem("is not a private key in PEM: \(error)")
+        }
+    }
+}
+
+extension RezolveProfile: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("title", &title, or: "")
+        coder.member("name", &name, or: "")
+        coder.member("first_name", &firstName, or: "")
+        coder.member("last_name", &lastName, or: "")
+        coder.member("email", &email, or: "")
+        coder.member("timezone", &timeZone, or: "GMT")
+        coder.member("use_data_for_marketing", &allowsMarketing, or: false)
+        coder.member("updated", &updated, or: updated)
+    }
+}
+
+extension RezolvePhone: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("name", &name)
+        coder.member("phone", &phone)
+    }
+}
+
+extension RezolveAddress: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("short_name", &shortName, or: "")
+        coder.member("full_name", &fullName, or: "")
+        coder.member("line_1", &line1, or: "")
+        coder.member("line_2", &line2, or: "")
+        coder.member("city", &city, or: "")
+        coder.member("state", &state, or: "")
+        coder.member("zip", &zip, or: "")
+        coder.member("country", &country, or: "")
+        coder.member("phone_id", &phoneID, or: "")
+    }
+}
+
+extension RezolveCard: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("type", &type)
+        coder.member("brand", &brand)
+        coder.member("pan6", &pan6)
+        coder.member("pan4", &pan4)
+        coder.member("short_name", &shortName)
+        coder.member("name_on_card", &nameOnCard)
+        coder.member("valid_from", &validFrom)
+        coder.member("expires_on", &expiresOn)
+        coder.member("address_id", &addressID)
+    }
+}
+
+extension Rezolve {
+    typealias CustomerHandler = @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
+
+    /// A route's handler that finds the customer, passes a copy to `handler`, and stores the copy unless the handler
+    /// threw.
+    static func forCustomer(_ handler: @escaping CustomerHandler) -> Route<Rezolve>.Handler {
+        { (call, state) throws(Refused) in
+            var customer = try owner(of: call, in: state)
+            let reply = try handler(&call, &customer)
+            state.store(customer)
+            return reply
+        }
+    }
+
+    /// A route's handler that only reads a customer; an adopted customer is stored.
+    static func forCustomer(
+        reading handler: @escaping @Sendable (RezolveCall, RezolveCustomer) throws(Refused) -> Reply
+    ) -> Route<Rezolve>.Handler {
+        { (call, state) throws(Refused) in
+            if let known = state.customers[call.parameters["entity"]] { return try handler(call, known) }
+            let adopted = try owner(of: call, in: state)
+            let reply = try handler(call, adopted)
+            state.store(adopted)
+            return reply
+        }
+    }
+
+    /// The customer of the path, whom authorization matched with the token; a new one if adopted.
+    private static func owner(of call: RezolveCall, in state: State) throws(Refused) -> RezolveCustomer {
+        if let customer = state.customers[call.parameters["entity"]] { return customer }
+        guard let partner = call.credentials.partner, let token = call.credentials.token else {
+            throw Refusal(.maskedOtherUser, because: "nobody was authorized; expected the token of a customer")
+        }
+        if let other = state.customer(partner: partner.id, partnerEntityID: token.partnerEntityID) {
+            throw Refusal(
+                .maskedOtherUser,
+                because:
+                    "partner_entity_id \(token.partnerEntityID) belongs to \(other.entityID), not to \(token.entityID)")
+        }
+        return RezolveCustomer(
+            entityID: token.entityID, partnerID: partner.id, partnerEntityID: token.partnerEntityID,
+            created: call.moment)
+    }
+}
+
+/// The customer's key pair. Source: creating it at registration is documented (JWT page); the call is observed.
+extension Rezolve {
+    /// Answers with the public half in PEM once the pair has been made.
+    static func readPublicKey(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
+        guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
+        return .json(["public_key": JSON(key.publicPEM)])
+    }
+
+    /// The customer's key pair; `nil` while it is being made.
+    static func keyPair(of customer: RezolveCustomer) throws(Refused) -> SigningKey? {
+        do {
+            return try customer.keyPair.key()
+        } catch {
+            throw Refusal(.serviceUnavailable, because: "no key pair could be made: \(error); expected one of RSA")
+        }
+    }
+}
+
+/// What customers enter about themselves.
+struct RezolveProfile: Sendable, Hashable {
+    var title = ""
+    var name = ""
+    var firstName = ""
+    var lastName = ""
+    var email = ""
+    var timeZone = "GMT"
+    var allowsMarketing = false
+    var updated = Moment(unixSeconds: 0)
+}
+
+/// The profile. Source: observed, vendor QA tests; the members are the union of those and of the documented object.
+extension Rezolve {
+    static func readProfile(_ call: RezolveCall, _ customer: RezolveCustomer) throws(Refused) -> Reply {
+        .json(profileJSON(of: customer, dates: call.switches.profileDates))
+    }
+
+    /// Changes the members that were sent; ids, dates and devices cannot be changed (documented).
+    static func updateProfile(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
+        let old = customer.profile
+        customer.profile = try call.body {
+            RezolveProfile(
+                title: $0.optionalText("title") ?? old.title, name: $0.optionalText("name") ?? old.name,
+                firstName: $0.optionalText("first_name") ?? old.firstName,
+                lastName: $0.optionalText("last_name") ?? old.lastName, email: $0.optionalText("email") ?? old.email,
+                timeZone: $0.optionalText("timezone") ?? old.timeZone,
+                allowsMarketing: $0.bool("use_data_for_marketing") ?? old.allowsMarketing, updated: call.moment)
+        }
+        return .json(profileJSON(of: customer, dates: call.switches.profileDates))
+    }
+
+    private static func profileJSON(of customer: RezolveCustomer, dates: RezolveSwitches.ProfileDates) -> JSON {
+        let profile = customer.profile
+        return [
+            "id": .string(customer.entityID), "entity_id": .string(customer.entityID),
+            "title": .string(profile.title), "name": .string(profile.name),
+            "first_name": .string(profile.firstName), "last_name": .string(profile.lastName),
+            "email": .string(profile.email), "phone": nil, "country_code": nil, "metadata": nil,
+            "timezone": .string(profile.timeZone), "use_data_for_marketing": .bool(profile.allowsMarketing),
+            "devices": [], "date_created": date(customer.created, dates), "date_updated": date(profile.updated, dates),
+        ]
+    }
+
+    private static func date(_ moment: Moment, _ form: RezolveSwitches.ProfileDates) -> JSON {
+        switch form {
+        case .unixSeconds: JSON(moment.wholeSeconds)
+        case .iso: .string(moment.rfc3339)
+        }
+    }
+}

@@ -1,0 +1,379 @@
+import Emulation
+import JSON
+import Tokens
+
+typealias RezolveRule = TokenRule<RezolveFacts>
+
+/// Rezolve's rules, in the order of its checks.
+///
+/// Source: algorithm, members and signature are documented (JWT page, "Create the Registration JWT" and "Logging in a
+/// User"), as is each failure; the order is ours, as is treating a malformed token like one with a wrong signature.
+extension Rezolve {
+    /// Core: api key and token, as far as they can be judged without the state.
+    static let tokenRules = RuleList(
+        [
+            apiKeyOfPartner,
+            RezolveRule(
+                "auth-key", expects: .text("a partner with an auth key"),
+                source: "JWT page, 403: partner doesn't have an auth key", orFail: .maskedNoAuthKey
+            ) { facts, finding in
+                guard let partner = facts.partner else { return nil }
+                finding?.found = .text("partner \(partner.id)\(partner.authKey == nil ? ", which has none" : "")")
+                return partner.authKey == nil ? .failed : .passed
+            },
+            bearer(orFail: .maskedTokenMissing),
+        ] + RezolveRule.bearerOnce(orFail: .maskedSignature, toleratedBy: "bearer-scheme = lenient")
+            + verification(orFail: .maskedSignature) + [
+                RezolveRule(
+                    "token-kind", expects: .text("rezolve_entity_id \(RezolveToken.noEntity)"),
+                    source: "JWT page, JWT Payload: use :NONE: when registering", orFail: .maskedMissingFields
+                ) { facts, finding in
+                    guard facts.isRegistration, let token = facts.token else { return nil }
+                    finding?.found = .text("rezolve_entity_id \(token.entityID)")
+                    if token.kind == .registration { return .passed }
+                    finding?.note = "A login JWT cannot register anybody."
+                    return .failed
+                }
+            ] + members(orFail: .maskedMissingFields) + [lifetime, expiry] + beginning(orFail: .maskedNotYetValid))
+
+    /// RUA: an api key, optional while there is exactly one partner.
+    static let signInRules = RuleList([apiKeyOrOnlyPartner(.ruaAPIKeyMissing, .ruaAPIKeyWrong)])
+
+    /// The same for guests of the core.
+    static let guestRules = RuleList([apiKeyOrOnlyPartner(.maskedAPIKey, .maskedAPIKey)])
+
+    /// RUA: the api key and token of a request with a session.
+    static let sessionRules = RuleList(
+        [
+            RezolveRule(
+                "api-key", id: "api-key-if-sent", expects: .text("a known api key, or none"),
+                source: "QA tests; Android sample pings without one", .observed, orFail: .ruaAPIKeyWrong
+            ) { facts, finding in facts.apiKey == nil ? nil : facts.judgeAPIKey(&finding) },
+            bearer(orFail: .ruaTokenMissing),
+        ] + RezolveRule.bearerOnce(orFail: .ruaTokenInvalid, toleratedBy: "bearer-scheme = lenient"))
+
+    /// RUA finds the partner, and with it the key, through the token's customer, before it checks the token further.
+    static let sessionTokenRules = RuleList(
+        [
+            RezolveRule(
+                "customer-known", id: "session-customer-known",
+                expects: .text("rezolve_entity_id of a registered customer"), source: "QA tests", .observed,
+                orFail: .ruaTokenInvalid
+            ) { facts, finding in
+                guard let token = facts.token else { return nil }
+                finding?.found = .text(token.entityID)
+                finding?.note = facts.absence
+                return token.compact.claims == nil ? .notJudged : facts.owner == nil ? .failed : .passed
+            },
+            keyOwner,
+        ] + verification(orFail: .ruaTokenInvalid) + members(orFail: .ruaTokenInvalid) + [sessionExpiry]
+            + beginning(orFail: .ruaTokenInvalid) + [sessionUser, sessionOpen])
+}
+
+// MARK: - Credentials
+
+extension Rezolve {
+    private static let apiKeyOfPartner = RezolveRule(
+        "api-key", expects: .text("x-rezolve-partner-apikey of a known partner"),
+        source: "JWT page, 403: invalid partner api key", orFail: .maskedAPIKey
+    ) { facts, finding in facts.bearer == nil ? nil : facts.judgeAPIKey(&finding) }
+
+    private static func apiKeyOrOnlyPartner(_ missing: RezolveFailure, _ wrong: RezolveFailure) -> RezolveRule {
+        RezolveRule(
+            "api-key", id: "api-key-or-only-partner",
+            expects: .text("x-rezolve-partner-apikey of a known partner; none while there is only one partner"),
+            source: "QA tests; wiki for guests", .observed, orFail: missing == wrong ? [wrong] : [missing, wrong],
+            by: { Refusal($0.apiKey == nil ? missing : wrong) }
+        ) { facts, finding in
+            let outcome = facts.judgeAPIKey(&finding)
+            if outcome == .failed, let partners = facts.accounts?.partners {
+                finding?.expected = .text(
+                    partners.count != 1
+                        ? "x-rezolve-partner-apikey of one of the \(partners.count) partners"
+                        : "x-rezolve-partner-apikey of partner \(partners[0].id), or none as there is no other")
+            }
+            return outcome
+        }
+    }
+
+    /// The token in `Authorization`. RUA's clients echo the value they were given, so both profiles accept any scheme.
+    private static func bearer(orFail failure: RezolveFailure) -> RezolveRule {
+        .bearerPresent(
+            "token-present", source: "JWT page, 403: token not found; switch bearer-scheme", .documented,
+            orFail: failure
+        ) { facts in
+            failure == .maskedTokenMissing && facts.switches.bearerScheme == .required
+                ? "Switch bearer-scheme = lenient takes a token without it." : nil
+        }
+    }
+}
+
+// MARK: - The token can be verified
+
+extension Rezolve {
+    private static func verification(orFail failure: RezolveFailure) -> [RezolveRule] {
+        RezolveRule.structure(orFail: failure, calling: \.stranger) + [
+            RezolveRule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
+            RezolveRule(.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"), orFail: failure),
+            RezolveRule(.critical(), orFail: failure), RezolveRule(.keyReferences),
+            RezolveRule(
+                "signature", expects: .text("HS512 by the auth key of the partner"), source: "JWT page, Signature",
+                orFail: failure
+            ) { facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let key = facts.key else {
+                    finding?.expected = nil
+                    finding?.source = nil
+                    finding?.note = "No key is known to judge it by."
+                    return .notJudged
+                }
+                let outcome = token.signature(by: key, &finding)
+                if outcome == .failed, finding != nil, let mistake = facts.mistake {
+                    finding?.note = mistake.description
+                }
+                return outcome
+            },
+            RezolveRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
+                finding.take(facts.mistake?.finding)
+            },
+            RezolveRule(
+                "secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2"
+            ) { facts, finding in
+                facts.token == nil ? nil : finding.take(facts.key?.verification.strengthFinding(for: .hs512))
+            },
+        ]
+    }
+}
+
+// MARK: - The token has every member that its kind needs
+
+extension Rezolve {
+    private static func members(orFail failure: RezolveFailure) -> [RezolveRule] {
+        [
+            RezolveRule(
+                .claim("rezolve_entity_id", is: .nonEmptyString, source: "JWT page, JWT Payload"), orFail: failure),
+            RezolveRule(
+                "claim-partner_entity_id-present", expects: .text("a string of 1 to 255 characters, or an integer"),
+                source: "JWT page, JWT Payload; length ours", orFail: failure
+            ) { facts, finding in
+                guard let token = facts.token else { return nil }
+                guard let claims = token.compact.claims else {
+                    finding?.found = .absent
+                    return .notJudged
+                }
+                let length = token.userLength
+                finding?.found =
+                    length > 255
+                    ? .text("\(length) characters") : claims["partner_entity_id"].map(Fact.json) ?? .absent
+                return (1...255).contains(length) ? .passed : .failed
+            },
+            RezolveRule(.claim("exp", is: .number, source: "JWT page, JWT Payload"), orFail: failure)
+                .when { $0.switches.expiryNumber == .any },
+            RezolveRule(
+                "exp-fraction", expects: .text("an integer"), source: "JWT page: unix timestamp integer"
+            ) { facts, finding in
+                guard let token = facts.compact, facts.switches.expiryNumber == .any,
+                    token.date("exp").form == .fraction
+                else { return nil }
+                finding?.found = token.claims?["exp"].map(Fact.json)
+                finding?.note = "RFC 7519 allows a fraction; switch exp-number decides."
+                return .noted
+            },
+            RezolveRule(
+                .claim("exp", is: .integer, source: "JWT page: unix timestamp integer; switch exp-number"),
+                id: "claim-exp-integer", orFail: failure
+            ).when { $0.switches.expiryNumber == .integer },
+            RezolveRule(
+                .headerMember(
+                    "auth", equals: "v2", source: "JWT page, JWT Header of the login JWT; switch auth-header"),
+                orFail: failure
+            ).when { $0.token?.kind == .login && $0.switches.authHeader == .required },
+            RezolveRule(
+                .claim("device_id", is: .nonEmptyString, source: "JWT page, JWT Payload of the login JWT"),
+                orFail: failure
+            ).when { $0.token?.kind == .login && $0.switches.deviceCheck == .enforce },
+        ]
+    }
+}
+
+// MARK: - The lifetime is neither too long nor over, and has begun
+
+extension Rezolve {
+    private static let lifetime = RezolveRule(
+        "lifetime", expects: .text("1800 s, which is advice, or what the switch says"),
+        source: "JWT page: 30 minutes or less; switch max-lifetime-seconds", orFail: .tokenLifetimeTooLong
+    ) { facts, finding in
+        guard let token = facts.compact else { return nil }
+        let maximum = facts.switches.maximumLifetimeSeconds
+        let outcome = token.lifetime(atMost: Double(maximum ?? 1800), from: .moment(facts.moment.unixSeconds), &finding)
+        guard maximum != nil else { return outcome == .failed ? .noted : nil }
+        finding?.note = token.date("exp").millisecondsRemark(on: "exp")
+        return outcome
+    }
+
+    private static let expiry = RezolveRule(
+        "expiry", expects: .text("exp later than now, less the leeway"),
+        source: "JWT page, HTTP Error Responses, 401", orFail: .tokenExpired
+    ) { facts, finding in facts.expiry(leeway: Double(facts.switches.leewaySeconds), &finding) }
+
+    private static let sessionExpiry = RezolveRule(
+        "expiry", id: "session-expiry", expects: .text("exp later than now"), source: "QA tests", .observed,
+        orFail: .ruaTokenExpired
+    ) { facts, finding in facts.isRenewal ? nil : facts.expiry(leeway: 0, &finding) }
+
+    /// `nbf` has been reached, if present and switch `nbf` wants it. The leeway applies here too (ours). Times that
+    /// look like milliseconds are noted even when the call passes.
+    private static func beginning(orFail failure: RezolveFailure) -> [RezolveRule] {
+        [
+            RezolveRule(
+                "not-before", expects: .text("nbf no later than now, and the leeway"),
+                source: "ours, after RFC 7519 section 4.1.5; switch nbf", .ours, orFail: failure
+            ) { facts, finding in
+                guard let token = facts.token, token.hasBeginning else { return nil }
+                let outcome = token.compact.notBefore(
+                    at: facts.moment.unixSeconds, TimeRules(leeway: Double(facts.switches.leewaySeconds)), &finding)
+                return outcome == .failed && facts.switches.notBefore == .ignore ? .noted : outcome
+            },
+            RezolveRule(.milliseconds(in: "exp")),
+            RezolveRule(.milliseconds(in: "nbf")).when { $0.token?.hasBeginning == true },
+        ]
+    }
+}
+
+// MARK: - RUA's sessions
+
+extension Rezolve {
+    /// A key that was sent must match before the token is checked further.
+    private static let keyOwner = RezolveRule(
+        "api-key-partner", expects: .text("the api key of the partner of the token's customer, or none"),
+        source: "QA tests", .observed, orFail: .ruaAPIKeyWrong
+    ) { facts, finding in
+        guard let sent = facts.partner?.id, let partner = facts.signer?.id else { return nil }
+        if sent == partner {
+            finding?.expected = .text(partner)
+            finding?.found = .text(sent)
+            return .passed
+        }
+        finding?.expected = .text("the api key of partner \(partner), or none")
+        finding?.found = .text("the api key of partner \(sent)")
+        finding?.note = "The token's customer \(facts.token?.entityID ?? "") is of partner \(partner)."
+        return .failed
+    }
+
+    /// A customer registered at core has no user here, yet the JWT page's flow renews by a ping.
+    private static let sessionUser = RezolveRule(
+        "rua-user", expects: .text("a customer with a user at RUA"), source: "ours", .ours, orFail: .ruaTokenInvalid
+    ) { facts, finding in
+        guard let owner = facts.owner else { return nil }
+        finding?.found = .text(facts.session == nil ? owner.entityID + ", who has none" : owner.entityID)
+        if facts.isRenewal {
+            finding?.expected = .text("a customer")
+            finding?.source = "JWT page: register, later CREDENTIALS + \"ping\""
+        }
+        return facts.session == nil && !facts.isRenewal ? .failed : .passed
+    }
+
+    /// A renewal after a logout answers with an expired token: that is how the JWT page logs a customer out.
+    private static let sessionOpen = RezolveRule(
+        "session-open", expects: .text("a session that was not logged out"),
+        source: "JWT page; switch ping-after-logout", orFail: .ruaTokenInvalid
+    ) { facts, finding in
+        facts.isRenewal && facts.switches.pingAfterLogout == .expiredToken ? nil : facts.judgeSession(&finding)
+    }
+}
+
+// MARK: - Checks shared by several rules
+
+extension RezolveFacts {
+    /// The header names a partner, or is absent where it is optional.
+    fileprivate func judgeAPIKey(_ finding: inout Finding?) -> Finding.Outcome {
+        finding?.found = shownAPIKey
+        if partner != nil { return .passed }
+        finding?.note = apiKeyStrangeness
+        return .failed
+    }
+
+    fileprivate func expiry(leeway: Double, _ finding: inout Finding?) -> Finding.Outcome? {
+        compact?.expiry(at: moment.unixSeconds, TimeRules(leeway: leeway), &finding)
+    }
+
+    func judgeSession(_ finding: inout Finding?) -> Finding.Outcome? {
+        guard let session else { return nil }
+        finding?.found = .text("user \(session.user) on device \(token?.deviceID ?? "")")
+        return session.isLoggedOut ? .failed : .passed
+    }
+}
+
+// MARK: - Explanations
+
+extension RezolveFacts {
+    /// What was sent in place of a token.
+    var stranger: String? {
+        guard let text = compact?.text, let partners = accounts?.partners else { return nil }
+        if let partner = partners.first(where: { $0.apiKey.hasSameBytes(as: text) }) {
+            return
+                "This is the api key of partner \(partner.id); it belongs in x-rezolve-partner-apikey, and a JWT here."
+        }
+        if let partner = partners.first(where: { $0.authKey?.text.hasSameBytes(as: text) == true }) {
+            return "This is the auth key of partner \(partner.id); it signs tokens and is never sent."
+        }
+        return nil
+    }
+
+    /// The mistake with a secret that explains a wrong signature.
+    fileprivate var mistake: SignatureDiagnosis? {
+        guard let token, let key else { return nil }
+        return token.mistake(by: key) {
+            (accounts?.partners ?? []).compactMap { partner in
+                guard let other = partner.authKey, other !== key else { return nil }
+                return SignatureDiagnosis.OtherSecret(name: "partner \(partner.id)", secret: other.text)
+            }
+        }
+    }
+}
+
+/// Describes what was sent in place of an api key, without repeating a secret.
+extension RezolveFacts {
+    /// The header's value as a finding shows it.
+    var shownAPIKey: Fact {
+        guard let apiKey else { return .absent }
+        if partner != nil { return .text(apiKey) }
+        if isAuthKey(apiKey) { return .text("an auth key") }
+        return .text(Self.isJWT(apiKey) ? "a JWT" : apiKey)
+    }
+
+    /// Why a header names no partner; `nil` when it names one, is absent, or has no explanation.
+    var apiKeyStrangeness: String? {
+        guard partner == nil, let apiKey, let accounts else { return nil }
+        if apiKey.isEmpty { return "The header is there, but empty." }
+        if Self.isJWT(apiKey) { return "A JWT belongs in Authorization, after Bearer." }
+        if isAuthKey(apiKey) { return "An auth key signs tokens and is never sent." }
+        if let partner = accounts.partner(id: apiKey) {
+            return "That is the id of partner \(partner.id); its api key is another text."
+        }
+        let core = Self.core(apiKey)
+        if let partner = accounts.partners.first(where: { Self.core($0.apiKey).hasSameBytes(as: core) }) {
+            return
+                "It differs from the api key of partner \(partner.id) by capitals, blanks, quotes or a scheme alone; "
+                + "every byte counts."
+        }
+        if apiKey.utf8.contains(UInt8(ascii: ",")) { return "Two headers of that name count as one with a comma." }
+        let keys = accounts.partners.map { "that of partner \($0.id)" }.joined(separator: ", ")
+        return "Known are \(keys)."
+    }
+
+    private func isAuthKey(_ text: String) -> Bool {
+        accounts?.partners.contains { $0.authKey?.text.hasSameBytes(as: text) == true } ?? false
+    }
+
+    private static func isJWT(_ text: String) -> Bool {
+        text.hasPrefix("eyJ") && text.utf8.count { $0 == UInt8(ascii: ".") } == 2
+    }
+
+    /// A key without the parts that people overlook.
+    private static func core(_ key: String) -> String {
+        var words = key.lowercased().split { $0.isWhitespace || $0 == "\"" || $0 == "'" }
+        if words.count > 1, ["bearer", "token", "apikey"].contains(words[0]) { words.removeFirst() }
+        return words.joined(separator: " ")
+    }
+}
