@@ -284,7 +284,15 @@ extension VendorStateStore {
     @usableFromInline
     func read(_ node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> @Sendable () -> Void {
         let content = snapshot()
-        let state = try content.runtime.vendor.state(importing: node, extent, over: content.state)
+        let vendor = content.runtime.vendor
+        let state = try vendor.state(importing: node, extent, over: content.state)
+        let (size, most) = (vendor.size(of: state), StateSize.most)
+        // What a store has was within the bound, or one call beyond it.
+        guard extent == .changes || size.records <= most.records && size.bytes <= most.bytes else {
+            throw node.problem(
+                "it has \(size.records) records of \(size.bytes) bytes besides the fixtures; at most \(most.records) of "
+                    + "\(most.bytes) are kept")
+        }
         return { self.replace(state, madeAt: content.runtime) }
     }
 
