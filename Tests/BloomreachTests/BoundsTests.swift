@@ -36,7 +36,7 @@ struct BoundsTests {
     }
 
     @Test("what calls add counts as long as it is there, and properties for more than their text")
-    func size() {
+    func size() throws {
         var customers = BloomreachCustomerStore(fixtures: [BloomreachCustomer(number: 1)])
         let (ana, guest) = (customers.make(), customers.make())
         let empty = StateSize(records: 2, bytes: customers.size.bytes)
@@ -51,6 +51,16 @@ struct BoundsTests {
         #expect(customers.size.records == 1)
         customers.remove(ana)
         #expect(customers.size == StateSize())
+        let vendor = try Bloomreach(fixtures: VendorFixtures(store: Repository.fixtures, folder: "bloomreach"))
+        var state = vendor.initialState
+        let start = vendor.size(of: state)
+        #expect(start.records == 0)
+        state.change("demo-project-1") { records in
+            _ = records.customers.make()
+            records.add(selfCheck: [:])
+        }
+        #expect(vendor.size(of: state).records == 1)
+        #expect(vendor.size(of: state).bytes > start.bytes + 50)
     }
 
     @Test("of clicks without a customer and of self-checks the newest thousand stay")

@@ -118,7 +118,7 @@ struct BoundsTests {
         let state = try #require(
             world.emulator.vendors.indices.lazy.compactMap { world.sandbox.vendor($0) as? VendorStateStore<Comapi> }
                 .first)
-        func size() -> StateSize { state.content.withLock { $0.state.size } }
+        func size() -> StateSize { state.content.withLock { $0.runtime.vendor.size(of: $0.state) } }
         #expect(size() == StateSize())
         let (mira, _) = try await world.trip()
         // Two sessions, two profiles and a conversation.

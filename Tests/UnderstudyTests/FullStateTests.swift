@@ -38,23 +38,4 @@ struct FullStateTests {
         #expect(refused.json["error"]?["message"]?.string == Self.reason, "\(refused.text)")
         #expect(try await board.state()["sessions"] == ["heavy-1", "heavy-2"])
     }
-
-    @Test("sandboxes of a hundred thousand customers take no other one, and change those whom they have")
-    func bloomreach() async throws {
-        let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
-        let customers = (1...StateSize.most.records).map { #"{"number":\#($0),"ids":{"registered":"c\#($0)"}}"# }
-        let state = #"{"projects":[{"token":"demo-project-1","customers":[\#(customers.joined(separator: ","))]}]}"#
-        #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
-        func update(_ id: String) async throws -> ReceivedAnswer {
-            try await world.call(
-                .post, "/track/v2/projects/demo-project-1/customers", [("authorization", "Token pubkey-demo-1")],
-                #"{"customer_ids":{"registered":"\#(id)"},"properties":{}}"#)
-        }
-        #expect(try await update("c7").status == 200)
-        let refused = try await update("new")
-        refused.expect(413, #"{"success":false,"error":"Request body too large"}"#, "body-too-large")
-        #expect(refused.entry?.record.reason?.hasPrefix("the sandbox keeps 100000 records of ") == true)
-        _ = try await world.control(.post, "state/bloomreach/delete-customer", #"{"customer":"c8"}"#)
-        #expect(try await update("new").status == 200)
-    }
 }

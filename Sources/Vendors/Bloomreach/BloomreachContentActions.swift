@@ -54,11 +54,9 @@ extension Bloomreach {
         ActionMember("project", "token of the project; the first one"),
     ]
     private static let message = ActionMember("message", "id of the message", isRequired: true)
-}
 
-// MARK: - Inboxes
+    // MARK: Inboxes
 
-extension Bloomreach {
     private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         var object = call.members["message"]?.object ?? [:]

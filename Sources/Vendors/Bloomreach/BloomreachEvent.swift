@@ -54,7 +54,8 @@ struct BloomreachEventLog: Sendable, Hashable {
 
         init(_ event: BloomreachEvent, sequence: Int) {
             (type, timestamp, self.sequence) = (event.type, event.timestamp, sequence)
-            properties = JSON.object(event.properties).bytes
+            // Copied: a text just written has room to spare.
+            properties = JSON.object(event.properties).bytes.map(\.self)
         }
 
         var event: BloomreachEvent {

@@ -57,11 +57,9 @@ extension InAppMessage {
         }
         return .object(object)
     }
-}
 
-// MARK: - Payloads
+    // MARK: Payloads
 
-extension InAppMessage {
     private static let texts = [
         "image_url", "title", "title_text_color", "title_text_size", "body_text", "body_text_color", "body_text_size",
         "background_color", "close_button_color", "message_position", "text_position",
@@ -87,11 +85,9 @@ extension InAppMessage {
         }
         try (isRichText ? ContentShape.richPayload : plainPayload).check(payload)
     }
-}
 
-// MARK: - Filters
+    // MARK: Filters
 
-extension InAppMessage {
     private static let everyType = ["is set", "is not set", "has value", "has no value"]
 
     private static func operators(of type: String) -> [String] {

@@ -104,11 +104,9 @@ extension Comapi {
         _ = token.mistake(by: space, among: accounts.spaces)
         return token
     }
-}
 
-// MARK: - Checks that need state
+    // MARK: Checks that need state
 
-extension Comapi {
     func authorize(_ call: inout ComapiCall, _ state: inout State) {
         guard let space = call.credentials.space else { return }
         if let answer = call.credentials.answer { authorize(answer, in: space, &call, state) }

@@ -69,11 +69,9 @@ extension Comapi {
         else { throw MintRefusal("there is no other API space") }
         return other
     }
-}
 
-// MARK: - The app's token
+    // MARK: The app's token
 
-extension Comapi {
     private func mintAppToken(
         _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> MintedToken {
@@ -235,11 +233,9 @@ extension Comapi {
             start: setting.sandbox.start,
             mintMark: state.mintMark)
     }
-}
 
-// MARK: - Samples
+    // MARK: Samples
 
-extension Comapi {
     /// Spaces share their secrets with the apps; there are no published keys.
     var sharedSecrets: [SharedSecret] {
         accounts.spaces.map { SharedSecret(owner: "API space \($0.id.text)", algorithm: .hs256, key: $0.sharedKey) }

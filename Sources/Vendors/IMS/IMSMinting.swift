@@ -131,9 +131,7 @@ extension IMS {
         return SampleRequest(
             endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(minted.token)")], body: "")
     }
-}
 
-extension IMS {
     /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
     ///
     /// - Throws: which file holds no key.

@@ -298,11 +298,9 @@ extension IMS {
         }
         return .failed
     }
-}
 
-// MARK: - Operators
+    // MARK: Operators
 
-extension IMS {
     static let operatorRules = RuleList([
         IMSRule(
             "operator-key", expects: .text("x-ims-operator-key of the accounts"), source: "ours; switch operator-auth",

@@ -47,11 +47,9 @@ extension RezolveEntry {
     var byteCount: Int { texts.reduce(256) { $0 + $1.utf8.count } }
 
     static func list(_ entries: [JSON]) -> JSON { .array(entries) }
-}
 
-// MARK: - Calls
+    // MARK: Calls
 
-extension RezolveEntry {
     static func list(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply {
         .json(list(customer[keyPath: book].map(\.json)))
     }

@@ -68,11 +68,9 @@ extension Rezolve {
             keyOwner,
         ] + verification(orFail: .ruaTokenInvalid) + members(orFail: .ruaTokenInvalid) + [sessionExpiry]
             + beginning(orFail: .ruaTokenInvalid) + [sessionUser, sessionOpen])
-}
 
-// MARK: - Credentials
+    // MARK: Credentials
 
-extension Rezolve {
     private static let apiKeyOfPartner = RezolveRule(
         "api-key", expects: .text("x-rezolve-partner-apikey of a known partner"),
         source: "JWT page, 403: invalid partner api key", orFail: .maskedAPIKey
@@ -106,11 +104,9 @@ extension Rezolve {
                 ? "Switch bearer-scheme = lenient takes a token without it." : nil
         }
     }
-}
 
-// MARK: - The token can be verified
+    // MARK: The token can be verified
 
-extension Rezolve {
     private static func verification(orFail failure: RezolveFailure) -> [RezolveRule] {
         RezolveRule.structure(orFail: failure, calling: \.stranger) + [
             RezolveRule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
@@ -143,11 +139,9 @@ extension Rezolve {
             },
         ]
     }
-}
 
-// MARK: - The token has every member that its kind needs
+    // MARK: The token has every member that its kind needs
 
-extension Rezolve {
     private static func members(orFail failure: RezolveFailure) -> [RezolveRule] {
         [
             RezolveRule(
@@ -194,11 +188,9 @@ extension Rezolve {
             ).when { $0.token?.kind == .login && $0.switches.deviceCheck == .enforce },
         ]
     }
-}
 
-// MARK: - The lifetime is neither too long nor over, and has begun
+    // MARK: The lifetime is neither too long nor over, and has begun
 
-extension Rezolve {
     private static let lifetime = RezolveRule(
         "lifetime", expects: .text("1800 s, which is advice, or what the switch says"),
         source: "JWT page: 30 minutes or less; switch max-lifetime-seconds", orFail: .tokenLifetimeTooLong
@@ -238,11 +230,9 @@ extension Rezolve {
             RezolveRule(.milliseconds(in: "nbf")).when { $0.token?.hasBeginning == true },
         ]
     }
-}
 
-// MARK: - RUA's sessions
+    // MARK: RUA's sessions
 
-extension Rezolve {
     /// A key that was sent must match before the token is checked further.
     private static let keyOwner = RezolveRule(
         "api-key-partner", expects: .text("the api key of the partner of the token's customer, or none"),
@@ -302,11 +292,9 @@ extension RezolveFacts {
         finding?.found = .text("user \(session.user) on device \(token?.deviceID ?? "")")
         return session.isLoggedOut ? .failed : .passed
     }
-}
 
-// MARK: - Explanations
+    // MARK: Explanations
 
-extension RezolveFacts {
     /// What was sent in place of a token.
     var stranger: String? {
         guard let text = compact?.text, let partners = accounts?.partners else { return nil }
