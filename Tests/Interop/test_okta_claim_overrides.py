@@ -19,7 +19,7 @@ from jwskate import InvalidSignature
 from oic.exception import PyoidcError
 from okta_clients import FLOWS, VERIFIERS, signed_in
 from okta_jwt_verifier.exceptions import JWTValidationException
-from okta_world import NATIVE
+from okta_world import NATIVE, WEB
 from requests_oauth2client import InvalidIdToken
 
 CLIENTS = {client.__name__: client for client in [*VERIFIERS, *FLOWS]}
@@ -48,7 +48,7 @@ OVERRIDES = {
     "issued-in-future": ({"iat": int(time.time()) + DAY, "exp": int(time.time()) + 2 * DAY}, "iat|future"),
     "wrong-issuer": ({"iss": OTHER}, "iss"),
     "wrong-audience": ({"aud": OTHER}, "aud|NotForMe"),
-    "audience-array": ({"aud": [NATIVE.id, OTHER]}, "azp"),
+    "audience-array": ({"aud": [NATIVE.id, WEB.id, OTHER]}, "azp"),
     "wrong-at-hash": ({"at_hash": "AAAAAAAAAAAAAAAAAAAAAA"}, "at_hash|Token hash"),
     "no-subject": ({"sub": None}, "sub"),
 }

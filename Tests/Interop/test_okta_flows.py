@@ -82,7 +82,7 @@ def test_a_server_that_demands_pushing_ends_that_fall_back(org):
 
 
 def test_okta_client_python_refuses_an_old_sign_in(org):
-    org.spoil("old-auth-time")
+    org.override({"auth_time": 1}, of="id")
     with pytest.raises(ValueError, match="Token exceeds max_age"):
         asyncio.run(okta_client_sign_in(org, AuthorizationCodeContext(max_age=600)))
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import jwt
 import pytest
 import requests
-from idpyoidc.exception import MissingSigningKey
 from joserfc import jwt as joserfc_jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
@@ -165,12 +164,6 @@ def test_idpyoidc_fetches_again_for_a_key_that_it_does_not_know(org):
     org.drill("replace")
     idpyoidc_sign_in(org, client)
     assert fetches(org) == before + 1
-
-
-def test_idpyoidc_refuses_a_key_that_is_nowhere(org):
-    org.spoil("retired", of="id", defect="retired-key")
-    with pytest.raises(MissingSigningKey):
-        idpyoidc_sign_in(org, idpyoidc_client(org))
 
 
 @pytest.mark.parametrize("value, header", [
