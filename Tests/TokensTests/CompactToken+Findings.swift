@@ -37,7 +37,7 @@ extension CompactToken {
     }
 
     func expiry(at moment: Double, _ rules: TimeRules = TimeRules()) -> Finding {
-        Finding("expiry", source: nil) { expiry(at: moment, rules, &$0) }
+        Finding("expiry", source: "RFC 7519 section 4.1.4") { expiry(at: moment, rules, &$0) }
     }
 
     func expiry(at moment: Double, leeway: Double) -> Finding { expiry(at: moment, TimeRules(leeway: leeway)) }
