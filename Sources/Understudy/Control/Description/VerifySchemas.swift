@@ -35,8 +35,7 @@ extension NamedSchema {
                 bounds,
                 [
                     "where": Schema.content(
-                        "What they must be like; all parts must hold. Further members are the names of notes that a vendor makes.",
-                        others: valueMatcher.reference, criteria)
+                        "What they must be like; all parts must hold.", criteria)
                 ])))
 
     static let fulfilled = NamedSchema(
