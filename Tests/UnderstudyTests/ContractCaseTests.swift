@@ -118,7 +118,7 @@ struct ContractRun: Sendable {
         /// The vendors' states, where they are compared.
         func states(_ world: World) -> [JSON] {
             guard world.stage.isSeeded else { return [] }
-            return world.emulator.vendors.indices.map { world.sandbox.vendor($0).export(.changes) ?? .null }
+            return world.emulator.vendors.indices.map { world.sandbox.vendor($0).export(.whole) ?? .null }
         }
 
         func note(_ entry: JournalEntry, _ world: World, _ before: [JSON]) {

@@ -93,7 +93,7 @@ export interface CallCount {
   within?: Duration;
 }
 
-/** What calls must be like; further members are the names of notes that a vendor makes. */
+/** What calls must be like; `where` of `journal/verify` has further members. */
 export interface CallCondition {
   vendor?: string;
   route?: string;
@@ -107,7 +107,7 @@ export interface CallCondition {
   body?: Members;
   claims?: Members;
   reason?: unknown;
-  [note: string]: unknown;
+  [member: string]: unknown;
 }
 
 /**

@@ -202,7 +202,7 @@ enum StarterLanguage: String, CaseIterable {
     /// A literal, which all three write as JSON does; in a text `{token}` stands for the variable `token`.
     private func literal(_ value: JSON) -> String {
         let text = value.text
-        guard text.contains("{token}") else { return text }
+        guard text.firstRange(of: "{token}") != nil else { return text }
         switch self {
         case .swift: return text.replacing("{token}", with: "\\(token)")
         case .python: return "f" + text
