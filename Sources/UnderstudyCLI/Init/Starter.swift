@@ -123,7 +123,7 @@ struct Starter {
             let text = values.reduce(String(line)) { text, value in
                 text.replacing("{{\(value.key)}}", with: value.value.replacing("\n", with: indentation))
             }
-            return text.contains("{{") ? nil : text
+            return text.firstRange(of: "{{") != nil ? nil : text
         }
         return Array(filled.joined(separator: "\n").utf8)
     }
