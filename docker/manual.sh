@@ -13,15 +13,15 @@ cd "$(dirname "$0")/.." && root=$PWD && cd "$OLDPWD"
 parser=$root/.build/checkouts/swift-argument-parser
 [ -d "$parser" ] || { echo "manual: $parser is missing; run swift package resolve first." >&2; exit 1; }
 
-# In a folder of its own: as part of our package the tool has no product that could be built.
+# In a folder of its own: as part of Understudy's package the tool has no product that could be built.
 swift build --package-path "$parser" --scratch-path "$root/.build/manual" --product generate-manual >&2
 mkdir -p "$folder"
 set -- "$program" --multi-page --output-directory "$folder"
-# A page bears a day; packages that are made again are to be the same.
+# A page bears a day; packages that are made again must be the same.
 [ -z "${SOURCE_DATE_EPOCH-}" ] || set -- "$@" --date "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%Y-%m-%d)"
 "$root/.build/manual/debug/generate-manual" "$@"
 
-# The tool takes our texts as they are. Paragraphs, examples and sentences begin as mdoc(7) wants them.
+# The tool takes texts as they are. Paragraphs, examples and sentences begin as mdoc(7) wants them.
 for page in "$folder"/understudy*.1; do
     awk '
         /^$/ { print ".Pp"; next }

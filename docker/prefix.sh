@@ -63,5 +63,5 @@ for checkout in .build/checkouts/*/; do
     cp "$checkout"LICENSE* "$share/doc/understudy/licenses/$(basename "$checkout").txt"
 done
 
-# As a clone has them, whatever the umask of whoever cloned.
+# As a clone has them, whatever the umask was when cloning.
 chmod -R u=rwX,go=rX "$folder"

@@ -6,6 +6,6 @@ public enum Evidence: String, Sendable, CaseIterable {
     case observed
     /// It follows from what is documented or observed.
     case inferred
-    /// Nothing is known; we decided.
+    /// Nothing is known; it is Understudy's choice.
     case ours
 }

@@ -155,6 +155,8 @@ package enum ProcessMemory {
         #if canImport(Glibc)
             // glibc's initial threshold; set explicitly, it stays fixed.
             _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024)
+            // Each heap grows in larger steps, which are calls of the system.
+            _ = mallopt(M_TOP_PAD, 1 << 20)
         #endif
     }
 
@@ -175,8 +177,8 @@ package enum ProcessMemory {
         #endif
     }
 
-    /// Lets go of the pages of the program and its libraries, most of which only the start needs; the next use of one
-    /// finds it in the system's cache.
+    /// Releases the pages of the program and its libraries: most are needed only at the start, and the next use finds
+    /// them in the system's cache.
     package static func releaseCode() {
         #if os(Linux)
             guard let file = fopen("/proc/self/maps", "r") else { return }
@@ -186,7 +188,7 @@ package enum ProcessMemory {
             while getline(&line, &capacity, file) > 0, let text = line.map({ String(cString: $0) }) {
                 let parts = text.split(separator: " ")
                 let bounds = parts[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-                // Code of a file is never written, so that the file has all of it.
+                // Code pages are never written, so the file still holds all of them.
                 guard parts.count > 5, parts[1] == "r-xp", parts[5].hasPrefix("/"), bounds.count == 2 else { continue }
                 _ = madvise(UnsafeMutableRawPointer(bitPattern: bounds[0]), Int(bounds[1] - bounds[0]), MADV_DONTNEED)
             }

@@ -20,7 +20,11 @@ struct ResponseEncoder {
     mutating func setDate(unixTime: Int) {
         guard unixTime != second else { return }
         second = unixTime
-        dateLine = Array("Date: \(HTTPDate.text(unixTime: unixTime))\r\n".utf8)
+        dateLine = Self.dateLine(unixTime)
+    }
+
+    private static func dateLine(_ unixTime: Int) -> [UInt8] {
+        Array("Date: \(HTTPDate.text(unixTime: unixTime))\r\n".utf8)
     }
 
     /// Appends the response to `output`; returns whether the connection persists.
@@ -45,7 +49,7 @@ struct ResponseEncoder {
             }
             output.append(field)
         }
-        if !isDated { output.append(contentsOf: dateLine) }
+        if !isDated { output.append(contentsOf: response.date.map(Self.dateLine) ?? dateLine) }
         Self.appendConnection(persists, hasUpgrade, exchange.version, &output)
         Self.appendContent(of: response, exchange, &output)
         return persists

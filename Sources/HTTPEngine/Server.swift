@@ -126,7 +126,7 @@ package enum ServerError: Error, Hashable, CustomStringConvertible {
         case .invalidPort(let port):
             "\(port) is not a port (0–65535)."
         case .notPermitted(let host, let port):
-            "no permission to listen on port \(port) at \(host): choose a port from 1024 upwards."
+            "no permission to listen on port \(port) at \(host): choose port 1024 or above."
         case .noListener:
             "there is no address to listen on: give at least one host and port."
         case .system(let call, let reason):

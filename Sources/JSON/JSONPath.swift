@@ -45,7 +45,7 @@ package struct JSONPath: Sendable, Hashable {
         return values(in: value, within: &budget)
     }
 
-    /// The values found within a budget; none when it runs out, which the budget then says.
+    /// The values found within a budget; none when it runs out, which ``WorkBudget/isSpent`` then shows.
     package func values(in value: JSON, within budget: inout WorkBudget) -> [JSON] {
         let values = query.values(from: value, root: value, &budget)
         return budget.isSpent ? [] : values

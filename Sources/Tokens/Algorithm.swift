@@ -146,7 +146,7 @@ extension KeyKind {
         guard case .ec(let curve) = self else { return signature }
         guard signature.count == 2 * curve.byteCount else { return nil }
         let halves = [signature.prefix(curve.byteCount), signature.suffix(curve.byteCount)]
-        // Libraries that accepted r = s = 0 accepted every token (CVE-2022-21449); neither OpenSSL nor we do.
+        // Libraries that accepted r = s = 0 accepted every token (CVE-2022-21449); neither OpenSSL nor Understudy does.
         guard halves.allSatisfy({ half in half.contains { $0 != 0 } }) else { return nil }
         let content = halves.flatMap { Self.derInteger($0) }
         return [0x30] + Self.derLength(content.count) + content
@@ -207,7 +207,7 @@ extension KeyError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreadable(let what): "cannot be read: \(what)"
-        case .noKeyInPEM: "no PEM block with a key; expected PUBLIC KEY, RSA PUBLIC KEY, CERTIFICATE or PRIVATE KEY"
+        case .noKeyInPEM: "no PEM block with a public key; expected PUBLIC KEY, RSA PUBLIC KEY or CERTIFICATE"
         case .privateKey: "a private key; expected a public one"
         case .sharedSecret: "a shared secret (oct); expected a public key"
         case .encryptedPrivateKey: "the private key is protected by a password; expected one without"
@@ -226,7 +226,7 @@ extension KeyError: CustomStringConvertible {
         case .unsupportedType(let name): "a key of type \(name); expected RSA, EC, Ed25519 or a secret"
         case .member(let name, let why): "member “\(name)” \(why)"
         case .purpose(let what): "the key is not for verifying signatures: \(what)"
-        case .algorithm(let name): "algorithm \(name) is unknown or not one this key can do"
+        case .algorithm(let name): "algorithm \(name) is unknown, or this key does not support it"
         }
     }
 }

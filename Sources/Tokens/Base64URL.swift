@@ -194,6 +194,11 @@ package enum Base32 {
 }
 
 enum Hexadecimal {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
     /// The bytes; `nil` unless the text is an even number of hexadecimal digits.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }

@@ -68,11 +68,11 @@ public struct Finding: Sendable, Hashable {
         self.source = source
     }
 
-    /// A check with that name and a judgement, which tells what it expected and found.
+    /// A check with that name; the judgement fills in what it expected and found.
     package init(_ check: String, source: String?, _ judge: (inout Finding?) -> Outcome) {
-        var told: Finding? = Finding(check, .notJudged, source: source)
-        let outcome = judge(&told)
-        self = told ?? Finding(check, .notJudged, source: source)
+        var finding: Finding? = Finding(check, .notJudged, source: source)
+        let outcome = judge(&finding)
+        self = finding ?? Finding(check, .notJudged, source: source)
         self.outcome = outcome
     }
 
@@ -102,7 +102,7 @@ public struct Finding: Sendable, Hashable {
     /// The finding for programs; members without a value are omitted.
     public var json: JSON {
         var object: JSONObject = ["check": .string(check), "outcome": .string(outcome.rawValue)]
-        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
+        let (expected, found) = outcome == .failed ? Fact.distinguished(expected, found) : (expected, found)
         object["expected"] = expected?.json
         object["found"] = found?.json
         object["note"] = note.map(JSON.string)
@@ -114,7 +114,7 @@ public struct Finding: Sendable, Hashable {
 extension Finding: CustomStringConvertible {
     public var description: String {
         var text = "\(check): "
-        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
+        let (expected, found) = outcome == .failed ? Fact.distinguished(expected, found) : (expected, found)
         // A failure is shown alone in a log line, so its sentence starts with what was found.
         if outcome != .failed { text += outcome.rawValue + (expected == nil && found == nil ? "" : ", ") }
         text += [found.map { "found \($0)" }, expected.map { "expected \($0)" }].compactMap(\.self).joined(
@@ -201,18 +201,18 @@ extension Fact: CustomStringConvertible {
     }
 }
 
-/// A rule that asks nothing but a token, as a value: its name, what it expects, who says so, and its one judgement.
+/// A rule that needs only the token, as a value: its name, what it expects, its source, and its judgement.
 public struct TokenCheck: Sendable {
-    /// Judges a token; `nil` where the rule has nothing to do with it.
+    /// Judges a token; `nil` where the rule does not apply.
     ///
-    /// What was found is told only where there is a finding to tell it: `finding?.found = …` does nothing otherwise, not
-    /// even work out what it would say.
+    /// What was found is only reported into an existing finding: without one, `finding?.found = …` does not even
+    /// evaluate its right side.
     public typealias Judgement = @Sendable (CompactToken, inout Finding?) -> Finding.Outcome?
 
     let subject: Finding.Subject
-    /// What the rule asks for.
+    /// What the rule requires.
     public let expected: Fact?
-    /// Which document says so.
+    /// The document that states it.
     public let source: String?
     public let judge: Judgement
 
@@ -229,12 +229,12 @@ public struct TokenCheck: Sendable {
 }
 
 extension CompactToken {
-    /// What a check finds in the token; `nil` where it has nothing to do with it.
+    /// What a check finds in the token; `nil` where it does not apply.
     public func finding(_ check: TokenCheck) -> Finding? {
         let blank = Finding(check.subject, .notJudged, expected: check.expected, source: check.source)
-        var told: Finding? = blank
-        guard let outcome = check.judge(self, &told) else { return nil }
-        var finding = told ?? blank
+        var judged: Finding? = blank
+        guard let outcome = check.judge(self, &judged) else { return nil }
+        var finding = judged ?? blank
         finding.outcome = outcome
         return finding
     }
@@ -245,8 +245,8 @@ public struct RuleOutcomes: Sendable, Hashable {
     /// ours: the maximum length of a list, checked on its creation.
     package static let mostRules = 64
 
-    /// The rules that had something to say.
-    @usableFromInline package internal(set) var told: UInt64 = 0
+    /// The rules that applied.
+    @usableFromInline package internal(set) var applied: UInt64 = 0
     /// The broken ones.
     @usableFromInline package internal(set) var failed: UInt64 = 0
     /// Those that made a remark.
@@ -267,7 +267,7 @@ public struct RuleOutcomes: Sendable, Hashable {
     @inlinable
     package mutating func note(_ outcome: Finding.Outcome?, _ bit: UInt64) {
         guard let outcome else { return }
-        told |= bit
+        applied |= bit
         switch outcome {
         case .failed: failed |= bit
         case .noted: noted |= bit
@@ -278,7 +278,7 @@ public struct RuleOutcomes: Sendable, Hashable {
     /// Takes over the outcomes of these rules.
     @inlinable
     package mutating func take(_ other: RuleOutcomes, of rules: UInt64) {
-        told |= other.told & rules
+        applied |= other.applied & rules
         failed |= other.failed & rules
         noted |= other.noted & rules
     }

@@ -6,7 +6,7 @@ package enum Lookalikes {
     ///
     /// Names and ids are compared byte for byte, so “zoé” in another normalization, a Cyrillic “а” or an invisible
     /// space makes another name.
-    package static func toldApart(_ first: String, _ second: String) -> (String, String) {
+    package static func distinguished(_ first: String, _ second: String) -> (String, String) {
         areAlike(first, second) ? (escaped(first), escaped(second)) : (first, second)
     }
 
@@ -64,7 +64,7 @@ extension UInt8 {
 
 extension Fact {
     /// Expected and found, made distinguishable if their texts look alike.
-    static func toldApart(_ expected: Fact?, _ found: Fact?) -> (expected: Fact?, found: Fact?) {
+    static func distinguished(_ expected: Fact?, _ found: Fact?) -> (expected: Fact?, found: Fact?) {
         guard let one = expected?.comparedText, let other = found?.comparedText, Lookalikes.areAlike(one, other) else {
             return (expected, found)
         }

@@ -61,7 +61,7 @@ extension Emulator {
         return .object(document)
     }
 
-    private static func entry(of sandbox: Sandbox, _ vendors: [any LoadedVendor]) -> JSON? {
+    private static func entry(of sandbox: Sandbox, _ vendors: [any AnyLoadedVendor]) -> JSON? {
         var states = JSONObject()
         for (index, vendor) in vendors.enumerated() {
             if let state = sandbox.vendor(index).export(.changes) { states.append(vendor.identity.id, state) }
@@ -83,7 +83,7 @@ extension Emulator {
         let document = try node.mapping("understudy_state", "version", "saved_at", "sandboxes", "set_aside")
         let format = try document.required("understudy_state")
         guard (1...Self.stateFormat).contains(try format.int()) else {
-            throw format.problem("the file has another form than 1 to \(Self.stateFormat), which this release reads")
+            throw format.problem("the file's format is not between 1 and \(Self.stateFormat), which this release reads")
         }
         let parts = try document["set_aside"]?.elements().map { (node) throws(FixtureProblem) in try node.verbatim() }
         var names: Set<String> = []
@@ -182,7 +182,7 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
         let isOfVendor = steps.count > 2 && steps[1] == "state"
         vendor = isOfVendor ? steps[2] : nil
         record = steps.dropFirst(isOfVendor ? 3 : 1).joined(separator: ".")
-        problem = Self.told(part.problem, secrets)
+        problem = Self.shown(part.problem, secrets)
         value = part.value
     }
 
@@ -195,11 +195,11 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
     }
 
     /// The problem, shortened, and without the values of secrets.
-    private static func told(_ problem: String, _ secrets: Set<String>) -> String {
+    private static func shown(_ problem: String, _ secrets: Set<String>) -> String {
         if let colon = problem.firstRange(of: ": ") {
             let path = problem[..<colon.lowerBound]
             if let name = path.split(separator: ".").last, secrets.contains(String(name)) {
-                return "\(path): is not what a secret of that name looks like; what stands there is not told"
+                return "\(path): is not a secret of that name's form; its value is not shown"
             }
         }
         return problem.count > longestProblem ? problem.prefix(longestProblem) + "…" : problem
@@ -229,7 +229,7 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
 /// What was set aside from state files, now and at earlier starts.
 final class SetAsideParts: Sendable {
     /// How many parts `health` names.
-    private static let mostTold = 20
+    private static let mostListed = 20
 
     private let content = Mutex<[JSON]>([])
     private let reloads: Reloads
@@ -237,7 +237,7 @@ final class SetAsideParts: Sendable {
     /// Creates an empty collection.
     ///
     /// - Parameter reloads: reports the parts in `health`.
-    init(telling reloads: Reloads) {
+    init(reporting reloads: Reloads) {
         self.reloads = reloads
     }
 
@@ -246,11 +246,11 @@ final class SetAsideParts: Sendable {
 
     func add(_ parts: [JSON]) {
         let all = content.withLock { content in
-            // A sandbox that is read again has the same ones.
+            // A sandbox that is read again has the same parts.
             content += parts.filter { !content.contains($0) }
             return content
         }
-        let told = all.prefix(Self.mostTold).map { SetAsidePart($0).summary }
-        reloads.tell(setAside: ["count": JSON(all.count), "parts": .array(told)])
+        let listed = all.prefix(Self.mostListed).map { SetAsidePart($0).summary }
+        reloads.note(setAside: ["count": JSON(all.count), "parts": .array(listed)])
     }
 }

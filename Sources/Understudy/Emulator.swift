@@ -42,7 +42,7 @@ package final class Emulator: Sendable {
     let droppedLogLines: @Sendable () -> Int
     /// Which certificates to trust when fetching keys over https; loaded only then, since it is rarely needed.
     let keyTrust: @Sendable () -> TLSTrust
-    /// Limits how often others are asked for published keys.
+    /// Limits how often published keys are requested from others.
     let keyFetchPace: KeyFetchPace
 
     /// Loads the fixtures and prepares every vendor.
@@ -63,7 +63,8 @@ package final class Emulator: Sendable {
     ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
     ///   - keeper: keeps the sandboxes in a store; `nil` if nothing does.
     ///   - keyTrust: which certificates to trust when published keys are fetched over https.
-    ///   - keyFetchPace: how often others are asked for keys; by default all emulators of a process share one pace.
+    ///   - keyFetchPace: how often keys are requested from others; by default all emulators of a process share one
+    ///     pace.
     /// - Throws: the first problem with the fixtures.
     package init(
         fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.vendors, settings: Settings = Settings(),
@@ -87,7 +88,7 @@ package final class Emulator: Sendable {
         self.loaders = loaders
         inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])
         reloads = Reloads(loaded)
-        setAside = SetAsideParts(telling: reloads)
+        setAside = SetAsideParts(reporting: reloads)
         sandboxes = SandboxDirectory(
             inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, keeper: keeper,
             machine: machine)
@@ -111,7 +112,7 @@ package final class Emulator: Sendable {
     }
 
     /// The vendors, in the catalog's order.
-    package var vendors: [any LoadedVendor] { inForce.loaded.vendors }
+    package var vendors: [any AnyLoadedVendor] { inForce.loaded.vendors }
 
     /// A short string that changes with any fixture file that was read.
     package var fixtureFingerprint: String { inForce.loaded.fingerprint }
@@ -191,15 +192,15 @@ extension Emulator {
         }
     }
 
-    /// Answers a call once it is certain that its sandbox was this server's when it was carried out; a sandbox that others
-    /// have taken meanwhile has begun from what was there before the call.
+    /// Answers a call once it is certain that its sandbox was this server's when it was carried out; a sandbox that
+    /// others have taken meanwhile started from its state before the call.
     func confirmed(
         in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response
     ) async -> Response {
         let end = ContinuousClock.now + Self.patience
         while !sandboxes.mayAnswer(in: sandbox) {
             if sandbox.isLost { return await again() }
-            // Cancelled, nobody waits for the answer any more.
+            // If cancelled, nobody waits for the answer any more.
             guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(20))) != nil else {
                 return Self.uncertain
             }
@@ -223,7 +224,7 @@ extension Emulator {
 
     /// The refusal of a call whose sandbox has moved twice meanwhile.
     static func moving(_ name: String) -> Response {
-        unavailable(SandboxUnavailable("The sandbox \(name) is just moving; repeat the call."))
+        unavailable(SandboxUnavailable("The sandbox \(name) is moving right now; repeat the call."))
     }
 
     /// The refusal of a call whose sandbox cannot be used here now. ours: nothing was done, so the call may be repeated.
@@ -235,7 +236,7 @@ extension Emulator {
     }
 }
 
-/// Leaving without anybody noticing: first new requests go elsewhere, then the sandboxes.
+/// Shutting down unnoticed: first new requests go elsewhere, then the sandboxes.
 extension Emulator {
     /// This server's name among those that share a store; `nil` for a server alone.
     package var replica: String? { keeper?.store.replica }
@@ -251,6 +252,9 @@ extension Emulator {
 }
 
 extension FixtureStore {
+    /// The digests of the installed files, which tests have judged.
+    package static var judgedFiles: [UInt64] { FixtureResources.judged }
+
     /// The folder of the installed fixtures; `nil` when it was not found beside the program.
     package static var installedFolder: String? {
         folder(

@@ -48,7 +48,7 @@ package enum Files {
         }
     }
 
-    /// Opens a file; child processes do not inherit it.
+    /// Opens a file that child processes do not inherit.
     ///
     /// - Parameter mode: the permissions of a file that this creates.
     package static func descriptor(of path: String, _ flags: Int32, mode: mode_t = 0o666) throws(Failure) -> Int32 {

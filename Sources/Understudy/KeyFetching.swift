@@ -22,7 +22,8 @@ extension Pipeline {
         return await request.send(trust: request.isSecure ? emulator.keyTrust() : .system)
     }
 
-    /// Asks this server, in the sandbox that wants the keys: a normal exchange, with its entry in the journal.
+    /// Requests the keys from this server, in the sandbox that wants them: a normal exchange, with its entry in the
+    /// journal.
     private func ask(_ target: String, _ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
         let fields = FieldLines(request.fields.map { ($0.name.rawName, $0.value) })
         let inner = Request(method: .get, target: target, authority: "localhost", fields: fields)
@@ -52,7 +53,7 @@ extension Pipeline {
 }
 
 extension KeyRequest {
-    /// Whether the URL asks for TLS.
+    /// Whether the URL requires TLS.
     package var isSecure: Bool { url.lowercased().hasPrefix("https:") }
 
     /// Sends the request to the server that the URL names, within the limits of a request for keys.
@@ -60,7 +61,7 @@ extension KeyRequest {
     /// - Parameters:
     ///   - trust: whose certificates are trusted over `https`.
     ///   - redirects: how many redirects are followed, all within the time of one request and never to another scheme:
-    ///     keys that are asked for by TLS must come by TLS.
+    ///     keys that are requested over TLS must arrive over TLS.
     ///   - limit: the time for everything, redirects included.
     package func send(
         trust: TLSTrust, following redirects: Int = 0, within limit: Duration = Self.timeLimit
@@ -119,13 +120,13 @@ extension KeyFetchProblem {
     }
 }
 
-/// Limits how often a third party's URL is asked for keys, however many sandboxes want them.
+/// Limits how often keys are requested from a third party's URL, however many sandboxes want them.
 ///
 /// Each sandbox has its own clock and its own cool-down, so forged tokens in many of them, or a clock that is moved
-/// repeatedly, would cause as many requests to one provider. A key server on this machine is the user's own, and is
-/// asked as often as they want.
+/// repeatedly, would cause as many requests to one provider. A key server on this machine is the user's own, and gets
+/// as many requests as they want.
 package final class KeyFetchPace: Sendable {
-    /// The pace of this process. ours: a few hundred sandboxes may each ask once at the same time, and a public
+    /// The pace of this process. ours: a few hundred sandboxes may each send one request at the same time, and a public
     /// provider does not notice the rate after that.
     package static let ofProcess = KeyFetchPace(burst: 300, interval: .milliseconds(100))
 
@@ -167,6 +168,6 @@ package final class KeyFetchPace: Sendable {
 
     /// Why a URL is not requested, in a phrase.
     var refusal: String {
-        "this process asks a URL \(burst) times at once and then every \(interval) at most, all sandboxes together"
+        "this process requests a URL at most \(burst) times at once and then once every \(interval), for all sandboxes together"
     }
 }

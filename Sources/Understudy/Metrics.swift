@@ -19,7 +19,7 @@ final class Metrics: Sendable {
         let failures: [String]
         let failureIndices: [String: Int]
 
-        init(_ vendor: any LoadedVendor) {
+        init(_ vendor: any AnyLoadedVendor) {
             id = vendor.identity.id
             routes = vendor.routes.map(\.id)
             failures = vendor.failureNames
@@ -41,7 +41,7 @@ final class Metrics: Sendable {
     private let places: [CountingPlace]
     private let servers = Mutex<[ServerOccupancy]>([])
 
-    init(vendors: [any LoadedVendor]) {
+    init(vendors: [any AnyLoadedVendor]) {
         self.vendors = vendors.map(Vendor.init)
         // One for each loop, and one for each thread where deferred answers end.
         places = (0..<2 * ServerConfiguration.coreCount).map { _ in
@@ -127,7 +127,7 @@ struct ExchangeCounts: Sendable {
 
 /// How many durations fell into each bucket, and their sum.
 struct DurationHistogram: Sendable {
-    /// The upper bounds of the buckets: from what the machine takes by itself to what people wait for.
+    /// The upper bounds of the buckets: from what the machine itself takes to what people wait for.
     static let bounds: [(nanoseconds: Int, seconds: String)] = [
         (50_000, "0.00005"), (100_000, "0.0001"), (250_000, "0.00025"), (500_000, "0.0005"), (1_000_000, "0.001"),
         (2_500_000, "0.0025"), (5_000_000, "0.005"), (10_000_000, "0.01"), (25_000_000, "0.025"), (50_000_000, "0.05"),
@@ -189,12 +189,12 @@ extension Emulator {
         }
         text.gauge("understudy_sandboxes", "Sandboxes, the standard one included.", sandboxes.count)
         text.gauge(
-            "understudy_sandboxes_in_memory", "Sandboxes, and those gone with which somebody still works.",
+            "understudy_sandboxes_in_memory", "Sandboxes, including removed ones that are still in use.",
             sandboxes.countInMemory)
         text.gauge("understudy_journal_entries", "Entries of all journals.", sandboxes.journalEntries)
         text.gauge("understudy_journal_bytes", "Memory that all journals keep, estimated.", sandboxes.journalBytes)
         text.counter(
-            "understudy_log_lines_dropped_total", "Lines of the log that nobody took, and that are lost.",
+            "understudy_log_lines_dropped_total", "Log lines that were dropped since nobody read them.",
             droppedLogLines())
         if let total = keeper?.total { writeState(total, to: &text) }
         text.gauge(
@@ -228,7 +228,7 @@ extension Emulator {
         let name = "understudy_request_duration_seconds"
         text.family(
             name, "histogram",
-            "Time from a request's arrival to its answer, waits included; what a fault delays on the wire is not.")
+            "Time from a request's arrival to its answer, including waits, but no delays of faults on the wire.")
         for (vendor, durations) in zip(metrics.vendors.map(\.id) + [""], counts.durations) {
             for (bound, count) in durations.cumulative {
                 text.sample("\(name)_bucket", count, ["vendor": vendor, "le": bound])
@@ -250,7 +250,7 @@ extension Emulator {
             "\(name)_taken_over_total", "Sandboxes taken from another replica, or from one that was gone.",
             total.takenOver)
         text.counter(
-            "\(name)_handed_over_total", "Sandboxes given to a replica that wished for them.", total.handedOver)
+            "\(name)_handed_over_total", "Sandboxes handed over to a replica that asked for them.", total.handedOver)
         text.counter(
             "understudy_lease_lapses_total", "How often others could have counted this replica as gone.", total.lapses)
         text.gauge("understudy_replica_info", "Always 1; the label is the replica's name.", 1, ["replica": replica])

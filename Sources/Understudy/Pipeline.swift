@@ -8,8 +8,8 @@ package import Wire
 /// The path of every request from arrival to answer, which this file shows from top to bottom.
 ///
 /// The engine calls ``admit(_:)`` for the head of a request with long content, and ``answer(_:)`` for a request. The
-/// pipeline finds the sandbox and route; the sandbox's ``SandboxedVendor`` has the vendor authenticate, intervene,
-/// authorize and handle, as `VendorRuntime` shows; the result is awaited, recorded in the journal, and sent by the
+/// pipeline finds the sandbox and route; the sandbox's ``AnySandboxedVendor`` has the vendor authenticate, intervene,
+/// authorize and handle, as `SandboxedVendor` shows; the result is awaited, recorded in the journal, and sent by the
 /// engine.
 ///
 /// A value without sockets: tests call ``answer(_:)`` just as the engine does.
@@ -234,10 +234,10 @@ package struct Pipeline: RequestHandler {
         }
     }
 
-    /// Repeats an exchange whose sandbox was handed over before anything was done, or anything that counts.
+    /// Repeats an exchange whose sandbox was handed over before anything that counts was done.
     private func again(_ exchange: Exchange, _ measurement: Measurement) async -> Response {
         let (request, name) = (exchange.request, exchange.sandbox.name)
-        // ours: once; a sandbox that moves on at once is better asked for elsewhere.
+        // ours: only once; a sandbox that moves again at once is better requested elsewhere.
         guard !measurement.isRepeated else {
             return Emulator.moving(name)
         }
@@ -254,6 +254,7 @@ package struct Pipeline: RequestHandler {
         var response = answer
         // A vendor's answer is changed only for requests that may come from a frame.
         if exchange.request.mayBeForFrame { response.refuseFrames() }
+        if !exchange.isMachineTime { response.date = exchange.moment.wholeSeconds }
         let failure = record.failure
         if record.route == nil, record.mayBeMistyped { record.guide = guide }
         let entry = JournalEntry(

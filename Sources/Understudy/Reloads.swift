@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 import Wire
 
-/// The answer of `health`: that the server is well, which fixtures are in force, and how reloading them went.
+/// The answer of `health`: that the server works, which fixtures are in force, and how reloading them went.
 ///
 /// It is built when something changes, since probes are far more frequent.
 final class Reloads: Sendable {
@@ -14,7 +14,7 @@ final class Reloads: Sendable {
         var problem: String?
         /// The parts of a state file that could not be read.
         var setAside: JSON = ["count": 0, "parts": []]
-        /// The folder that keeps the sandboxes; `nil` if none does.
+        /// Where the sandboxes are kept; `nil` if nowhere.
         var state: JSON?
         /// The replica's name; `nil` for a server alone.
         var replica: String?
@@ -59,12 +59,12 @@ final class Reloads: Sendable {
     }
 
     /// Records the parts of a state file that could not be read.
-    func tell(setAside: JSON) { change { $0.setAside = setAside } }
+    func note(setAside: JSON) { change { $0.setAside = setAside } }
 
-    func tell(replica: String) { change { $0.replica = replica } }
+    func note(replica: String) { change { $0.replica = replica } }
 
-    /// Records where sandboxes are kept, and why that does not succeed.
-    func tell(state: JSON) { change { $0.state = state } }
+    /// Records where sandboxes are kept, and why that fails.
+    func note(state: JSON) { change { $0.state = state } }
 
     /// Records that the files match what is in force again.
     func clearProblem() { change { $0.problem = nil } }

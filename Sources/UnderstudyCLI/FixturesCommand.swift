@@ -14,7 +14,7 @@ struct FixturesCommand: ParsableCommand {
             discussion: "Example: understudy fixtures check ./Fixtures")
 
         @Argument(
-            help: "A folder; its files override the installed ones. Several are judged one by one.",
+            help: "A folder; its files override the installed ones. Several are checked one by one.",
             completion: .directory)
         var folder: [String]
 
@@ -34,7 +34,7 @@ struct FixturesCommand: ParsableCommand {
         }
 
         private func check(_ folder: String) throws {
-            let store = try FixtureStore.layered(folder: folder)
+            let store = try FixtureStore.layered(folder: folder, judged: nil)
             let emulator = try Emulator(fixtures: store)
             // Rejected here as `contract run` would.
             _ = try ContractFiles.inFixtures(store)
@@ -46,6 +46,7 @@ struct FixturesCommand: ParsableCommand {
             Output.line("read: \(usage.read.joined(separator: ", "))")
             let unread = usage.unread.filter { !$0.hasSuffix(FixtureStore.schemaSuffix) }
             if !unread.isEmpty { Output.line("not read: \(unread.joined(separator: ", "))") }
+            for remark in store.remarks { Output.line("warning: \(remark)") }
             for vendor in emulator.vendors {
                 Output.line(
                     "\(vendor.identity.id): \(vendor.routes.count) routes, \(vendor.failureNames.count) failures, good")

@@ -12,7 +12,7 @@ import Understudy
     import Glibc
 #endif
 
-/// Runs the command line with our own exit codes: 0 done, 1 the answer is no, 2 misuse.
+/// Runs the command line with its own exit codes: 0 done, 1 the answer is no, 2 misuse.
 @main
 enum Main {
     static func main() {
@@ -39,13 +39,10 @@ enum Main {
 
     private static func requestedCommand() throws -> any ParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
-        // Parsing `serve` alone takes half the time, which matters at start. On an error the full command line is
-        // parsed for its message.
+        // With ArgumentParser, parsing takes a third of a start.
         if arguments.first == ServeCommand.configuration.commandName {
             ServeCommand.prepare()
-            if let command = try? ServeCommand.parseAsRoot(Array(arguments.dropFirst())) as? ServeCommand {
-                return command
-            }
+            if let command = ServeCommand(plain: arguments.dropFirst()) { return command }
         }
         return try UnderstudyCommand.parseAsRoot()
     }
@@ -96,7 +93,7 @@ struct Misuse: WrongInput {
 
     init(_ description: String) { self.description = description }
 
-    /// Says of what is written that it cannot be.
+    /// Reports that something cannot be written.
     static func writing(_ place: String, _ ending: String = ".", _ call: () throws -> Void) throws(Misuse) {
         do {
             try call()
@@ -127,7 +124,7 @@ extension Files {
 
 /// Waits for asynchronous work on the main thread.
 ///
-/// The main function is synchronous: with an asynchronous one, the runtime has threads before our first line, which
+/// The main function is synchronous: with an asynchronous one, the runtime has threads before its first line, which
 /// would take SIGTERM's default action instead of leaving the signal to `serve`.
 enum Waiting {
     /// Runs the work and blocks the calling thread until it is done.

@@ -49,7 +49,34 @@ struct OptionSources {
     /// The text of an option; `nil` when it is not set.
     func text(_ name: String, flag: String?) throws -> String? {
         if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
-        return flag ?? environment[Self.variable(name)] ?? file?.values[name]
+        let value = flag ?? environment[Self.variable(name)] ?? file?.values[name]
+        if let value, value == "~" || value.hasPrefix("~/") {
+            throw Misuse("\(name) \(value) begins with ~, which no shell has replaced here; write the whole path.")
+        }
+        return value
+    }
+
+    /// The control API's token; `@FILE` stands for the one in a file, which containers call a secret.
+    func controlToken(flag: String?) throws -> String? {
+        guard let text = try text("control-token", flag: flag) else { return nil }
+        guard text.hasPrefix("@") else { return text }
+        let path = String(text.dropFirst())
+        let bytes: [UInt8]
+        do { bytes = try Files.content(of: path) } catch {
+            throw Misuse("--control-token: \(path) cannot be read: \(error).")
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard lines.count == 1 else {
+            throw Misuse("--control-token: found \(lines.count) lines in \(path); expected the token alone.")
+        }
+        return String(lines[0])
+    }
+
+    /// A warning of a token on the command line, which the list of processes shows; otherwise `nil`.
+    static func warning(ofControlToken flag: String?) -> String? {
+        guard let flag, !flag.hasPrefix("@") else { return nil }
+        return "Anyone on this machine can see the control token on the command line; pass it in "
+            + "UNDERSTUDY_CONTROL_TOKEN, or as --control-token @FILE."
     }
 
     /// The texts of a repeatable option. In the environment and the file they are separated by commas.

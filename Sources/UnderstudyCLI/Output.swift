@@ -1,6 +1,7 @@
 import Dispatch
 import JSON
 import Synchronization
+import Tokens
 import Understudy
 
 #if canImport(Darwin)
@@ -21,7 +22,8 @@ enum Output {
     /// How long the end of the process waits for readers of earlier output. ours.
     private static let farewell = DispatchTimeInterval.seconds(2)
 
-    /// From now on writes through threads, so that a slow reader of standard output or standard error blocks nothing.
+    /// From now on, writes on separate threads, so that a slow reader of standard output or standard error blocks
+    /// nothing.
     ///
     /// - Parameter notice: the line that reports how many lines were dropped.
     /// - Returns: the writer to standard error.
@@ -47,15 +49,18 @@ enum Output {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    /// Writes a line to standard output immediately, even to a pipe.
-    static func line(_ text: String = "") { write(text + "\n", to: STDOUT_FILENO) }
+    /// Writes a line to standard output immediately, even to a pipe; what no terminal needs is escaped.
+    static func line(_ text: String = "") { write(escaped(text, from: 0x7F) + "\n", to: STDOUT_FILENO) }
 
     /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
     static func text(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
 
-    static func json(_ value: JSON) { line(value.prettyText) }
+    /// Writes JSON; escapes occur only in strings, where they are JSON's.
+    static func json(_ value: JSON, isPretty: Bool = true) {
+        line(escaped(isPretty ? value.prettyText : value.text, from: 0x7F) { Lookalikes.escaped(String($0)) })
+    }
 
     /// Ends the command with an error if not all of its output could be written.
     ///
@@ -77,6 +82,7 @@ enum Output {
 
     /// Rows with aligned columns, as lines.
     static func lines(of rows: [[String]]) -> [String] {
+        let rows = rows.map { $0.map(printable) }
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
@@ -89,16 +95,24 @@ enum Output {
         }
     }
 
-    /// The text with control characters (C1 included) and line separators escaped, so that clients can neither forge
-    /// lines nor control a terminal.
-    static func printable(_ text: String) -> String {
+    /// The text with control characters (C1 included), line separators and marks of direction escaped, so that clients
+    /// can neither forge lines nor control a terminal.
+    static func printable(_ text: String) -> String { escaped(text, from: 0) }
+
+    private static func escaped(
+        _ text: String, from first: UInt8, as escape: (Unicode.Scalar) -> String = { $0.escaped(asASCII: true) }
+    ) -> String {
         // Nearly every line is plain, and inspecting scalars takes longer than writing it.
-        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
-        return text.unicodeScalars.reduce(into: "") { shown, scalar in
-            switch scalar.value {
-            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: shown += scalar.escaped(asASCII: true)
-            default: shown.unicodeScalars.append(scalar)
-            }
+        if text.utf8.allSatisfy({ $0 < 0x7F && (first > 0 || $0 >= 0x20) }) { return text }
+        return text.unicodeScalars.reduce(into: "") { $0 += steers($1, from: first) ? escape($1) : String($1) }
+    }
+
+    /// Whether a terminal obeys a character rather than showing it.
+    private static func steers(_ scalar: Unicode.Scalar, from first: UInt8) -> Bool {
+        switch scalar.value {
+        case 0..<0x20: first == 0
+        case 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
         }
     }
 

@@ -39,7 +39,7 @@ struct RoutesCommand: ParsableCommand {
     @Flag(help: "Write JSON: an array of rows, or an object with an array for each list.")
     var json = false
 
-    @OptionGroup var world: WorldOptions
+    @OptionGroup var fixtureOptions: FixtureOptions
 
     /// A table with named columns.
     private struct Listing {
@@ -52,7 +52,7 @@ struct RoutesCommand: ParsableCommand {
 
     func run() throws {
         if grep?.isEmpty == true { throw Misuse("--grep is empty; leave it out, or give a text.") }
-        let emulator = try world.emulator()
+        let emulator = try fixtureOptions.emulator()
         let named = try vendor.map { emulator.vendors[try emulator.index(of: $0)] }
         let listings = listings(vendor.isEmpty ? emulator.vendors : named)
         if json {
@@ -69,8 +69,8 @@ struct RoutesCommand: ParsableCommand {
     }
 
     /// The requested lists with their matching rows.
-    private func listings(_ vendors: [any LoadedVendor]) -> [Listing] {
-        let all: [(isWanted: Bool, name: String, make: ([any LoadedVendor]) -> ([String], [[String]]))] = [
+    private func listings(_ vendors: [any AnyLoadedVendor]) -> [Listing] {
+        let all: [(isWanted: Bool, name: String, make: ([any AnyLoadedVendor]) -> ([String], [[String]]))] = [
             (routes, "routes", Self.routes), (failures, "failures", Self.failures),
             (switches, "switches", Self.switches), (scenarios, "scenarios", Self.scenarios),
             (actions, "actions", Self.actions),
@@ -87,7 +87,7 @@ struct RoutesCommand: ParsableCommand {
         return !text.isEmpty && row.contains { $0.lowercased().firstRange(of: text) != nil }
     }
 
-    private static func routes(_ vendors: [any LoadedVendor]) -> ([String], [[String]]) {
+    private static func routes(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
         let rows = vendors.flatMap { vendor in
             vendor.routes.flatMap { route in
                 route.endpoints.map { endpoint in
@@ -101,7 +101,7 @@ struct RoutesCommand: ParsableCommand {
         return (["vendor", "route", "method", "path", "evidence", "source"], rows)
     }
 
-    private static func failures(_ vendors: [any LoadedVendor]) -> ([String], [[String]]) {
+    private static func failures(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
         let rows = vendors.flatMap { vendor in
             vendor.failures.map {
                 [vendor.identity.id, $0.name, String($0.status), $0.evidence.rawValue, $0.source, $0.about]
@@ -110,14 +110,14 @@ struct RoutesCommand: ParsableCommand {
         return (["vendor", "failure", "status", "evidence", "source", "about"], rows)
     }
 
-    private static func scenarios(_ vendors: [any LoadedVendor]) -> ([String], [[String]]) {
+    private static func scenarios(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
         let rows = vendors.flatMap(\.scenarios).map {
             [$0.name, $0.vendor, $0.stateNames.joined(separator: ", "), $0.about]
         }
         return (["scenario", "vendor", "states", "about"], rows)
     }
 
-    private static func actions(_ vendors: [any LoadedVendor]) -> ([String], [[String]]) {
+    private static func actions(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
         let rows = vendors.flatMap { vendor in
             vendor.actions.map { action in
                 let members = action.members.map { $0.isRequired ? "\($0.name)!" : $0.name }
@@ -127,7 +127,7 @@ struct RoutesCommand: ParsableCommand {
         return (["vendor", "action", "members", "about"], rows)
     }
 
-    private static func switches(_ vendors: [any LoadedVendor]) -> ([String], [[String]]) {
+    private static func switches(_ vendors: [any AnyLoadedVendor]) -> ([String], [[String]]) {
         let rows = vendors.flatMap { vendor in
             vendor.switchDeclarations.map {
                 [

@@ -17,7 +17,7 @@ public struct FieldLines: Sendable {
 
     private let bytes: [UInt8]
     private let lines: [Line]
-    /// The lengths of the names, a bit each: most fields that are looked for are not there.
+    /// The lengths of the names, one bit each: most fields that are looked up are absent.
     private let lengths: UInt64
 
     /// Field lines that lie in `bytes`, in the order received.

@@ -35,7 +35,7 @@ public struct Request: Sendable {
         @usableFromInline var connection: Connection
     }
 
-    /// An object, since a request passes through many hands, and each copy of its parts would count seven references.
+    /// A class, since a request is passed around a lot, and each copy of its parts would count seven references.
     @usableFromInline
     final class SharedParts: Sendable {
         @usableFromInline let parts: Parts
@@ -127,7 +127,7 @@ public struct Request: Sendable {
 }
 
 extension HTTPField.Name {
-    /// What a browser requests the answer for; no script can set it (Fetch Metadata Request Headers, section 2.1).
+    /// The kind of resource that a browser wants; no script can set it (Fetch Metadata Request Headers, section 2.1).
     fileprivate static let fetchDestination = Self("Sec-Fetch-Dest") ?? .accept
     fileprivate static let upgradeInsecureRequests = Self("Upgrade-Insecure-Requests") ?? .accept
 }

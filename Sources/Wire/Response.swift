@@ -24,7 +24,13 @@ public struct Response: Sendable {
     /// How the response goes over the wire.
     public var transmission: Transmission {
         get { special?.transmission ?? .plain }
-        set { special = Special(newValue, special?.upgrade) }
+        set { special = Special(newValue, special?.upgrade, special?.date) }
+    }
+
+    /// The time that `Date` shows, in seconds since 1970; `nil` for the machine's.
+    public var date: Int? {
+        get { special?.date }
+        set { special = Special(special?.transmission ?? .plain, special?.upgrade, newValue) }
     }
 
     /// The WebSocket that the response opens.
@@ -34,17 +40,17 @@ public struct Response: Sendable {
     public var withoutUpgrade: Response {
         guard let special, special.upgrade != nil else { return self }
         var response = self
-        response.special = Special(special.transmission, nil)
+        response.special = Special(special.transmission, nil, special.date)
         return response
     }
 
-    /// Whether the response is sent at once, complete, and opens no WebSocket.
+    /// Whether the response is sent at once, complete, with the machine's time, and opens no WebSocket.
     public var isPlain: Bool { special == nil }
 
     /// The response that accepts a handshake; the engine adds the fields that RFC 6455 section 4.2.2 requires.
     public static func webSocket(_ upgrade: WebSocketUpgrade, fields: HTTPFields = [:]) -> Response {
         var response = Response(status: .switchingProtocols, fields: fields)
-        response.special = Special(.plain, upgrade)
+        response.special = Special(.plain, upgrade, nil)
         return response
     }
 
@@ -58,13 +64,13 @@ public struct Response: Sendable {
         Response(status: status, fields: textFields, body: Array(text.utf8))
     }
 
-    /// What a page of a vendor's own consists of.
+    /// A part of a vendor's own page.
     package enum PagePart: String, Sendable {
         case document = "text/html; charset=utf-8"
         case style = "text/css; charset=utf-8"
     }
 
-    /// A part of a page that the vendor itself has made.
+    /// Answers with a part of a page that the vendor itself has made.
     ///
     /// - Parameter policy: the value of `Content-Security-Policy`. The page has the origin of the control API, so the
     ///   policy must let no script run but the vendor's own (decision 0013).
@@ -89,12 +95,12 @@ public struct Response: Sendable {
 private final class Special: Sendable {
     let transmission: Transmission
     let upgrade: WebSocketUpgrade?
+    let date: Int?
 
     /// Fails when nothing is special.
-    init?(_ transmission: Transmission, _ upgrade: WebSocketUpgrade?) {
-        guard transmission != .plain || upgrade != nil else { return nil }
-        self.transmission = transmission
-        self.upgrade = upgrade
+    init?(_ transmission: Transmission, _ upgrade: WebSocketUpgrade?, _ date: Int?) {
+        guard transmission != .plain || upgrade != nil || date != nil else { return nil }
+        (self.transmission, self.upgrade, self.date) = (transmission, upgrade, date)
     }
 }
 
@@ -106,7 +112,7 @@ public enum Answer: Sendable {
     case deferred(@Sendable () async -> Response)
 }
 
-// What tells browsers that no page may profit from an answer.
+// Fields that keep browsers from letting other pages use the answer.
 extension HTTPField.Name {
     fileprivate static let frameOptions = Self("X-Frame-Options") ?? .contentSecurityPolicy
 }
@@ -129,9 +135,9 @@ extension Response {
         .contentDisposition: "attachment",
     ]
 
-    /// Forbids pages to show the response in a frame.
+    /// Forbids pages to frame the response.
     ///
-    /// A response that says itself who may frame it is left as it is.
+    /// A response that already says who may frame it stays as it is.
     public mutating func refuseFrames() {
         if fields[.contentSecurityPolicy]?.contains("frame-ancestors") == true { return }
         fields[.frameOptions] = "DENY"
@@ -170,7 +176,7 @@ public struct Transmission: Sendable, Hashable {
         ///
         /// A reset also discards what the client has not yet read of earlier answers.
         case reset
-        /// Closes the connection in good order without sending anything.
+        /// Closes the connection cleanly without sending anything.
         case empty
         /// Sends the head and that many bytes of the content, then closes the connection.
         case truncated(bytes: Int)

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from customers import Caller, Sandbox
-from ears import Crowd, allow_files
+from listeners import Crowd, allow_files
 from load import CLOSING, Calls, drive
 from postgres import Postgres
 from servers import Certificate, Nginx, Process, Understudy, first_answer, free_port

@@ -1,6 +1,8 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
+import Tokens
 
 /// Changes to customers without a call of the app, and expectations that a test can check.
 @Suite("Bloomreach's actions")
@@ -41,7 +43,7 @@ struct ActionTests {
     @Test(
         "an order that cannot be done says why",
         arguments: [
-            ("identify-customer", #"{"customer":{}}"#, "names nobody"),
+            ("identify-customer", #"{"customer":{}}"#, "names no id"),
             ("identify-customer", #"{"customer":{"registered":7}}"#, "not a map of ids"),
             (
                 "identify-customer", #"{"customer":{"registered":"ana@example.test","cookie":"x"},"project":"demo"}"#,
@@ -108,14 +110,79 @@ struct ActionTests {
             ),
             (
                 #"{"event_type":"refund"}"#,
-                "expected at least 1 event, found 0; tracked were events of other types: purchase"
+                "expected at least 1 event, found 0; events of other types were tracked: purchase"
             ),
-            (#"{"customer":{"cookie":"\#(Example.cookieGuest)"}}"#, "found 0; nothing else was tracked"),
+            (
+                #"{"customer":{"cookie":"\#(Example.cookieGuest)"}}"#,
+                #"found 0; 3 such events are of other customers: registered \"ana@example.test\", registered \"ben@example.test\""}"#
+            ),
+            (
+                #"{"customer":{"cookie":"\#(Example.cookieGuest)"},"timestamp":1}"#,
+                #"found 0; nothing else was tracked of this customer"}"#
+            ),
+            (
+                #"{"customer":"Ben@example.test ","event_type":"purchase"}"#,
+                "did you mean “ben@example.test”?; expected at least 1 event, found 0; "
+                    + "3 such events are of other customers: registered \\\"ana@example.test\\\", "
+                    + "registered \\\"ben@example.test\\\" (only blanks or quotes and capitals differ)"
+            ),
         ])
     func unexpected(_ order: String, _ message: String) async throws {
         let answer = try await act(try await purchases(), "expect-event", order)
         #expect(answer.status >= 400)
         #expect(answer.text.contains(message), "\(answer.text)")
+    }
+
+    @Test("events under an id that was mistyped are noted when tracked, and found where they are")
+    func otherCustomers() async throws {
+        let world = try await World()
+        let notes = [
+            (#"{"registered":"ana@example.test"}"#, nil),
+            (
+                #"{"emailId":"s@example.test"}"#,
+                "id-name: demo-project-1 defines no id emailId; did you mean “email_id”?"
+            ),
+            (
+                #"{"registered":"Ana@Example.Test"}"#,
+                #"id-value: registered "Ana@Example.Test" is new, but customer 1 has "ana@example.test". Only capitals differ"#
+            ),
+            (
+                #"{"registered":"ana@example.test "}"#,
+                #"id-value: registered "ana@example.test " is new, but customer 1 has "ana@example.test". "#
+                    + "Only blanks or quotes differ"
+            ),
+            (#"{"registered":"carl@example.test"}"#, nil), (#"{"registered":"Ana@Example.Test"}"#, nil),
+        ]
+        for (ids, note) in notes {
+            let type = note == nil ? "other" : "view_item"
+            let answer = try await world.call(
+                .post, Example.events, .token, Example.body(ids, #""event_type":"\#(type)""#))
+            answer.expect(200, Example.tracked)
+            #expect(answer.entry.flatMap { world.masked($0)["note"]?.string } == note)
+        }
+        let order = #"{"event_type":"view_item","customer":{"registered":"ana@example.test"}}"#
+        #expect(
+            try await act(world, "expect-event", order).json["error"]?["message"]?.string
+                == "expected at least 1 event, found 0; events of other types were tracked: other; "
+                + #"3 such events are of other customers: emailId "s@example.test", registered "Ana@Example.Test" "#
+                + #"(only capitals differ), registered "ana@example.test " (only blanks or quotes differ)"#)
+    }
+
+    @Test(
+        "an age in seconds makes the time of an event, and is noted", arguments: [Example.events, Example.streamEvents])
+    func age(_ path: String) async throws {
+        let world = try await World()
+        let fields = path == Example.events ? World.Fields.token : .streamBearer
+        let body = Example.body(Example.ana, #""event_type":"x","timestamp":5,"age":3600"#)
+        let answer = try await world.call(.post, path, fields, body)
+        answer.expect(200, Example.tracked)
+        #expect(answer.outcome(of: "event-age") == .noted)
+        #expect(try await world.customer(Example.ana).json["events"]?[0]?["timestamp"]?.number?.double == 1_799_996_400)
+        for age in ["-1", "\"x\"", "1800000001"] {
+            let body = Example.body(Example.ana, #""event_type":"x","age":\#(age)"#)
+            try await world.call(.post, path, fields, body).expect(
+                400, #"{"success":false,"errors":["Field 'age' is invalid."]}"#, "invalid-field")
+        }
     }
 
     @Test("clicks of nobody count where nobody is named")
@@ -139,4 +206,98 @@ struct ActionTests {
         ]
         #expect(Set(bloomreach.actions.map(\.name)) == Set(tested + content))
     }
+}
+
+/// The shipped scenarios, each played as an app would experience it.
+@Suite("Bloomreach's scenarios")
+struct ScenarioTests {
+    private typealias Content = ContentExample
+
+    private func world(_ scenario: String, _ depth: Depth) async throws -> World {
+        let world = try await World(depth)
+        let answer = try await world.control(.put, "scenarios", #"{"scenario":"bloomreach-\#(scenario)"}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        return world
+    }
+
+    /// An app with advanced authorization that requests a new token from its backend when its own is refused.
+    struct App {
+        let world: World
+        var token: String
+        var renewals = 0
+
+        init(_ world: World) async throws {
+            self.world = world
+            token = try await Self.signIn(world)
+        }
+
+        static func signIn(_ world: World) async throws -> String {
+            let answer = try await world.call(
+                .post, "/webxp/exampleapp/customertokens", [],
+                #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"},"#
+                    + #""exp":\#(World.exampleMoment + 600)}"#)
+            let token = try #require(answer.json["customer_token"]?.string)
+            #expect(answer.json["expire_time"] == CompactToken(token).claims?["exp"])
+            return token
+        }
+
+        mutating func fetch() async throws -> ReceivedAnswer {
+            let first = try await send()
+            guard first.status == 401, first.json["token_expired"] == true else { return first }
+            renewals += 1
+            token = try await Self.signIn(world)
+            return try await send()
+        }
+
+        func send() async throws -> ReceivedAnswer {
+            try await world.call(
+                .post, Example.inbox, [("authorization", "Bearer " + token)], Content.ofAna())
+        }
+    }
+
+    @Test("a customer token expires, and an app that asks for another one goes on", arguments: Depth.allCases)
+    func renewal(_ depth: Depth) async throws {
+        let world = try await world("customer-token-expires", depth)
+        var app = try await App(world)
+        for _ in 1...3 { try await app.fetch().expect(200, Content.anasInbox) }
+        #expect(app.renewals == 1)
+        let entries = world.sandbox.journal.entries()
+        let fetches = entries.filter { $0.record.route == "appinbox.fetch" }
+        #expect(fetches.map(\.response.status.code) == [200, 401, 200, 200])
+        #expect(fetches[1].record.failure == "customer-token-expired")
+        #expect(
+            fetches[1].explanation
+                == "scenario bloomreach-customer-token-expires in fresh at call 2, to expired: "
+                + "fail customer-token-expired; waits for a call of appinbox.* with a newer token")
+    }
+
+    @Test("an app that repeats with the same token is refused again", arguments: Depth.allCases)
+    func noRenewal(_ depth: Depth) async throws {
+        let app = try await App(try await world("customer-token-expires", depth))
+        try await app.send().expect(200)
+        for _ in 1...2 {
+            try await app.send().expect(
+                401,
+                #"{"success":false,"error":"token has invalid claims: token is expired","token_expired":true}"#,
+                "customer-token-expired")
+        }
+    }
+}
+
+extension ScenarioPlay {
+    private static func fetch(_ world: World, _ token: String) async throws -> ReceivedAnswer {
+        let fields = token.isEmpty ? World.Fields.token : .bearer(token)
+        return try await world.call(.post, Example.inbox, fields, ContentExample.ofAna())
+    }
+
+    static let all = [
+        ScenarioPlay("bloomreach-customer-token-expires", calls: 6, signIn: ScenarioTests.App.signIn, call: fetch),
+        ScenarioPlay("bloomreach-inbox-message-arrives", call: fetch),
+        ScenarioPlay("bloomreach-sync-token-stale", call: fetch),
+        ScenarioPlay("bloomreach-tracking-recovers") { world, _ in
+            try await world.call(
+                .post, "/track/v2/projects/demo-project-1/customers/events", .token,
+                ContentExample.ofAna(#""event_type":"view""#))
+        },
+    ]
 }

@@ -1,3 +1,5 @@
+import Foundation
+import JSON
 import Support
 import Testing
 
@@ -83,6 +85,93 @@ struct BindingTests {
         ).expect(403, Example.error("forbidden"), "stream-signature-required")
     }
 
+    /// A name, what writes it, and its failures without a token and with one.
+    private static let permissions: [(name: String, path: String, body: String, failures: [String?])] = [
+        (
+            "the customer id account_id", Example.streamCustomers, #"{"account_id":"a"}"#,
+            ["stream-signature-required", nil]
+        ),
+        (
+            "events of type consent_audit", Example.streamEvents, #"{"email_id":"x"},"event_type":"consent_audit""#,
+            ["stream-signature-required", nil]
+        ),
+        (
+            "events of type internal_audit", Example.streamEvents, #"{"email_id":"x"},"event_type":"internal_audit""#,
+            ["stream-permission-denied", "stream-permission-denied"]
+        ),
+        (
+            "the property loyalty_points", Example.streamCustomers,
+            #"{"email_id":"x"},"properties":{"loyalty_points":1}"#, ["stream-signature-required", nil]
+        ),
+        (
+            "the property internal_score", Example.streamCustomers,
+            #"{"email_id":"x"},"properties":{"internal_score":1}"#,
+            ["stream-permission-denied", "stream-permission-denied"]
+        ),
+    ]
+
+    @Test("a stream keeps ids, types of events and properties for signed calls, or for nobody", arguments: permissions)
+    func kept(_ name: String, _ path: String, _ body: String, _ failures: [String?]) async throws {
+        let world = try await World()
+        for (fields, failure) in zip([[], World.Fields.streamBearer], failures) {
+            let answer = try await world.call(.post, path, fields, "{\"customer_ids\":\(body)}")
+            #expect(answer.failure == failure)
+            guard let failure else { continue }
+            answer.expect(403, Example.error("forbidden"), failure)
+            #expect(answer.entry?.explanation?.hasPrefix("demo-stream-1 accepts \(name) ") == true)
+        }
+    }
+
+    @Test("* stands for all names that no other rule names, and signed-only means nothing where no token is checked")
+    func otherNames() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            "bloomreach/accounts.yaml",
+            [
+                ("event_types: {", "event_types: { view: allow, \"*\": deny,"),
+                (
+                    "secret_keys: [\"\(Example.streamKey)\"]",
+                    "permissions: { customer_ids: { account_id: signed-only } }"
+                ),
+            ])
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        for (type, failure) in [("view", nil), ("other", "stream-permission-denied")] {
+            let body = Example.body(Example.guest, #""event_type":"\#(type)""#)
+            #expect(try await world.call(.post, Example.streamEvents, [], body).failure == failure)
+        }
+        let body = Example.body(#"{"account_id":"a"}"#, #""event_type":"view""#)
+        try await world.call(.post, Example.privateEvents, [], body).expect(200)
+    }
+
+    @Test("a private stream takes its id with its secret key, and nothing else", arguments: Depth.allCases)
+    func privateStream(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        func send(_ fields: World.Fields) async throws -> ReceivedAnswer {
+            try await world.call(
+                .post, Example.privateEvents, fields, Example.body(#"{"account_id":"a"}"#, #""event_type":"view""#))
+        }
+        func basic(_ id: String, _ secret: String) -> World.Fields {
+            .authorization("Basic " + Data("\(id):\(secret)".utf8).base64EncodedString())
+        }
+        let id = "demo-private-stream-1"
+        try await send(basic(id, Example.streamKey)).expect(200, Example.tracked)
+        try await send([]).expect(401, Example.error("Access key not provided"), "missing-authorization")
+        let wrong = try await send(basic(id, "demo-stream-secret-not-real-1"))
+        wrong.expect(401, Example.error("access key not found"), "wrong-secret")
+        #expect(
+            wrong.entry?.explanation
+                == "private-key-secret: found the secret of the signing key of stream demo-stream-1 signkey-demo-1; "
+                + "expected a secret key of stream demo-private-stream-1 [ours]")
+        let other = try await send(basic("privkey-demo-1", Example.streamKey))
+        other.expect(401, Example.error("access key not found"), "unknown-key")
+        #expect(
+            other.entry?.explanation
+                == "private-key: found another id; expected the id of stream demo-private-stream-1 [ours]")
+        for fields in [World.Fields.token, .streamBearer] {
+            try await send(fields).expect(401, Example.notAccepted, "credential-not-accepted")
+        }
+    }
+
     @Test("a token that is sent where none is needed must be good, and no other credential is taken there")
     func optionalToken() async throws {
         let world = try await World()
@@ -92,6 +181,241 @@ struct BindingTests {
         for fields in [World.Fields.token, .basic] {
             try await world.call(.post, Example.streamEvents, fields, body).expect(
                 401, Example.notAccepted, "credential-not-accepted")
+        }
+    }
+}
+
+/// A token opens only the record of the customer for whom it was signed.
+@Suite("Bloomreach's tokens and the records of others")
+struct RecordOwnerTests {
+    private static let blocks = "inappcontentblocks?v=2"
+    private static let asked = #""content_block_ids":["block-2"]"#
+    private static let benWithMail = #"{"registered":"ben@example.test","email_id":"b"}"#
+
+    /// The text of a block for the customer it identifies as the reader.
+    private func greeting(
+        _ world: World, _ place: String, _ fields: World.Fields, _ ids: String
+    ) async throws -> ReceivedAnswer {
+        try await world.call(.post, "/webxp/\(place)/\(Self.blocks)", fields, Example.body(ids, Self.asked))
+    }
+
+    private func world() async throws -> World {
+        let world = try await World()
+        try await world.call(
+            .post, Example.customers, .token, Example.body(Self.benWithMail, #""properties":{"first_name":"Ben"}"#)
+        ).expect(200)
+        return world
+    }
+
+    @Test("a stream's token with somebody's cookie or hard id reads its own customer")
+    func stream() async throws {
+        let world = try await world()
+        let own = try await greeting(world, "streams/demo-stream-1", .streamBearer, Example.ana)
+        own.expect(200)
+        let other = try await greeting(
+            world, "streams/demo-stream-1", .streamBearer, #"{"cookie":"\#(Example.cookieBen)"}"#)
+        other.expect(200, own.text)
+        try await greeting(world, "streams/demo-stream-1", .streamBearer, #"{"email_id":"b"}"#).expect(200, own.text)
+        try await world.call(
+            .get, "/webxp/streams/demo-stream-1/segments?cookie=\(Example.cookieBen)", .streamBearer
+        ).expect(401, Example.invalidToken, "stream-token-ids-mismatch")
+    }
+
+    @Test("a stream's token writes under ids that do not contradict it, whatever the records say")
+    func streamWrites() async throws {
+        let world = try await world()
+        for ids in [#"{"cookie":"\#(Example.cookieBen)"}"#, #"{"email_id":"b"}"#] {
+            try await world.call(
+                .post, Example.streamEvents, .streamBearer, Example.body(ids, #""event_type":"view""#)
+            ).expect(200)
+        }
+        #expect(try await world.customer(Example.ben).json["events"]?.array?.count == 2)
+        try await world.call(
+            .post, Example.streamEvents, .streamBearer, Example.body(Self.benWithMail, #""event_type":"view""#)
+        ).expect(401, Example.invalidToken, "stream-token-ids-mismatch")
+        let signedIn = #"{"cookie":"\#(Example.cookieGuest)","registered":"ana@example.test"}"#
+        try await world.call(.post, Example.streamCustomers, .streamBearer, Example.body(signedIn)).expect(200)
+        #expect(try await world.customer(Example.guest).json["number"] == 1)
+    }
+
+    @Test("an unknown hard id beside somebody's cookie is nobody", arguments: ["exact", "subset"])
+    func unknownRegistered(_ binding: String) async throws {
+        let world = try await world()
+        try await world.set("bloomreach.customer-token-binding", binding)
+        let token = try Forged.customer(claims: #"{"sub":{"registered":"new@example.test"},"exp":1800003600}"#)
+        let nobody = try await greeting(world, "s/demo-project-1", .token, #"{"cookie":"none"}"#)
+        let ids = #"{"cookie":"\#(Example.cookieBen)","registered":"new@example.test"}"#
+        try await greeting(world, "s/demo-project-1", .bearer(token), ids).expect(200, nobody.text)
+    }
+
+    @Test("with switch subset, a hard id of another customer beside the token's opens nothing of that customer's")
+    func subset() async throws {
+        let world = try await world()
+        try await world.set("bloomreach.customer-token-binding", "subset")
+        let token = try Forged.customer(claims: #"{"sub":{"email_id":"new"},"exp":1800003600}"#)
+        let ids = #"{"registered":"ana@example.test","email_id":"new"}"#
+        let nobody = try await greeting(world, "s/demo-project-1", .token, #"{"cookie":"none"}"#)
+        try await greeting(world, "s/demo-project-1", .bearer(token), ids).expect(200, nobody.text)
+    }
+
+    @Test(
+        "a body that names exactly the token's ids passes, whatever the stored record says", arguments: [true, false])
+    func exactIDs(_ namesThem: Bool) async throws {
+        let world = try await world()
+        // Ben's record has a different email_id than the token.
+        let sub = #"{"registered":"ben@example.test","email_id":"other"}"#
+        let token = try Forged.customer(claims: #"{"sub":\#(sub),"exp":1800003600}"#)
+        let inbox = try await world.call(
+            .post, Example.inbox, .bearer(token), namesThem ? Example.body(sub) : "{}")
+        inbox.expect(200)
+        #expect(inbox.json["messages"]?.array?.map { $0["id"] } == ["msg-push-2"])
+        let own = try await greeting(world, "s/demo-project-1", .token, Self.benWithMail)
+        let path = "/webxp/s/demo-project-1/\(Self.blocks)"
+        let body = namesThem ? Example.body(sub, Self.asked) : "{\(Self.asked)}"
+        try await world.call(.post, path, .bearer(token), body).expect(200, own.text)
+    }
+
+    @Test("a token whose ids have no name is one without ids")
+    func nameless() async throws {
+        let world = try await World()
+        let stream = try Forged.stream(claims: #"{"exp":1800000900,"ids":{"":"x"}}"#)
+        try await world.call(.post, Example.streamInbox, .bearer(stream), Example.body(Example.ana)).expect(
+            401, Example.invalidToken, "stream-token-empty-ids")
+        let customer = try Forged.customer(claims: #"{"exp":1800003600,"sub":{"":"x"}}"#)
+        try await world.call(.post, Example.inbox, .bearer(customer), Example.body(Example.ana)).expect(
+            401, Example.error("token has invalid claims: sub is not a map of customer ids"),
+            "customer-token-bad-subject")
+    }
+
+    @Test("a customer without any id left is exported and comes back under its number")
+    func anonymized() async throws {
+        let world = try await World()
+        let ids = #"{"registered":"new@example.test"}"#
+        try await world.call(.post, Example.events, .token, Example.body(ids, #""event_type":"view""#)).expect(200)
+        try await world.call(.post, Example.data + "/anonymize", .basic, Example.body(ids)).expect(200)
+        let exported = try await world.control(.get, "state/bloomreach").text
+        let put = try await world.control(.put, "state/bloomreach", exported)
+        #expect(put.status == 200, "\(put.text)")
+        #expect(try await world.control(.get, "state/bloomreach").text == exported)
+        #expect(exported.contains(#""number":4"#))
+    }
+}
+
+/// What a token may and may not contain (sections 2.2 and 2.4 of the vendor's spec).
+@Suite("Bloomreach's rules for tokens")
+struct TokenRuleTests {
+    /// A header and claims, correctly signed, and the resulting failure.
+    struct Case: Sendable, CustomStringConvertible {
+        var header = Forged.customerHeader
+        var claims = Forged.anaClaims
+        let failure: String?
+
+        var description: String { "\(header) \(claims)" }
+    }
+
+    private static func header(_ members: String) -> String { "{\(members)}" }
+    private static func exp(_ text: String) -> String { #"{"sub":{"registered":"ana@example.test"},"exp":\#(text)}"# }
+    private static func sub(_ text: String) -> String { #"{"sub":\#(text),"exp":1800003600}"# }
+
+    private static let cases: [Case] = [
+        Case(failure: nil),
+        Case(header: header(#""alg":"HS256","kid":"privkey-demo-1""#), failure: nil),
+        Case(
+            header: header(#""alg":"HS256","typ":"at+jwt","kid":"privkey-demo-1""#),
+            failure: "customer-token-wrong-algorithm"),
+        Case(
+            header: header(#""alg":"hs256","typ":"JWT","kid":"privkey-demo-1""#),
+            failure: "customer-token-wrong-algorithm"),
+        Case(
+            header: header(#""alg":"HS256","kid":"privkey-demo-1","crit":["x"],"x":1"#),
+            failure: "customer-token-wrong-algorithm"),
+        Case(header: header(#""alg":"HS256","typ":"JWT""#), failure: "customer-token-unknown-key"),
+        Case(header: header(#""alg":"HS256","typ":"JWT","kid":7"#), failure: "customer-token-unknown-key"),
+        Case(
+            header: header(#""alg":"HS256","kid":"privkey-demo-1","kid":"privkey-demo-1""#),
+            failure: "customer-token-malformed"),
+        Case(header: "[]", failure: "customer-token-malformed"), Case(claims: "7", failure: "customer-token-malformed"),
+        Case(claims: exp("1800000000.5"), failure: nil),
+        Case(claims: exp("1800000000"), failure: "customer-token-expired"),
+        Case(claims: exp("null"), failure: "customer-token-missing-expiry"),
+        Case(claims: exp(#""1800003600""#), failure: "customer-token-missing-expiry"),
+        Case(claims: exp("1e400"), failure: "customer-token-missing-expiry"),
+        Case(claims: exp(#"1800003600,"nbf":1800000000"#), failure: nil),
+        Case(claims: exp(#"1800003600,"nbf":1800000001"#), failure: "customer-token-not-yet-valid"),
+        Case(claims: exp(#"1800003600,"iss":7,"aud":[],"iat":1900000000"#), failure: nil),
+        Case(claims: sub(#""ana@example.test""#), failure: "customer-token-bad-subject"),
+        Case(claims: sub("{}"), failure: "customer-token-bad-subject"),
+        Case(claims: sub(#"{"registered":""}"#), failure: "customer-token-bad-subject"),
+        Case(claims: sub(#"{"registered":null}"#), failure: "customer-token-bad-subject"),
+        Case(claims: sub(#"{"registered":["ana@example.test"]}"#), failure: "customer-token-bad-subject"),
+        Case(claims: #"{"exp":1800003600}"#, failure: "customer-token-bad-subject"),
+    ]
+
+    @Test("each member of a customer token", arguments: Depth.allCases, cases)
+    func customerToken(_ depth: Depth, _ example: Case) async throws {
+        let world = try await World(depth)
+        let token = try Forged.customer(header: example.header, claims: example.claims)
+        let answer = try await world.call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
+        #expect(answer.failure == example.failure, "\(answer.findings)")
+        #expect(answer.status == (example.failure == nil ? 200 : 401))
+    }
+
+    @Test("a token of one project opens no other")
+    func otherProject() async throws {
+        let world = try await World()
+        let path = "/webxp/projects/demo-project-2/appinbox/fetch"
+        try await world.call(.post, path, .bearer, Example.body(Example.ana)).expect(
+            401, Example.invalidToken, "customer-token-unknown-key")
+    }
+
+    @Test("a customer token of a stream's kind, and the reverse, are refused")
+    func otherKind() async throws {
+        let world = try await World()
+        let body = Example.body(Example.ana)
+        let asCustomer = try Forged.customer(claims: Forged.streamClaims)
+        try await world.call(.post, Example.inbox, .bearer(asCustomer), body).expect(
+            401, Example.error("token has invalid claims: sub is not a map of customer ids"),
+            "customer-token-bad-subject")
+        let asStream = try Forged.stream(claims: Forged.anaClaims)
+        try await world.call(.post, Example.streamInbox, .bearer(asStream), body).expect(
+            401, Example.invalidToken, "stream-token-empty-ids")
+    }
+
+    @Test("a token with several faults is refused for the first in the vendor's order")
+    func order() async throws {
+        let world = try await World()
+        let body = Example.body(Example.ben)
+        let expired = #"{"sub":{},"exp":1}"#
+        for (token, failure) in [
+            (
+                try Forged.customer(header: #"{"alg":"HS512","typ":"JWT","kid":"x"}"#, claims: expired),
+                "wrong-algorithm"
+            ),
+            (try Forged.customer(header: #"{"alg":"HS256","typ":"JWT","kid":"x"}"#, claims: expired), "unknown-key"),
+            (try Forged.customer(claims: expired, secret: "x-not-a-secret"), "bad-signature"),
+            (try Forged.customer(claims: #"{"sub":{},"nbf":1900000000}"#), "missing-expiry"),
+            (try Forged.customer(claims: #"{"sub":{},"exp":1,"nbf":1900000000}"#), "expired"),
+            (try Forged.customer(claims: #"{"sub":{},"exp":1900000001,"nbf":1900000000}"#), "not-yet-valid"),
+            (try Forged.customer(claims: #"{"sub":{},"exp":1900000001}"#), "bad-subject"),
+            (Example.jwtAna, "ids-mismatch"),
+        ] {
+            let answer = try await world.call(.post, Example.inbox, .bearer(token), body)
+            #expect(answer.failure == "customer-token-" + failure)
+        }
+    }
+
+    @Test("the leeway counts for both ends of a life")
+    func leeway() async throws {
+        let world = try await World()
+        try await world.set("bloomreach.clock-leeway-seconds", "5")
+        for (claims, failure) in [
+            (Self.exp("1799999996"), nil), (Self.exp("1799999995"), "customer-token-expired"),
+            (Self.exp(#"1800003600,"nbf":1800000005"#), nil),
+            (Self.exp(#"1800003600,"nbf":1800000006"#), "customer-token-not-yet-valid"),
+        ] as [(String, String?)] {
+            let token = try Forged.customer(claims: claims)
+            let answer = try await world.call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
+            #expect(answer.failure == failure, "\(claims)")
         }
     }
 }

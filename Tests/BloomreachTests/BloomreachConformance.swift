@@ -9,7 +9,7 @@ extension VendorConformance {
     package static let bloomreach = {
         var vendor = VendorConformance(
             id: "bloomreach",
-            life: SandboxLife(secrets: [Example.secret, Example.streamSecret]) { world in
+            life: SandboxLife(secrets: [Example.secret, Example.streamSecret, Example.streamKey]) { world in
                 try await BloomreachLife.live(world)
                 return SandboxLife.Past(seen: BloomreachLife.seen) {
                     let later = Example.body(#"{"registered":"later@example.test"}"#)
@@ -18,8 +18,8 @@ extension VendorConformance {
             })
         vendor.contentType = "application/json"
         vendor.routes = RouteCase.all
+        vendor.serverFaults = ["unknown-engine"]
         vendor.refusal = VendorConformance.refusal(of:)
-        vendor.judgedFile = BloomreachFailure.judgedFile
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [
@@ -278,6 +278,16 @@ enum BloomreachLife {
         WrongAccounts(
             "registered: \"ben@example.test\"", to: "registered: \"ana@example.test\"",
             complaint: "another customer has the registered"),
+        WrongAccounts(
+            "permissions:\n      customer_ids: { account_id: signed-only }",
+            to: "signed_only_ids: [\"account_id\", \"x\"]\n    permissions:",
+            complaint: "write permissions: { customer_ids: { account_id: signed-only, x: signed-only } }"),
+        WrongAccounts(
+            "internal_audit: deny", to: "internal_audit: denied",
+            complaint: "“denied” is not one of allow, signed-only, deny"),
+        WrongAccounts("event_types:", to: "event_type:", complaint: "did you mean “event_types”?"),
+        WrongAccounts(
+            "[\"demo-stream-key-not-real-1\"]", to: "[\"\"]", complaint: "a secret key is empty"),
         WrongAccounts("denied_events", to: "denied_event", complaint: "did you mean “denied_events”?"),
         WrongAccounts(
             "first_name: \"Ana\" }", to: "first_name: \"Ana\" }\n        event: []", complaint: "did you mean “events”?"

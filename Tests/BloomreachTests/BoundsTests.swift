@@ -2,6 +2,7 @@ import Emulation
 import JSON
 import Support
 import Testing
+import Understudy
 
 @testable import Bloomreach
 
@@ -116,5 +117,179 @@ struct BoundsTests {
         let body = Example.body(Example.ana, #""event_type":"\#(String(repeating: "x", count: 257))""#)
         try await World().call(.post, Example.events, .token, body).expect(
             400, Example.errors("Field 'event_type' is invalid."), "invalid-field")
+    }
+}
+
+/// The accounts file: invalid files, and settings of individual projects and streams.
+@Suite("Bloomreach's accounts")
+struct AccountsTests {
+    private static let file = "bloomreach/accounts.yaml"
+
+    @Test("a project's own answer to app-inbox-auth beats the switch")
+    func project() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            Self.file,
+            [("  - token: \"demo-project-1\"", "  - token: \"demo-project-1\"\n    app_inbox_auth: \"advanced\"")])
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        try await world.set("bloomreach.app-inbox-auth", "any")
+        try await world.call(.post, Example.inbox, .token, Example.body(Example.ana)).expect(
+            401, Example.error("customer token required"), "customer-token-required")
+    }
+
+    @Test("a stream's own answer to require-jwt beats the switch")
+    func stream() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            Self.file, [("  - id: \"demo-stream-1\"", "  - id: \"demo-stream-1\"\n    require_jwt: \"all\"")])
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        let body = Example.body(Example.guest, #""event_type":"view""#)
+        try await world.call(.post, Example.streamEvents, [], body).expect(
+            401, Example.error("missing token"), "stream-token-missing")
+    }
+
+    @Test("events of the fixtures are there from the start, in the order of the file")
+    func events() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            Self.file,
+            [
+                (
+                    "first_name: \"Ana\" }",
+                    """
+                    first_name: "Ana" }
+                            events:
+                              - { type: "first", timestamp: 5, properties: { n: 1.50 } }
+                              - { type: "second", timestamp: 1.5 }
+                    """
+                )
+            ])
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        try await world.call(.post, Example.events, .token, Example.body(Example.ana, #""event_type":"third""#))
+            .expect(200)
+        try await world.call(
+            .post, Example.data + "/events", .basic,
+            Example.body(Example.ana, #""event_types":["first","second","third"]"#)
+        ).expect(
+            200,
+            #"{"success":true,"data":[{"type":"first","timestamp":5.0,"properties":{"n":1.50}},"#
+                + #"{"type":"second","timestamp":1.5,"properties":{}},"#
+                + #"{"type":"third","timestamp":1800000000.0,"properties":{}}]}"#)
+    }
+}
+
+/// State exported from a sandbox as JSON and imported again.
+@Suite("Bloomreach's state, exported and imported")
+struct ExportTests {
+    @Test("put into another sandbox, the numbers of customers count on behind those that were given out")
+    func numbers() async throws {
+        let (world, other) = (try await World(), try await World())
+        try await BloomreachLife.live(world)
+        let exported = try await world.control(.get, "state/bloomreach").text
+        #expect(try await other.control(.put, "state/bloomreach", exported).status == 200)
+        let made = try await other.control(.post, "state/bloomreach/identify-customer", #"{"customer":"x"}"#)
+        #expect(made.text.contains(#""customer":5"#), "\(made.text)")
+    }
+
+    @Test("a customer of the fixtures that was given another number has it after a restart too")
+    func otherNumber() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        let exported = try await world.control(.get, "state/bloomreach").text
+        #expect(exported.contains(#""number":1,"#))
+        let put = try await world.control(
+            .put, "state/bloomreach", exported.replacing(#""number":1,"#, with: #""number":77,"#))
+        #expect(put.status == 200)
+        let again = world.moved(to: try first.restarted())
+        #expect(try await again.control(.get, "state/bloomreach").text == put.text)
+    }
+
+    @Test("what nobody touched follows the fixtures of the new start")
+    func otherFixtures() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        try await world.call(.post, Example.customers, .token, Example.body(#"{"registered":"new@example.test"}"#))
+            .expect(200)
+        let fixtures = try OwnFixtures()
+        try fixtures.put("bloomreach/accounts.yaml", [("first_name: \"Ana\"", "first_name: \"Anna\"")])
+        let again = world.moved(to: try first.restarted(fixtures.store))
+        #expect(try await again.customer(Example.ana).json["properties"] == ["first_name": "Anna"])
+        #expect(try await again.customer(#""new@example.test""#).json["number"] == 4)
+    }
+}
+
+/// Fixtures replaced while the server runs.
+@Suite("Bloomreach's customers under new fixtures")
+struct ReloadTests {
+    private static let accounts = "bloomreach/accounts.yaml"
+    private static let newcomer = """
+              - ids: { registered: "cleo@example.test" }
+                cookies: ["c-cleo"]
+          - token: "demo-project-2"
+        """
+
+    @Test("what calls made or changed stays with its number, the rest follows the file")
+    func accountsChange() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try fixtures.emulator(of: "bloomreach")
+        let stage = try Stage(emulator)
+        let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
+        for (ids, property) in [(Example.ben, #"{"x":1}"#), (#"{"registered":"new@example.test"}"#, "{}")] {
+            try await touched.call(
+                .post, Example.customers, .token, Example.body(ids, #""properties":\#(property)"#)
+            ).expect(200)
+        }
+        try await touched.call(.post, Example.events, .token, Example.body(Example.guest, #""event_type":"view""#))
+            .expect(200)
+        _ = try await untouched.customer(Example.ana)
+        try fixtures.put(
+            Self.accounts,
+            [("first_name: \"Ana\"", "first_name: \"Anna\""), ("  - token: \"demo-project-2\"", Self.newcomer)])
+        try emulator.reload(fixtures.store)
+        for world in [touched, untouched] {
+            #expect(try await world.customer(Example.ana).json["properties"] == ["first_name": "Anna"])
+        }
+        #expect(try await touched.customer(Example.ben).json["properties"] == ["x": 1])
+        #expect(try await touched.customer(Example.guest).json["events"]?.array?.map { $0["type"] } == ["view"])
+        // The file's fourth customer comes after the one that a call created.
+        #expect(try await touched.customer(#""new@example.test""#).json["number"] == 4)
+        #expect(try await touched.customer(#""cleo@example.test""#).json["number"] == 5)
+        #expect(try await untouched.customer(#""cleo@example.test""#).json["number"] == 4)
+    }
+
+    @Test("a customer who left the file goes, unless calls changed it; who was merged does not come back")
+    func accountsGo() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(Self.accounts, [("  - token: \"demo-project-2\"", Self.newcomer)])
+        let emulator = try fixtures.emulator(of: "bloomreach")
+        let stage = try Stage(emulator)
+        let (changed, merged) = (try await World(on: stage), try await World(on: stage))
+        let cleo = #"{"registered":"cleo@example.test"}"#
+        try await changed.call(.post, Example.events, .token, Example.body(cleo, #""event_type":"view""#)).expect(200)
+        let ids = #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#
+        try await merged.call(.post, Example.customers, .token, Example.body(ids)).expect(200)
+        #expect(try await merged.customer(cleo).json["number"] == 4)
+        try fixtures.remove(Self.accounts)
+        try emulator.reload(fixtures.store)
+        #expect(try await changed.customer(cleo).json["events"]?.array?.count == 1)
+        #expect(try await changed.customer(Example.guest).json["number"] == 3)
+        #expect(try await merged.customer(cleo).status != 200)
+        #expect(try await merged.customer(Example.guest).json["number"] == 1)
+    }
+
+    @Test("the file's customer gives way where a call gave the id to another one")
+    func collision() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try fixtures.emulator(of: "bloomreach")
+        let world = try await World(on: try Stage(emulator))
+        try await world.call(
+            .post, Example.customers, .token,
+            Example.body(#"{"registered":"cleo@example.test"}"#, #""properties":{"x":1}"#)
+        ).expect(200)
+        try fixtures.put(Self.accounts, [("  - token: \"demo-project-2\"", Self.newcomer)])
+        try emulator.reload(fixtures.store)
+        let cleo = try await world.customer(#""cleo@example.test""#).json
+        #expect(cleo["number"] == 4)
+        #expect(cleo["properties"] == ["x": 1])
     }
 }

@@ -1,5 +1,8 @@
+import Emulation
+import JSON
 import Support
 import Testing
+import Understudy
 
 /// If several things are wrong with a request, the answer covers the first in the vendor's order (section 2.6 of the
 /// vendor's spec); the journal lists the others.
@@ -80,5 +83,210 @@ struct CheckOrderTests {
         #expect(answer.outcome(of: "expiry") == .failed)
         #expect(answer.outcome(of: "claim-sub-ids") == .passed)
         #expect(answer.findings.allSatisfy { $0.source != nil || $0.check == "size" || $0.outcome == .noted })
+    }
+}
+
+/// The permission matrix (section 2.5 of the vendor's spec): the credentials each route accepts on paths of a project.
+@Suite("Bloomreach's permission matrix")
+struct MatrixTests {
+    /// A route and its answers to a public key, a customer token, a private key, and no credential.
+    struct Row: Sendable, CustomStringConvertible {
+        let route: String
+        let token: Bool
+        let bearer: Bool
+        let basic: Bool
+        var none = false
+
+        var description: String { route }
+    }
+
+    private static let rows: [Row] = [
+        Row(route: "track.customers", token: true, bearer: false, basic: true),
+        Row(route: "track.events", token: true, bearer: false, basic: true),
+        Row(route: "track.clicks", token: true, bearer: false, basic: true),
+        Row(route: "track.batch", token: true, bearer: false, basic: true),
+        Row(route: "track.system-time", token: true, bearer: false, basic: true),
+        Row(route: "data.attributes", token: true, bearer: false, basic: true),
+        Row(route: "consents.list", token: true, bearer: false, basic: true),
+        Row(route: "inapp.messages", token: true, bearer: false, basic: false),
+        Row(route: "appinbox.fetch", token: true, bearer: true, basic: false),
+        Row(route: "appinbox.markasread", token: true, bearer: true, basic: false),
+        Row(route: "selfcheck.send", token: true, bearer: false, basic: false),
+        Row(route: "blocks.static", token: true, bearer: true, basic: false, none: true),
+        Row(route: "blocks.personal", token: true, bearer: true, basic: false),
+        Row(route: "segments.list", token: true, bearer: true, basic: false),
+        Row(route: "ids.link", token: true, bearer: true, basic: false),
+        Row(route: "data.export-one", token: false, bearer: false, basic: true),
+        Row(route: "data.events", token: false, bearer: false, basic: true),
+        Row(route: "data.export", token: false, bearer: false, basic: true),
+        Row(route: "data.anonymize", token: false, bearer: false, basic: true),
+        Row(route: "mint.customer-token", token: true, bearer: true, basic: true, none: true),
+    ]
+
+    @Test("each route takes what its row says", arguments: Depth.allCases, rows)
+    func row(_ depth: Depth, _ row: Row) async throws {
+        for route in RouteCase.all where route.route == row.route && !route.target.contains("stream") {
+            for (fields, isTaken, failure) in [
+                (World.Fields.token, row.token, "credential-not-accepted"),
+                (.bearer, row.bearer, "credential-not-accepted"), (.basic, row.basic, "credential-not-accepted"),
+                ([], row.none, "missing-authorization"),
+            ] {
+                let world = try await World(depth)
+                let answer = try await world.call(route.method, route.target, fields, route.body())
+                #expect(answer.failure == (isTaken ? nil : failure), "\(fields) \(answer.text)")
+                #expect(answer.status == (isTaken ? 200 : 401), "\(fields)")
+            }
+        }
+    }
+
+    @Test("no route of a project is without a row")
+    func coverage() {
+        let routes = Set(RouteCase.all.map(\.route)).subtracting(["recommend.user"])
+        #expect(Set(Self.rows.map(\.route)) == routes)
+    }
+
+    @Test("on a stream, only the app inbox and recommendations need a token", arguments: Depth.allCases)
+    func streams(_ depth: Depth) async throws {
+        for route in RouteCase.all where route.target.contains("stream") {
+            let needsToken = route.route.hasPrefix("appinbox") || route.route == "recommend.user"
+            let world = try await World(depth)
+            let answer = try await world.call(route.method, route.target, [], route.body())
+            #expect(answer.failure == (needsToken ? "stream-token-missing" : nil), "\(route) \(answer.text)")
+            try await world.set("bloomreach.require-jwt", "all")
+            let other = try await world.call(route.method, route.target, [], route.body())
+            #expect(other.failure == "stream-token-missing", "\(route)")
+        }
+    }
+
+    @Test(
+        "what is sent as Authorization and cannot be read",
+        arguments: [
+            "", "Token", "Bearer ", "Basic", "Basic !!!", "Basic bm9jb2xvbg==", "Digest a", "pubkey-demo-1",
+        ])
+    func malformed(_ value: String) async throws {
+        let world = try await World()
+        let body = Example.body(Example.ana, #""event_type":"view""#)
+        let answer = try await world.call(.post, Example.events, .authorization(value), body)
+        answer.expect(401, Example.noAccessKey, "malformed-authorization")
+    }
+
+    @Test("a key in the wrong place is not repeated in the journal")
+    func secretAsKey() async throws {
+        let world = try await World()
+        let answer = try await world.call(
+            .post, Example.events, .authorization("Token " + Example.secret), Example.body(Example.ana))
+        #expect(answer.failure == "unknown-key")
+        let entry = world.shown(answer.entry)
+        #expect(!entry.contains(Example.secret))
+    }
+}
+
+@Suite("Bloomreach's failures")
+struct FailureTests {
+    /// An invalid request body, and the answer in the form of its family.
+    struct Shape: Sendable, CustomStringConvertible {
+        let path: String
+        let body: String
+        let answer: String
+        let failure: String
+        let fields: World.Fields
+
+        init(_ path: String, _ body: String, _ answer: String, _ failure: String, by fields: World.Fields = .token) {
+            (self.path, self.body, self.answer, self.failure, self.fields) = (path, body, answer, failure, fields)
+        }
+
+        var description: String { "\(path) \(body)" }
+    }
+
+    @Test("each family of calls has its own shape of error", arguments: shapes)
+    func shape(_ example: Shape) async throws {
+        let world = try await World()
+        try await world.call(.post, example.path, example.fields, example.body).expect(
+            400, example.answer, example.failure)
+    }
+
+    private static let shapes: [Shape] = [
+        Shape(
+            Example.customers, #"{"customer_ids":7}"#, Example.errors("Field 'customer_ids' is invalid."),
+            "invalid-field"),
+        Shape(
+            Example.customers, Example.body(#"{"registered":7}"#), Example.errors("Field 'customer_ids' is invalid."),
+            "invalid-field"),
+        Shape(
+            Example.customers, Example.body(Example.ana, #""properties":[]"#),
+            Example.errors("Field 'properties' is invalid."), "invalid-field"),
+        Shape(
+            Example.events, Example.body(Example.ana, #""event_type":7"#),
+            Example.errors("Field 'event_type' is invalid."), "invalid-field"),
+        Shape(
+            Example.events, Example.body(Example.ana, #""event_type":"""#),
+            Example.errors("Field 'event_type' is required."), "missing-event-type"),
+        Shape(
+            Example.clicks, Example.body(Example.ana, #""url":7"#), Example.errors("Field 'url' is invalid."),
+            "invalid-field"),
+        Shape(
+            Example.attributes, Example.body(Example.ana),
+            Example.errors("attributes", "Field 'attributes' is required."), "missing-field"),
+        Shape(
+            Example.attributes, Example.body(Example.ana, #""attributes":[]"#),
+            Example.errors("attributes", "Field 'attributes' is invalid."), "invalid-field"),
+        Shape(
+            Example.attributes, #"{"attributes":[{"type":"id","id":"cookie"}]}"#,
+            Example.errors("customer_ids", "Must specify at least one customer ID"), "no-customer-ids"),
+        Shape(
+            Example.data + "/events", Example.body(Example.ana),
+            Example.errors("event_types", "Field 'event_types' is required."), "missing-field", by: .basic),
+        Shape(
+            Example.data + "/events", Example.body(Example.ana, #""event_types":[7]"#),
+            Example.errors("event_types", "Field 'event_types' is invalid."), "invalid-field", by: .basic),
+        Shape(
+            Example.data + "/export", #"{"format":"csv"}"#, Example.errors("format", "Field 'format' is invalid."),
+            "invalid-field", by: .basic),
+        Shape(
+            Example.selfCheck, Example.body(Example.ana, #""push_notification_id":"t""#),
+            Example.error("Field 'platform' is required."), "missing-field"),
+        Shape(
+            Example.selfCheck, Example.body(Example.ana, #""push_notification_id":"t","platform":"windows""#),
+            Example.error("Field 'platform' is invalid."), "invalid-field"),
+        Shape(Example.selfCheck, "{}", Example.error("Must specify at least one customer ID"), "no-customer-ids"),
+        Shape(
+            "/webxp/projects/demo-project-1/cookies/c/link-ids", "{}",
+            Example.error("Field 'external_ids' is required."), "missing-field"),
+        Shape(
+            "/webxp/projects/demo-project-1/cookies/c/link-ids", #"{"external_ids":{"cookie":"x"}}"#,
+            Example.error("Field 'external_ids' is invalid."), "invalid-field"),
+        Shape(
+            Example.mint, #"{"project_id":"demo-project-1"}"#, Example.error("Field 'kid' is required."),
+            "missing-field", by: []),
+        Shape(
+            Example.mint,
+            #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"a"},"exp":"soon"}"#,
+            Example.error("Field 'exp' is invalid."), "invalid-field", by: []),
+        Shape(Example.mint, "{}", Example.error("Invalid project id"), "invalid-project-id", by: []),
+        Shape(
+            Example.mint, #"{"project_id":"none"}"#, Example.error("Could not authenticate"), "unknown-project",
+            by: []),
+    ]
+
+    @Test(
+        "what a key lacks is told in the shape of the call",
+        arguments: [
+            (Example.customers, Example.errors("not authorized to update specified customer properties"), "customers"),
+            (Example.events, Example.errors("not authorized to track specified event"), "events"),
+            (Example.clicks, Example.errors("not authorized to track specified event"), "campaigns"),
+            (Example.attributes, Example.error("No permission"), "attributes"),
+            (Example.selfCheck, Example.error("No permission"), "selfcheck"),
+            ("/webxp/projects/demo-project-1/cookies/c/link-ids", Example.error("No permission"), "segments"),
+            (Example.inbox, Example.error("No permission"), "appinbox"),
+        ])
+    func permission(_ path: String, _ body: String, _ permission: String) async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            "bloomreach/accounts.yaml",
+            [(#"- key: "pubkey-demo-1""#, "- key: \"pubkey-demo-1\"\n        permissions: []")])
+        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        let answer = try await world.call(.post, path, .token, Example.body(Example.ana))
+        answer.expect(403, body, "no-permission")
+        #expect(answer.findings.first { $0.check == "permission" }?.expected == .text(permission))
     }
 }

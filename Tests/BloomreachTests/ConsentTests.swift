@@ -15,29 +15,6 @@ struct ConsentTests {
         try await World().call(.post, Content.consents, .token, body).expect(200, Content.consentCategories)
     }
 
-    @Test("with get-only POST is refused, as in the observed profile", arguments: Depth.allCases)
-    func getOnly(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let refused = #"{"success":false,"error":"Method not allowed"}"#
-        try await world.set("bloomreach.consents-method", "get-only")
-        let answer = try await world.call(.post, Content.consents, .token, "{}")
-        answer.expect(405, refused, "method-not-allowed")
-        #expect(answer["allow"] == "GET")
-        try await world.call(.get, Content.consents, .token).expect(200, Content.consentCategories)
-        try await world.set("bloomreach.consents-method", "post-and-get")
-        try await world.call(.post, Content.consents, .token).expect(200, Content.consentCategories)
-    }
-
-    @Test("a stream has those of its project, and a private key reads them too")
-    func consentAccess() async throws {
-        let world = try await World()
-        for method in [HTTPRequest.Method.get, .post] {
-            try await world.call(method, "/data/v2/streams/demo-stream-1/consent/categories")
-                .expect(200, Content.consentCategories)
-        }
-        try await world.call(.get, Content.consents, .basic).expect(200, Content.consentCategories)
-    }
-
     @Test("an event of consent moves the attribute of its category, and one that is incomplete revokes")
     func consentEvents() async throws {
         let world = try await World()
@@ -102,16 +79,6 @@ struct ConsentTests {
         + #""content":[{"id":"seg-2","segmentation_id":"segmentation-2"}],"merchandising":[]}"#
     private static let anasCookie = "?cookie=c0000000-0000-4000-8000-00000000000a"
 
-    @Test("they are found by cookie, however it is spelled", arguments: Depth.allCases)
-    func segments(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        for query in [Self.anasCookie, "?cookie=" + Self.anasCookie, "?cookie=c0000000-0000-4000-8000-00000000000%61"] {
-            try await world.call(.get, Content.segments + query, .token).expect(200, Self.anasSegments)
-        }
-        try await world.call(.get, "/webxp/streams/demo-stream-1/segments" + Self.anasCookie)
-            .expect(200, Self.anasSegments)
-    }
-
     @Test(
         "an unknown cookie, one in other letters, and a customer without segments have none",
         arguments: [
@@ -120,12 +87,6 @@ struct ConsentTests {
         ])
     func noSegments(_ cookie: String) async throws {
         try await World().call(.get, "\(Content.segments)?cookie=\(cookie)", .token).expect(200, "{}")
-    }
-
-    @Test("a cookie must be there", arguments: ["", "?cookie=", "?cookie", "?Cookie=a"])
-    func noCookie(_ query: String) async throws {
-        try await World().call(.get, Content.segments + query, .token)
-            .expect(400, Content.missing("cookie"), "missing-field")
     }
 
     @Test("a customer token must be of whoever has the cookie; of an unknown one nobody can tell")
@@ -158,5 +119,137 @@ struct ConsentTests {
         try await world.call(
             .get, Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000b", .token
         ).expect(200, segments)
+    }
+}
+
+/// The rules of recommendations and of computed attributes.
+@Suite("Bloomreach's recommendations and computed attributes")
+struct RecommendationTests {
+    private typealias Content = ContentExample
+
+    // MARK: - Recommendations
+
+    private func recommend(_ world: World, _ members: String) async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, Content.recommendations, .streamBearer, "{\(Content.anaIDs),\"engine_id\":\(members)}")
+    }
+
+    @Test("the same recommendations are an attribute of a project, but not of somebody unknown")
+    func recommendationAttribute() async throws {
+        let world = try await World()
+        func ask(_ ids: String, _ attribute: String) async throws -> ReceivedAnswer {
+            try await world.call(
+                .post, Example.attributes, .token, #"{\#(ids),"attributes":[\#(attribute)]}"#)
+        }
+        let attribute =
+            #"{"type":"recommendation","id":"bestsellers","fillWithRandom":true,"size":2,"#
+            + #""catalogAttributesWhitelist":["price"]}"#
+        let answer = try await ask(Content.anaIDs, attribute)
+        let id = try #require(answer.json["results"]?[0]?["value"]?[0]?["recommendation_id"]?.string)
+        func item(_ item: String, _ price: String) -> String {
+            #"{"engine_name":"bestsellers","item_id":"\#(item)","recommendation_id":"\#(id)","#
+                + #""recommendation_variant_id":null,"price":\#(price)}"#
+        }
+        answer.expect(
+            200,
+            #"{"success":true,"results":[{"success":true,"value":[\#(item("item-1", "9.5")),\#(item("item-2", "14"))]}]}"#
+        )
+        #expect(try await recommend(world, #""bestsellers""#).json["data"]?[0]?["recommendation_id"]?.string == id)
+        try await ask(#""customer_ids":{"registered":"nobody"}"#, attribute).expect(
+            404, #"{"success":false,"errors":{"_global":["Customer does not exist"]}}"#, "customer-not-found")
+        try await ask(Content.anaIDs, #"{"type":"recommendation","id":"none"}"#)
+            .expect(200, #"{"success":true,"results":[{"success":false,"error":"Not Found"}]}"#)
+    }
+
+    @Test(
+        "a call for recommendations checks its fields",
+        arguments: [
+            (#"null"#, "Field 'engine_id' is required.", "missing-field"),
+            (#"1"#, "Field 'engine_id' is invalid.", "invalid-field"),
+            (
+                #""bestsellers","fill_with_random":1,"size":"x""#, "Field 'fill_with_random' is invalid.",
+                "invalid-field"
+            ),
+            (#""bestsellers","size":-1"#, "Field 'size' is invalid.", "invalid-field"),
+            (#""bestsellers","size":1.5"#, "Field 'size' is invalid.", "invalid-field"),
+            (#""bestsellers","items":[]"#, "Field 'items' is invalid.", "invalid-field"),
+            (#""bestsellers","no_track":"yes""#, "Field 'no_track' is invalid.", "invalid-field"),
+            (
+                #""bestsellers","catalog_attributes_whitelist":"name""#,
+                "Field 'catalog_attributes_whitelist' is invalid.", "invalid-field"
+            ),
+        ])
+    func recommendationFields(_ members: String, _ text: String, _ failure: String) async throws {
+        try await recommend(try await World(), members)
+            .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
+    }
+
+    @Test("an engine that a stream does not have is an error of the server", arguments: Depth.allCases)
+    func unknownEngine(_ depth: Depth) async throws {
+        let answer = try await recommend(try await World(depth), #""none""#)
+        answer.expect(500, "Internal Server Error", "unknown-engine")
+        #expect(
+            answer.entry?.explanation == "the project has no engine none; known are bestsellers, also-bought")
+    }
+
+    @Test("recommendations of a stream need a token, which stands in for the ids")
+    func recommendationAccess() async throws {
+        let world = try await World()
+        try await world.call(.post, Content.recommendations, [], Content.ofAna(#""engine_id":"bestsellers""#))
+            .expect(401, #"{"success":false,"error":"missing token"}"#, "stream-token-missing")
+        try await world.call(.post, Content.recommendations, .streamBearer, #"{"engine_id":"bestsellers"}"#)
+            .expect(200)
+    }
+
+    @Test(
+        "an attribute that is none is repeated as Python 2 shows it",
+        arguments: [
+            (#"{"type":"propertyrrr","property":"last_name"}"#, "{u'property': u'last_name', u'type': u'propertyrrr'}"),
+            (
+                #"{"type":"it's","a":[null,true,1.50,{"b":"é\u20ac\ud83d\ude00"}]}"#,
+                #"{u'a': [None, True, 1.50, {u'b': u'\xe9\u20ac\U0001f600'}], u'type': u'it\'s'}"#
+            ),
+            (#"{"type":"a\"\\\n"}"#, #"{u'type': u'a"\\\n'}"#), (#""x""#, "u'x'"),
+        ])
+    func unreadable(_ attribute: String, _ shown: String) async throws {
+        let answer = try await World().call(
+            .post, Example.attributes, .token, #"{\#(Content.anaIDs),"attributes":[\#(attribute)]}"#)
+        #expect(answer.status == 400)
+        #expect(
+            answer.json["errors"]?["attributes"]?["0"]?[0]?.string == "Could not parse \(shown). Invalid type.")
+    }
+
+    // MARK: - Computed attributes
+
+    @Test(
+        "what is computed of a customer stands in the fixture, for each kind",
+        arguments: [
+            ("segmentation", "segmentation-1", #""loyal""#, #""others""#),
+            ("expression", "expression-1", "41.5", "null"),
+            ("aggregate", "aggregate-1", "3", "0"), ("prediction", "prediction-1", "0.75", "null"),
+        ])
+    func computed(_ type: String, _ id: String, _ anas: String, _ others: String) async throws {
+        let world = try await World()
+        for (ids, value) in [(Content.anaIDs, anas), (Content.benIDs, others)] {
+            try await world.call(
+                .post, Example.attributes, .token,
+                #"{\#(ids),"attributes":[{"type":"\#(type)","id":"\#(id)"}]}"#
+            ).expect(200, #"{"success":true,"results":[{"success":true,"value":\#(value)}]}"#)
+        }
+    }
+
+    @Test(
+        "what is not there is unknown, in the words for its kind",
+        arguments: [
+            ("segmentation", "Segmentation"), ("expression", "Expression"), ("aggregate", "Aggregation"),
+            ("prediction", "Prediction"),
+        ])
+    func unknownComputed(_ type: String, _ title: String) async throws {
+        try await World().call(
+            .post, Example.attributes, .token,
+            #"{\#(Content.anaIDs),"attributes":[{"type":"\#(type)","id":"x"}]}"#
+        ).expect(
+            404, #"{"success":false,"errors":{"_global":["\#(title) with id x does not exist"]}}"#,
+            "attribute-unknown-id")
     }
 }

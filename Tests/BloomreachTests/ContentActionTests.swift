@@ -67,13 +67,6 @@ struct ContentActionTests {
         #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).status == 200)
     }
 
-    @Test("another device reads, and the first one learns of it")
-    func reading() async throws {
-        let world = try await World()
-        try await world.act("read-inbox-message", #"{\#(Self.ana),"message":"msg-html-1"}"#)
-        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == ["msg-html-1"])
-    }
-
     @Test("a customer may be named by any id, and of any project")
     func customers() async throws {
         let world = try await World()
@@ -159,5 +152,113 @@ struct ContentActionTests {
         #expect(try await world.fetchInbox().messageIDs.count == Inbox.capacity)
         try await world.act("delete-inbox-message", #"{\#(Self.ana),"message":"m3"}"#)
         #expect(try await world.act("add-inbox-message", "{\(Self.ana),\(Self.message)}").status == 200)
+    }
+}
+
+/// The rules of content blocks.
+@Suite("Bloomreach's content blocks")
+struct ContentBlockTests {
+    private typealias Content = ContentExample
+
+    @Test("a client that has the answer gets 304 and nothing", arguments: Depth.allCases)
+    func entityTags(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let body = Content.ofAna(#""content_block_ids":["block-2"]"#)
+        let first = try await world.call(.post, Content.blocks, .token, body)
+        let tag = try #require(first["etag"])
+        for known in [tag, "W/" + tag, "\"other\", \(tag)", "*"] {
+            let answer = try await world.call(
+                .post, Content.blocks, .token + [("if-none-match", known)], body)
+            answer.expect(304, "")
+            #expect(answer["etag"] == tag)
+            #expect(answer["content-type"] == nil)
+        }
+        try await world.call(.post, Content.blocks, .token + [("if-none-match", "\"other\"")], body)
+            .expect(200, first.text)
+        let ben = try await world.call(
+            .post, Content.blocks, .token + [("if-none-match", tag)],
+            Content.ofBen(#""content_block_ids":["block-2"]"#))
+        ben.expect(200)
+        #expect(ben["etag"] != tag)
+    }
+
+    @Test(
+        "a call for blocks checks its fields",
+        arguments: [
+            (#"{"content_block_ids":["block-2"]}"#, "Must specify at least one customer ID", "no-customer-ids"),
+            (Content.ofAna(), "Field 'content_block_ids' is required.", "missing-field"),
+            (Content.ofAna(#""content_block_ids":{}"#), "Field 'content_block_ids' is invalid.", "invalid-field"),
+            (Content.ofAna(#""content_block_ids":[null]"#), "Field 'content_block_ids' is invalid.", "invalid-field"),
+            (
+                Content.ofAna(#""content_block_ids":[\#(String(repeating: "\"a\",", count: 500))"a"]"#),
+                "Field 'content_block_ids' is invalid.", "invalid-field"
+            ),
+        ])
+    func blockFields(_ body: String, _ text: String, _ failure: String) async throws {
+        try await World().call(.post, Content.blocks, .token, body)
+            .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
+    }
+
+    @Test("a customer token must be of the ids that ask for a block")
+    func blockBinding() async throws {
+        let answer = try await World().call(
+            .post, Content.blocks, .bearer, Content.ofBen(#""content_block_ids":["block-2"]"#))
+        #expect(answer.failure == "customer-token-ids-mismatch")
+    }
+}
+
+/// The rules of in-app messages beyond the spec's examples.
+@Suite("Bloomreach's in-app messages")
+struct InAppMessageTests {
+    private typealias Content = ContentExample
+
+    @Test("a message with an audience comes to those it names, in their own words")
+    func audience() async throws {
+        let world = try await World()
+        let ana = try await world.call(.post, Content.messages, .token, Content.ofAna(#""device":"ios""#))
+        #expect(ana.json["data"]?.array?.map { $0["id"] } == ["inapp-1", "inapp-html-1"])
+        #expect(ana.text.contains("<h1>Happy birthday, Ana</h1>"))
+        #expect(ana.json["data"]?[1]?["close_timeout"] == .null, "what the fixture leaves out is null")
+        #expect(ana.json["data"]?[1]?["date_filter"]?.text == #"{"enabled":false,"from_date":null,"to_date":null}"#)
+        #expect(ana.json["data"]?[1]?["audience"] == nil)
+        let ben = try await world.call(.post, Content.messages, .token, Content.ofBen())
+        #expect(ben.json["data"]?.array?.map { $0["id"] } == ["inapp-1"])
+    }
+
+    @Test("personal words are those of the moment, and nothing in them ends a string")
+    func changedProperty() async throws {
+        let world = try await World()
+        try await world.call(
+            .post, "/track/v2/projects/demo-project-1/customers", .token,
+            Content.ofAna(#""properties":{"first_name":"A\"}]<b>"}"#)
+        ).expect(200)
+        let ana = try await world.call(.post, Content.messages, .token, Content.ofAna())
+        #expect(
+            ana.json["data"]?[1]?["payload_html"]?.string?.contains(#"<h1>Happy birthday, A"}]<b></h1>"#) == true)
+    }
+
+    @Test("somebody unknown gets what everybody gets")
+    func unknownReader() async throws {
+        try await World().call(.post, Content.messages, .token, #"{"customer_ids":{"registered":"x"}}"#)
+            .expect(200, #"{"success":true,"data":[\#(Content.welcome)]}"#)
+    }
+
+    @Test("a project without messages answers with none")
+    func noMessages() async throws {
+        try await World().call(
+            .post, "/webxp/s/demo-project-2/inappmessages", [("authorization", "Token pubkey-demo-2")], Content.ofAna()
+        ).expect(200, #"{"success":true,"data":[]}"#)
+    }
+
+    @Test(
+        "a call for messages checks its fields",
+        arguments: [
+            (#"{}"#, "Must specify at least one customer ID", "no-customer-ids"),
+            (Content.ofAna(#""device":"windows""#), "Field 'device' is invalid.", "invalid-field"),
+            (Content.ofAna(#""device":1"#), "Field 'device' is invalid.", "invalid-field"),
+        ])
+    func messageFields(_ body: String, _ text: String, _ failure: String) async throws {
+        try await World().call(.post, Content.messages, .token, body)
+            .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 }

@@ -70,9 +70,6 @@ struct ContentFixtureTests {
     private static let messages: [Fault] = [
         fault("in-app-messages", "      name: \"Welcome\"\n", "", at: "id: \"inapp-1\"", "member “name” is missing"),
         fault("in-app-messages", "variant_id: 1", "variant_id: 1.5", at: "1.5", "expected a whole number"),
-        fault(
-            "in-app-messages", "frequency: always", "frequency: sometimes", at: "sometimes",
-            "“sometimes” is not one of always"),
         fault("in-app-messages", "message_type: modal", "message_type: model", at: "model", "; did you mean “modal”?"),
         fault("in-app-messages", "load_delay: 500", "load_delay: 0.5", at: "0.5", "expected a whole number"),
         fault(
@@ -112,9 +109,6 @@ struct ContentFixtureTests {
         fault(
             "in-app-messages", "        title_enabled: true", "        title_enable: true", at: "title_enable:",
             "unknown member “title_enable”; did you mean “title_enabled”?"),
-        fault(
-            "in-app-messages", "button_corner_radius: \"8px\"", "button_corner_radius: \"8dp\"", at: "\"8dp\"",
-            "“8dp” is not a size in pixels, such as 22px; iOS reads 0 from any other unit"),
         fault(
             "in-app-messages", "is_html: true", "is_html: true\n      payload_html_: x", at: "payload_html_",
             "unknown member “payload_html_”"),
@@ -213,6 +207,34 @@ struct ContentFixtureTests {
         guard let start = (isLast ? ranges.last : ranges.first)?.lowerBound else { return nil }
         let before = file[..<start].split(separator: "\n", omittingEmptySubsequences: false)
         return (before.count, (before.last?.count ?? 0) + 1)
+    }
+
+    @Test("what the vendor's own messages hold loads, with a remark where a client may read it otherwise")
+    func recorded() async throws {
+        let fixtures = try OwnFixtures()
+        let messages = "bloomreach/content/in-app-messages.yaml"
+        try fixtures.put(
+            messages,
+            [
+                ("button_corner_radius: \"8px\"", "button_corner_radius: \"12dp\""),
+                ("frequency: only_once", "frequency: unknown"),
+            ])
+        let list = "url_params: [{ utm_source: \"x\" }, {}]"
+        try fixtures.put(
+            "bloomreach/content/app-inbox.yaml",
+            [("url_params: { utm_source: \"demo\", utm_medium: \"app_inbox\", utm_campaign: \"news\" }", list)])
+        #expect(try fixtures.text("bloomreach/content/app-inbox.yaml").contains("utm_medium: \"app_inbox\""))
+        let store = fixtures.store
+        let emulator = try Emulator(fixtures: store, loaders: Catalog.vendors.filter { $0.identity.id == "bloomreach" })
+        #expect(
+            store.remarks.map { $0.replacing(#/^.*yaml:[0-9]+:[0-9]+: /#, with: "") } == [
+                "“unknown” is not one of always, only_once, once_per_visit, until_visitor_interacts; known are always, "
+                    + "only_once, once_per_visit, until_visitor_interacts",
+                "“12dp” is not a size in pixels, such as 22px; iOS reads 0 from any other unit",
+            ])
+        let world = try await World(on: Stage(emulator))
+        let inbox = try await world.fetchInbox()
+        #expect(inbox.text.contains(#""url_params":[{"utm_source":"x"},{}]"#), "\(inbox.text)")
     }
 
     @Test("a file may say nothing of a project, and the project has no such content then")

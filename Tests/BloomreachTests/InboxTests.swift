@@ -1,6 +1,9 @@
+import Emulation
 import JSON
 import Support
 import Testing
+
+@testable import Bloomreach
 
 /// The rules of the app inbox beyond the spec's examples.
 @Suite("Bloomreach's app inbox")
@@ -9,29 +12,6 @@ struct InboxTests {
 
     // MARK: - Ownership
 
-    @Test("it is shared by the devices of a customer, and read flags stay")
-    func shared() async throws {
-        let world = try await World()
-        try await world.markAsRead(#"["msg-html-1"]"#, owner: #""customer_ids":{"registered":"ana@example.test"}"#)
-            .expect(200, Content.done)
-        let other = try await world.call(
-            .post, Example.inbox, .token,
-            #"{"customer_ids":{"cookie":"another-device","registered":"ana@example.test"}}"#)
-        #expect(other.json["messages"]?.array?.map { $0["is_read"] } == [false, true])
-        #expect(other.json["sync_token"] == "v1.1.1.3")
-    }
-
-    @Test("a cookie alone opens none, not even that of a known customer")
-    func cookieAlone() async throws {
-        let world = try await World()
-        let body = #"{"customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000a"}}"#
-        try await world.call(.post, Example.inbox, .token, body).expect(200, Content.noMessages)
-        try await world.call(.post, Example.inbox, .token, #"{"customer_ids":{"registered":"nobody"}}"#)
-            .expect(200, Content.noMessages)
-        try await world.markAsRead(#"["msg-push-1"]"#, owner: String(body.dropFirst().dropLast()))
-            .expect(400, #"{"success":false,"error":"unknown message id"}"#, "message-not-found")
-    }
-
     @Test("another project's customer of the same ids has another one")
     func otherProject() async throws {
         let world = try await World()
@@ -39,19 +19,6 @@ struct InboxTests {
             .post, "/webxp/projects/demo-project-2/appinbox/fetch", [("authorization", "Token pubkey-demo-2")],
             Content.ofAna()
         ).expect(200, Content.noMessages)
-    }
-
-    @Test("a stream shows that of its project to a token", arguments: Depth.allCases)
-    func stream(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        try await world.call(.post, Example.streamInbox, .streamBearer, Content.ofAna())
-            .expect(200, Content.anasInbox)
-        try await world.call(.post, Example.streamInbox, .streamBearer, "{}").expect(200, Content.anasInbox)
-        try await world.call(
-            .post, "/webxp/streams/demo-stream-1/appinbox/markasread", .streamBearer,
-            #"{"message_ids":["msg-push-1"],"sync_token":"v1.1.1.2"}"#
-        ).expect(200, Content.done)
-        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == ["msg-push-1"])
     }
 
     // MARK: - Listed messages
@@ -132,6 +99,16 @@ struct InboxTests {
 
     // MARK: - Changes of the customer
 
+    @Test("a guest who signs in finds that of the customer")
+    func signIn() async throws {
+        let world = try await World()
+        let ids = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c","registered":"ana@example.test"}"#
+        try await world.call(
+            .post, "/track/v2/projects/demo-project-1/customers", .token, #"{\#(ids),"properties":{}}"#
+        ).expect(200)
+        try await world.call(.post, Example.inbox, .token, "{\(ids)}").expect(200, Content.anasInbox)
+    }
+
     @Test("a customer who becomes anonymous loses it, and old tokens are stale for whoever gets the ids back")
     func anonymized() async throws {
         let world = try await World()
@@ -144,28 +121,144 @@ struct InboxTests {
         ).expect(200)
         try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).expect(410, Content.staleToken, "sync-token-stale")
     }
+}
 
-    @Test("a guest who signs in finds that of the customer")
-    func signIn() async throws {
-        let world = try await World()
-        let ids = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c","registered":"ana@example.test"}"#
-        try await world.call(
-            .post, "/track/v2/projects/demo-project-1/customers", .token, #"{\#(ids),"properties":{}}"#
-        ).expect(200)
-        try await world.call(.post, Example.inbox, .token, "{\(ids)}").expect(200, Content.anasInbox)
+/// What sync tokens tell clients, and how messages are marked as read.
+@Suite("Bloomreach's sync tokens and read flags")
+struct SyncTokenTests {
+    private typealias Content = ContentExample
+
+    // MARK: - Sync tokens
+
+    @Test(
+        "a token of this inbox that is ahead, or of another one, brings all messages",
+        arguments: ["v1.1.1.9", "v1.1.2.0", "v1.1.9.99", "v1.2.1.1", "v1.77.5.0", "v1.2.1.999"])
+    func lenient(_ token: String) async throws {
+        try await World().fetchInbox(#""sync_token":"\#(token)""#).expect(200, Content.anasInbox)
     }
 
-    @Test("a token that is minted for other ids does not open it")
-    func binding() async throws {
+    @Test("no token, an empty one and null bring all messages", arguments: ["null", #""""#])
+    func absent(_ token: String) async throws {
+        try await World().fetchInbox(#""sync_token":\#(token)"#).expect(200, Content.anasInbox)
+    }
+
+    @Test(
+        "a string of any other form is refused",
+        arguments: [
+            "abc", "v1", "v1.1.1", "v1.1.1.2.3", "v2.1.1.2", "V1.1.1.2", "v1.1.1.-2", "v1.1.1.+2", "v1.01.1.2",
+            "v1.1.1.", "v1..1.2", "v1.0.1.2", "v1.1.0.2", " v1.1.1.2", "v1.1.1.99999999999999999999", "v1.1.1.2\\n",
+            "v1.१.1.2",
+        ])
+    func unreadable(_ token: String) async throws {
         let world = try await World()
-        let body = #"{"error":"token does not belong to these customer ids","success":false}"#
-        let answer = try await world.call(.post, Example.inbox, .bearer, Content.ofBen())
-        #expect(answer.status == 401)
-        #expect(answer.json.isEquivalent(to: try JSON.parse(body.utf8)))
-        #expect(answer.failure == "customer-token-ids-mismatch")
-        let marked = try await world.call(
-            .post, Example.markAsRead, .bearer,
-            Content.ofBen(#""message_ids":["msg-push-2"],"sync_token":"v1.2.1.1""#))
-        #expect(marked.failure == "customer-token-ids-mismatch")
+        let answer = try await world.fetchInbox(#""sync_token":"\#(token)""#)
+        answer.expect(410, Content.staleToken, "sync-token-unknown")
+        #expect(answer.outcome(of: "sync-token") == .failed)
+        try await world.markAsRead(#"["msg-push-1"]"#, token: #""\#(token)""#)
+            .expect(410, Content.staleToken, "sync-token-unknown")
+    }
+
+    @Test("the first token is any of this epoch: what is stamped higher comes")
+    func deltas() async throws {
+        let world = try await World()
+        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.0""#).messageIDs == ["msg-push-1", "msg-html-1"])
+        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.1""#).messageIDs == ["msg-html-1"])
+        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == [])
+    }
+
+    @Test("with full-resync nothing is refused, and everything comes")
+    func fullResync() async throws {
+        let world = try await World()
+        try await world.set("bloomreach.sync-token-check", "full-resync")
+        try await world.fetchInbox(#""sync_token":"abc""#).expect(200, Content.anasInbox)
+        try await world.act("clear-inbox", #"{"customer":"ana@example.test"}"#)
+        try await world.fetchInbox(#""sync_token":"v1.1.1.2""#)
+            .expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.2.2"}"#)
+        try await world.set("bloomreach.sync-token-check", "gone")
+        try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).expect(410, Content.staleToken, "sync-token-stale")
+    }
+
+    @Test("with full-resync a message is marked whatever token comes with it")
+    func fullResyncMarks() async throws {
+        let world = try await World()
+        try await world.set("bloomreach.sync-token-check", "full-resync")
+        try await world.markAsRead(#"["msg-push-1"]"#, token: #""abc""#).expect(200, Content.done)
+    }
+
+    // MARK: - Marking
+
+    @Test("what is read already takes no new number, and one message may be named twice")
+    func markTwice() async throws {
+        let world = try await World()
+        for _ in 0..<2 { try await world.markAsRead(#"["msg-push-1","msg-push-1"]"#).expect(200, Content.done) }
+        #expect(try await world.fetchInbox().json["sync_token"] == "v1.1.1.3")
+    }
+
+    @Test("an unknown message has none marked")
+    func unknownMessage() async throws {
+        let world = try await World()
+        let answer = try await world.markAsRead(#"["msg-push-1","msg-push-2"]"#)
+        answer.expect(400, #"{"success":false,"error":"unknown message id"}"#, "message-not-found")
+        #expect(answer.entry?.record.reason?.contains("msg-push-2") == true)
+        try await world.fetchInbox().expect(200, Content.anasInbox)
+    }
+
+    @Test("the token that came with a message may be old, and of another customer")
+    func oldTokens() async throws {
+        let world = try await World()
+        for token in [#""v1.1.1.0""#, #""v1.9.9.9""#] {
+            try await world.markAsRead(#"["msg-push-1"]"#, token: token).expect(200, Content.done)
+        }
+    }
+
+    @Test(
+        "fields are checked in their order",
+        arguments: [
+            (
+                #"{"message_ids":["m"],"sync_token":"v1.1.1.2"}"#, #"Must specify at least one customer ID"#,
+                "no-customer-ids"
+            ),
+            (#"{"customer_ids":3}"#, "Field 'customer_ids' is invalid.", "invalid-field"),
+            (#"{"customer_ids":{"registered":1}}"#, "Field 'customer_ids' is invalid.", "invalid-field"),
+            (Content.ofAna(), "Field 'message_ids' is required.", "missing-field"),
+            (Content.ofAna(#""message_ids":null"#), "Field 'message_ids' is required.", "missing-field"),
+            (Content.ofAna(#""message_ids":"m""#), "Field 'message_ids' is invalid.", "invalid-field"),
+            (Content.ofAna(#""message_ids":[]"#), "Field 'message_ids' is invalid.", "invalid-field"),
+            (Content.ofAna(#""message_ids":["m",1]"#), "Field 'message_ids' is invalid.", "invalid-field"),
+            (
+                Content.ofAna(#""message_ids":[\#(String(repeating: "\"m\",", count: 200))"m"]"#),
+                "Field 'message_ids' is invalid.", "invalid-field"
+            ),
+            (Content.ofAna(#""message_ids":["m"]"#), "Field 'sync_token' is required.", "missing-field"),
+            (Content.ofAna(#""message_ids":["m"],"sync_token":1"#), "Field 'sync_token' is invalid.", "invalid-field"),
+        ])
+    func markFields(_ body: String, _ text: String, _ failure: String) async throws {
+        try await World().call(.post, Example.markAsRead, .token, body)
+            .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
+    }
+
+    @Test(
+        "a fetch checks its fields too",
+        arguments: [
+            (#"{}"#, #"Must specify at least one customer ID"#, "no-customer-ids"),
+            (Content.ofAna(#""application_id":1"#), "Field 'application_id' is invalid.", "invalid-field"),
+            (Content.ofAna(#""sync_token":1"#), "Field 'sync_token' is invalid.", "invalid-field"),
+            (
+                Content.ofAna(#""application_id":1,"sync_token":1"#), "Field 'application_id' is invalid.",
+                "invalid-field"
+            ),
+        ])
+    func fetchFields(_ body: String, _ text: String, _ failure: String) async throws {
+        try await World().call(.post, Example.inbox, .token, body)
+            .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
+    }
+
+    // MARK: - Values
+
+    @Test("a token is read in the one form that it is written in")
+    func tokenForm() {
+        #expect(SyncToken("v1.3.2.10") == SyncToken(customer: 3, epoch: 2, counter: 10))
+        #expect(SyncToken(customer: 3, epoch: 2, counter: 10).text == "v1.3.2.10")
+        #expect(SyncToken("v1.3.2.0") != nil)
     }
 }

@@ -41,178 +41,148 @@ struct ReasonTests {
 
     private static let signatures: [Mistake] = [
         Mistake(
-            description: "white space added",
-            phrases: [
-                "private key of project demo-project-1 privkey-demo-1",
-                "white space is added at the ends of the secret",
-            ],
-            send: inbox { "Bearer " + (try signed(privateSecret + "\n")) }),
+            "white space added",
+            says: "private key of project demo-project-1 privkey-demo-1",
+            "white space is added at the ends of the secret",
+            by: inbox { "Bearer " + (try signed(privateSecret + "\n")) }),
         Mistake(
-            description: "secret base64-encoded", phrases: ["the key is the base64 text of the secret"],
-            send: inbox { "Bearer " + (try signed("ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")) }),
+            "secret base64-encoded", says: "the key is the base64 text of the secret",
+            by: inbox { "Bearer " + (try signed("ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")) }),
         Mistake(
-            description: "a stream's key for the project's",
-            phrases: [
-                "matches the secret of signing key of stream demo-stream-1 signkey-demo-1"
-            ],
-            send: inbox { "Bearer " + (try signed(streamSecret)) }),
+            "a stream's key for the project's",
+            says: "matches the secret of signing key of stream demo-stream-1 signkey-demo-1",
+            by: inbox { "Bearer " + (try signed(streamSecret)) }),
         Mistake(
-            description: "the project's key for a stream's",
-            phrases: [
-                "matches the secret of private key of project demo-project-1 privkey-demo-1"
-            ],
-            send: streamInbox {
+            "the project's key for a stream's",
+            says: "matches the secret of private key of project demo-project-1 privkey-demo-1",
+            by: streamInbox {
                 "Bearer " + (try signed(privateSecret, kid: "signkey-demo-1", .hs512, claims: streamClaims))
             }),
         Mistake(
-            description: "a public key as kid",
-            phrases: [
-                "private key of project demo-project-1", "pubkey-demo-1", "public key of project demo-project-1",
-            ],
-            send: inbox { "Bearer " + (try signed(privateSecret, kid: "pubkey-demo-1")) }),
+            "a public key as kid",
+            says: "private key of project demo-project-1", "pubkey-demo-1", "public key of project demo-project-1",
+            by: inbox { "Bearer " + (try signed(privateSecret, kid: "pubkey-demo-1")) }),
         Mistake(
-            description: "a stream's kid", phrases: ["signing key of stream demo-stream-1 signkey-demo-1"],
-            send: inbox { "Bearer " + (try signed(streamSecret, kid: "signkey-demo-1")) }),
+            "a stream's kid", says: "signing key of stream demo-stream-1 signkey-demo-1",
+            by: inbox { "Bearer " + (try signed(streamSecret, kid: "signkey-demo-1")) }),
         Mistake(
-            description: "a kid of nobody",
-            phrases: [
-                "key-x", "Nobody has a key of that id",
-                "matches the private key of project demo-project-1 privkey-demo-1",
-            ],
-            send: inbox { "Bearer " + (try signed(privateSecret, kid: "key-x")) }),
+            "a kid of nobody",
+            says: "key-x", "Nobody has a key of that id",
+            "matches the private key of project demo-project-1 privkey-demo-1",
+            by: inbox { "Bearer " + (try signed(privateSecret, kid: "key-x")) }),
         Mistake(
-            description: "typ in small letters", phrases: ["jwt", "JWT", "Case matters"],
-            send: inbox { "Bearer " + (try signed(privateSecret, typ: "jwt")) }),
+            "typ in small letters", says: "jwt", "JWT", "Case matters",
+            by: inbox { "Bearer " + (try signed(privateSecret, typ: "jwt")) }),
     ]
 
     private static let credentials: [Mistake] = [
         Mistake(
-            description: "a public key as Bearer", phrases: ["public key of project demo-project-1", "Token KEY"],
-            send: inbox { "Bearer pubkey-demo-1" }),
+            "a public key as Bearer", says: "public key of project demo-project-1", "Token KEY",
+            by: inbox { "Bearer pubkey-demo-1" }),
         Mistake(
-            description: "a secret as Bearer", secrets: [privateSecret],
-            phrases: ["the secret of the private key of project demo-project-1 privkey-demo-1", "never sent"],
-            send: inbox { "Bearer " + privateSecret }),
+            "a secret as Bearer",
+            says: "the secret of the private key of project demo-project-1 privkey-demo-1", "never sent",
+            hides: [privateSecret],
+            by: inbox { "Bearer " + privateSecret }),
         Mistake(
-            description: "a JWT as Token", secrets: [Example.jwtAna], phrases: ["a JWT, which is sent as Bearer JWT"],
-            send: inbox { "Token " + Example.jwtAna }),
+            "a JWT as Token", says: "a JWT, which is sent as Bearer JWT", hides: [Example.jwtAna],
+            by: inbox { "Token " + Example.jwtAna }),
         Mistake(
-            description: "another project's public key", phrases: ["demo-project-1", "a public key of demo-project-2"],
-            send: inbox { "Token pubkey-demo-2" }),
+            "another project's public key", says: "demo-project-1", "a public key of demo-project-2",
+            by: inbox { "Token pubkey-demo-2" }),
         Mistake(
-            description: "a private key's id as Token",
-            phrases: ["the id of the private key of project demo-project-1"],
-            send: inbox { "Token privkey-demo-1" }),
+            "a private key's id as Token", says: "the id of the private key of project demo-project-1",
+            by: inbox { "Token privkey-demo-1" }),
+        Mistake("a public key in Basic", says: "private key of demo-project-1", "a public key of demo-project-1") {
+            let pair = Base64URL.encode(Array("pubkey-demo-1:x".utf8))
+            return try await $0.call(
+                .post, Example.events, [("authorization", "Basic " + pair)],
+                Example.body(Example.ana, #""event_type":"x""#))
+        },
+        Mistake("a wrong secret in Basic", says: "the secret of private key privkey-demo-1", "another text") {
+            let pair = Base64URL.encode(Array("privkey-demo-1:x".utf8))
+            return try await $0.call(
+                .post, Example.events, [("authorization", "Basic " + pair)],
+                Example.body(Example.ana, #""event_type":"x""#))
+        },
+        basic(
+            "Basic with a forgotten encoding", "privkey-demo-1:" + privateSecret,
+            says: "ID:SECRET that is not in base64"),
+        basic(
+            "Basic with half an encoding", "privkey-demo-1:" + Base64URL.encode(Array(privateSecret.utf8)),
+            says: "base64 of a part of ID:SECRET"),
+        basic(
+            "id and secret swapped in Basic", Base64URL.encode(Array((privateSecret + ":privkey-demo-1").utf8)),
+            says: "found the secret of the private key of project demo-project-1"),
+        basic(
+            "a line break behind the secret", Base64URL.encode(Array("privkey-demo-1:\(privateSecret)\n".utf8)),
+            says: "differs from the secret of private key privkey-demo-1. Only blanks or quotes differ"),
         Mistake(
-            description: "a public key in Basic",
-            phrases: ["private key of demo-project-1", "a public key of demo-project-1"],
-            send: {
-                let pair = Base64URL.encode(Array("pubkey-demo-1:x".utf8))
-                return try await $0.call(
-                    .post, Example.events, [("authorization", "Basic " + pair)],
-                    Example.body(Example.ana, #""event_type":"x""#))
-            }),
-        Mistake(
-            description: "a wrong secret in Basic",
-            phrases: ["the secret of private key privkey-demo-1", "another text"],
-            send: {
-                let pair = Base64URL.encode(Array("privkey-demo-1:x".utf8))
-                return try await $0.call(
-                    .post, Example.events, [("authorization", "Basic " + pair)],
-                    Example.body(Example.ana, #""event_type":"x""#))
-            }),
-        Mistake(
-            description: "a stream in the path of a project",
-            phrases: ["demo-stream-1", "id of a stream", "stream_id="],
-            send: {
-                try await $0.call(
-                    .post, "/track/v2/projects/demo-stream-1/customers", .token, Example.body(Example.ana))
-            }),
-        Mistake(
-            description: "a project in the path of a stream", phrases: ["demo-project-1", "token of a project"],
-            send: {
-                try await $0.call(
-                    .post, "/webxp/streams/demo-project-1/appinbox/fetch", .streamBearer, Example.body(Example.ana))
-            }),
-        Mistake(
-            description: "a project that is mistyped", phrases: ["demo-projekt-1", "Did you mean “demo-project-1”?"],
-            send: {
-                try await $0.call(
-                    .post, "/track/v2/projects/demo-projekt-1/customers", .token, Example.body(Example.ana))
-            }),
+            "the pair as Token", says: "ID:SECRET in base64, which is sent as Basic",
+            by: inbox { "Token " + Base64URL.encode(Array("privkey-demo-1:x".utf8)) }),
+        Mistake("Token twice", says: "Token before it twice", by: inbox { "Token Token pubkey-demo-1" }),
+        Mistake("a stream in the path of a project", says: "demo-stream-1", "id of a stream", "stream_id=") {
+            try await $0.call(
+                .post, "/track/v2/projects/demo-stream-1/customers", .token, Example.body(Example.ana))
+        },
+        Mistake("a project in the path of a stream", says: "demo-project-1", "token of a project") {
+            try await $0.call(
+                .post, "/webxp/streams/demo-project-1/appinbox/fetch", .streamBearer, Example.body(Example.ana))
+        },
+        Mistake("a project that is mistyped", says: "demo-projekt-1", "Did you mean “demo-project-1”?") {
+            try await $0.call(
+                .post, "/track/v2/projects/demo-projekt-1/customers", .token, Example.body(Example.ana))
+        },
     ]
+
+    /// An event with this after Basic.
+    private static func basic(_ description: String, _ text: String, says phrase: String) -> Mistake {
+        Mistake(description, says: phrase, hides: [privateSecret]) {
+            try await $0.call(
+                .post, Example.events, [("authorization", "Basic " + text)],
+                Example.body(Example.ana, #""event_type":"x""#))
+        }
+    }
 
     private static func track(_ body: String) -> @Sendable (World) async throws -> ReceivedAnswer {
         { try await $0.call(.post, Example.events, .token, body) }
     }
 
     private static let bodies: [Mistake] = [
+        Mistake("an id that looks the same", says: "zo\\u00e9", "zoe\\u0301") {
+            let token = try Forged.customer(claims: "{\"sub\":{\"registered\":\"zo\u{E9}\"},\"exp\":1800003600}")
+            return try await $0.call(
+                .post, Example.inbox, .bearer(token), Example.body("{\"registered\":\"zoe\u{301}\"}"))
+        },
         Mistake(
-            description: "ids of another customer", phrases: ["ana@example.test", "ben@example.test"],
-            send: { try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ben)) }),
+            "an empty event_type", says: "event_type is empty",
+            by: track(Example.body(Example.ana, #""event_type":"""#))),
         Mistake(
-            description: "an id that looks the same", phrases: ["zo\\u00e9", "zoe\\u0301"],
-            send: {
-                let token = try Forged.customer(claims: "{\"sub\":{\"registered\":\"zo\u{E9}\"},\"exp\":1800003600}")
-                return try await $0.call(
-                    .post, Example.inbox, .bearer(token), Example.body("{\"registered\":\"zoe\u{301}\"}"))
-            }),
+            "ids that name nobody", says: #"customer_ids is {"registered":""}"#,
+            by: track(Example.body(#"{"registered":""}"#, #""event_type":"x""#))),
         Mistake(
-            description: "no event_type", phrases: ["there is no event_type"], send: track(Example.body(Example.ana))),
+            "ids of a wrong type", says: "customer_ids: registered is a JSON number, not a string",
+            by: track(Example.body(#"{"registered":1}"#, #""event_type":"x""#))),
         Mistake(
-            description: "an empty event_type", phrases: ["event_type is empty"],
-            send: track(Example.body(Example.ana, #""event_type":"""#))),
+            "ids that are no object", says: "customer_ids: a JSON array, not an object",
+            by: track(Example.body("[]", #""event_type":"x""#))),
         Mistake(
-            description: "ids that name nobody", phrases: [#"customer_ids is {"registered":""}"#],
-            send: track(Example.body(#"{"registered":""}"#, #""event_type":"x""#))),
+            "ids twice", says: "customer_ids: the name registered occurs twice",
+            by: track(Example.body(#"{"registered":"a","registered":"b"}"#, #""event_type":"x""#))),
         Mistake(
-            description: "no ids", phrases: ["there is no customer_ids"], send: track(#"{"event_type":"x"}"#)),
-        Mistake(
-            description: "ids of a wrong type", phrases: ["customer_ids: registered is a JSON number, not a string"],
-            send: track(Example.body(#"{"registered":1}"#, #""event_type":"x""#))),
-        Mistake(
-            description: "ids that are no object", phrases: ["customer_ids: a JSON array, not an object"],
-            send: track(Example.body("[]", #""event_type":"x""#))),
-        Mistake(
-            description: "ids twice", phrases: ["customer_ids: the name registered occurs twice"],
-            send: track(Example.body(#"{"registered":"a","registered":"b"}"#, #""event_type":"x""#))),
-        Mistake(
-            description: "a timestamp in milliseconds", phrases: ["looks like milliseconds", "2027-01-15T08:00:00Z"],
-            send: track(Example.body(Example.ana, #""event_type":"x","timestamp":1800000000000"#))),
-        Mistake(
-            description: "ids of two customers",
-            phrases: ["customer 1", "customer 2", "ana@example.test", "email_id b"],
-            send: {
-                try await $0.call(
-                    .post, Example.customers, .token,
-                    Example.body(#"{"registered":"ben@example.test","email_id":"b"}"#)
-                ).expect(200)
-                return try await $0.call(
-                    .post, Example.customers, .token,
-                    Example.body(#"{"registered":"ana@example.test","email_id":"b"}"#))
-            }),
-        Mistake(
-            description: "a list of something else", phrases: ["message_ids[1] is a JSON number, not a string"],
-            send: {
-                try await $0.call(
-                    .post, Example.inbox.replacing("fetch", with: "markasread"), .token,
-                    Example.body(Example.ana, #""message_ids":["a",1],"sync_token":"v1.1.1.2""#))
-            }),
-        Mistake(
-            description: "a null", phrases: ["sync_token is null"],
-            send: {
-                try await $0.call(
-                    .post, Example.inbox.replacing("fetch", with: "markasread"), .token,
-                    Example.body(Example.ana, #""message_ids":["a"],"sync_token":null"#))
-            }),
-        Mistake(
-            description: "an empty batch", phrases: ["commands is empty"],
-            send: {
-                try await $0.call(
-                    .post, Example.customers.replacing("customers", with: "batch"), .basic, #"{"commands":[]}"#)
-            }),
-        Mistake(
-            description: "an empty body", phrases: ["the body is empty, not a JSON object"], send: track("")),
+            "a timestamp in milliseconds", says: "looks like milliseconds", "2027-01-15T08:00:00Z",
+            by: track(Example.body(Example.ana, #""event_type":"x","timestamp":1800000000000"#))),
+        Mistake("a list of something else", says: "message_ids[1] is a JSON number, not a string") {
+            try await $0.call(
+                .post, Example.inbox.replacing("fetch", with: "markasread"), .token,
+                Example.body(Example.ana, #""message_ids":["a",1],"sync_token":"v1.1.1.2""#))
+        },
+        Mistake("a null", says: "sync_token is null") {
+            try await $0.call(
+                .post, Example.inbox.replacing("fetch", with: "markasread"), .token,
+                Example.body(Example.ana, #""message_ids":["a"],"sync_token":null"#))
+        },
+        Mistake("an empty body", says: "the body is empty, not a JSON object", by: track("")),
     ]
 
     @Test("names the cause, both sides, and no secret", arguments: signatures + credentials + bodies)

@@ -1,3 +1,4 @@
+import Emulation
 import HTTPTypes
 import JSON
 import Support
@@ -5,13 +6,14 @@ import Testing
 
 @Suite("Bloomreach's routes")
 struct RouteTests {
-    @Test("the paths of streams are observed, whatever is documented of those of projects")
+    @Test("the paths of streams are observed, whatever is documented of those of projects, but for batches")
     func evidence() async throws {
         let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
         for route in bloomreach.routes {
             for endpoint in route.endpoints
             where endpoint.pattern.contains("/streams/") || endpoint.pattern.hasPrefix("/track/u/") {
-                #expect(route.evidence(of: endpoint) == .observed, "\(route.id) at \(endpoint)")
+                let evidence: Evidence = route.id == "track.batch" ? .documented : .observed
+                #expect(route.evidence(of: endpoint) == evidence, "\(route.id) at \(endpoint)")
             }
         }
         let documented = bloomreach.routes.flatMap { route in
@@ -19,19 +21,10 @@ struct RouteTests {
         }
         #expect(
             documented == [
-                "track.customers", "track.events", "track.clicks", "selfcheck.send", "data.attributes",
+                "track.customers", "track.events", "track.clicks", "track.batch", "track.batch", "selfcheck.send",
+                "data.attributes",
                 "appinbox.fetch", "appinbox.markasread", "inapp.messages", "consents.list",
             ])
-    }
-
-    @Test(
-        "several slashes at the start count as one, also behind a sandbox's prefix",
-        arguments: ["/", "//", "/~slashes/", "/~slashes//"])
-    func leadingSlashes(_ prefix: String) async throws {
-        let world = try await World()
-        let body = Example.body(Example.guest, #""event_type":"view""#)
-        let answer = try await world.bare(.post, prefix + Example.events, .token, body)
-        answer.expect(200, Example.tracked)
     }
 
     @Test(
@@ -54,6 +47,27 @@ struct RouteTests {
         ])
     func notEmulated(_ path: String) async throws {
         try await World().call(.get, path, .token).expect(404, Example.notFound, "unknown-route")
+    }
+
+    @Test(
+        "where Bloomreach has something that is not emulated, the journal says so, and nothing is near",
+        arguments: [
+            ("/bulk", "/bulk"), ("/crm/events", "/crm/events"), ("/email/v2/projects/p/sync", "/email/v2"),
+            ("/data/v2/projects/p/catalogs/c/items", "/data/v2/projects/{project}/catalogs"),
+            ("/data/v2/projects/p/analyses/report", "/data/v2/projects/{project}/analyses"),
+            ("/data/v2/projects/p/imports/i/start", "/data/v2/projects/{project}/imports"),
+            ("/data/v2/projects/p/customers/anonymize_bulk", "/data/v2/projects/{project}/customers/anonymize_bulk"),
+            ("/webxp/projects/p/bundle", "/webxp/projects/{project}/bundle"),
+            ("/webxp/streams/s/script/x", "/webxp/streams/{stream}/script"),
+            ("/campaigns/banners/show", "/campaigns/banners/show"),
+        ])
+    func elsewhere(_ path: String, _ prefix: String) async throws {
+        let answer = try await World().call(.post, path, .token)
+        answer.expect(404, Example.notFound, "unknown-route")
+        #expect(
+            answer.entry?.explanation
+                == "\(prefix) belongs to a part of Bloomreach that is not emulated; expected a path that "
+                + "“understudy routes” lists")
     }
 
     @Test("queries that nobody knows, a key in the query, and the case of a scheme do not matter")
@@ -101,5 +115,129 @@ struct RouteTests {
         try await world.call(.post, path, .token, body).expect(401, Example.notAccepted, "credential-not-accepted")
         try await world.call(.post, "/campaigns/send-self-check-notification", .token, body).expect(
             400, Example.error("Invalid project id"), "invalid-project-id")
+    }
+}
+
+/// Effects of switches beyond the cases of `SwitchCase.all`.
+@Suite("Bloomreach's switches")
+struct SwitchTests {
+    @Test("pages of any origin may read every answer with switch cors, and no other one", arguments: Depth.allCases)
+    func cors(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        func origin(_ method: HTTPRequest.Method, _ path: String, _ fields: World.Fields) async throws -> String? {
+            try await world.call(method, path, fields, "{}")["access-control-allow-origin"]
+        }
+        #expect(try await origin(.post, Example.events, SwitchCase.origin) == nil)
+        try await world.set("bloomreach.cors", "on")
+        #expect(try await origin(.post, Example.events, []) == nil, "only browsers name an origin")
+        for path in [Example.events, SwitchCase.consents, "/track/none", "/webxp"] {
+            for method in [HTTPRequest.Method.get, .post, .options] {
+                #expect(try await origin(method, path, SwitchCase.origin) == "*", "\(method) \(path)")
+            }
+        }
+        let asked = try await world.call(.options, Example.events, SwitchCase.origin)
+        asked.expect(204, "")
+        #expect(asked["access-control-allow-methods"] == "GET, POST, OPTIONS")
+        #expect(asked["access-control-allow-headers"]?.contains("authorization") == true)
+        #expect(try await world.call(.options, Example.events).failure == "method-not-allowed")
+    }
+}
+
+/// Tokens on demand, and Bloomreach's answer to each of their defects.
+@Suite("Bloomreach's minted tokens")
+struct MintingTests {
+    @Test("what the example world holds is minted byte for byte")
+    func exampleWorld() async throws {
+        let world = try await World()
+        #expect(try await world.mint("bloomreach/customer-token") == Example.jwtAna)
+        #expect(try await world.mint("bloomreach/customer-token", ["expires_in": -1000]) == Example.jwtAnaOld)
+        #expect(try await world.mint("bloomreach/stream-token") == Example.jwtStream)
+        #expect(
+            try await world.mint(
+                "bloomreach/customer-token",
+                ["project": "demo-project-1", "key": "privkey-demo-1", "customer": "ana@example.test"])
+                == Example.jwtAna)
+    }
+
+    @Test("header and claims can be set freely")
+    func claims() async throws {
+        let world = try await World()
+        let token = try await world.mint(
+            "bloomreach/customer-token",
+            ["claims": ["sub": ["registered": "ben@example.test", "cookie": .string(Example.cookieBen)], "x": 1]])
+        try await world.call(.post, Example.inbox, .bearer(token), Example.body(Example.ben)).expect(200)
+    }
+
+    @Test(
+        "an order that cannot be filled is refused",
+        arguments: [
+            ("customer-token", #"{"project":"demo-project-2"}"#, "no key"),
+            ("customer-token", #"{"project":"demo-project-3"}"#, "did you mean “demo-project-"),
+            ("customer-token", #"{"key":"privkey-demo-2"}"#, "did you mean “privkey-demo-1”"),
+            ("customer-token", #"{"stream":"demo-stream-1"}"#, "has no member stream"),
+            ("customer-token", #"{"customer":""}"#, "customer is empty"),
+            ("stream-token", #"{"stream":"demo-stream-3"}"#, "no stream has the id"),
+            ("stream-token", #"{"stream":"demo-stream-2"}"#, "no customer of demo-project-2"),
+            ("stream-token", #"{"defect":"customer-token-expired"}"#, "customer-token-expired"),
+        ])
+    func refused(_ kind: String, _ order: String, _ part: String) async throws {
+        let answer = try await World().control(.post, "tokens/bloomreach/" + kind, order)
+        #expect(answer.status >= 400)
+        #expect(answer.text.contains(part), "\(answer.text)")
+    }
+
+    @Test("a token explains itself without its request")
+    func explanation() async throws {
+        let world = try await World()
+        func verdict(_ token: String, _ request: JSON = [:]) async throws -> JSON? {
+            let order: JSON = ["token": .string(token), "request": request]
+            let answer = try await world.control(.post, "tokens/explain", order.text)
+            return answer.json["verdicts"]?.array?.first { $0["vendor"] == "bloomreach" }
+        }
+        let ana = try await verdict(Example.jwtAna)
+        #expect(ana?["accepted"] == true)
+        #expect(ana?["kind"] == "customer-token")
+        #expect(ana?["account"] == "project demo-project-1, key privkey-demo-1")
+        let old = try await verdict(Example.jwtAnaOld)
+        #expect(old?["failure"] == "customer-token-expired")
+        #expect(old?["answer"]?["body"]?["token_expired"] == true)
+        let stream = try await verdict(Example.jwtStream)
+        #expect(stream?["kind"] == "stream-token")
+        #expect(stream?["account"] == "stream demo-stream-1, key signkey-demo-1")
+        let elsewhere = try await verdict(Example.jwtStream, ["stream": "demo-stream-2"])
+        #expect(elsewhere?["failure"] == "stream-token-wrong-stream")
+        let foreign = try await verdict(Example.jwtAna, ["project": "demo-project-2"])
+        #expect(foreign?["failure"] == "customer-token-unknown-key")
+        #expect(try await verdict("no token")?["failure"] == "customer-token-malformed")
+    }
+
+    @Test(
+        "a sub that is not a map of ids",
+        arguments: [
+            #""ana""#, "{}", #"{"registered":""}"#, #"{"registered":7}"#, "[]",
+            // Subs that no token reader accepts.
+            #"{"":"ana"}"#, #"{"registered":"ana","registered":"ben"}"#,
+            "{" + (0...50).map { #""id\#($0)":"x""# }.joined(separator: ",") + "}",
+            #"{"registered":"\#(String(repeating: "x", count: 13_000))"}"#,
+        ])
+    func badSubject(_ subject: String) async throws {
+        let world = try await World()
+        let body = #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":\#(subject)}"#
+        try await world.call(.post, Example.mint, [], body).expect(
+            400, Example.error("sub must be a map of customer ids"), "mint-bad-subject")
+    }
+
+    @Test(
+        "what is minted is read: as many ids as there can be, and a long one",
+        arguments: [
+            "{" + (0..<50).map { #""id\#($0)":"x""# }.joined(separator: ",") + "}",
+            #"{"registered":"\#(String(repeating: "x", count: 10_000))"}"#, #"{"cookie":"c"}"#,
+        ])
+    func readable(_ subject: String) async throws {
+        let world = try await World()
+        let body = #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":\#(subject)}"#
+        let minted = try await world.call(.post, Example.mint, [], body)
+        let token = try #require(minted.json["customer_token"]?.string)
+        try await world.call(.post, Example.inbox, .bearer(token), "{}").expect(200)
     }
 }

@@ -211,17 +211,4 @@ struct StateTests {
         ).expect(200, Example.tracked)
         #expect(try await world.customer(Example.ana).json["properties"]?["via"] == "stream")
     }
-
-    @Test("projects and sandboxes have customers of their own")
-    func apart() async throws {
-        let (world, other) = (try await World(), try await World())
-        try await world.call(
-            .post, "/track/v2/projects/demo-project-2/customers", .authorization("Token pubkey-demo-2"),
-            Example.body(Example.ana, #""properties":{"x":1}"#)
-        ).expect(200)
-        let state = try await world.control(.get, "state/bloomreach").json["projects"]
-        #expect(state?[0]?["customers"]?[0]?["properties"] == ["first_name": "Ana"])
-        #expect(state?[1]?["customers"]?[0]?["number"] == 1)
-        #expect(try await other.control(.get, "state/bloomreach").json["projects"]?[1]?["customers"] == [])
-    }
 }

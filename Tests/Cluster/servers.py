@@ -29,7 +29,7 @@ class Relay:
         threading.Thread(target=self.work, daemon=True).start()
 
     def cut(self, mode: str) -> None:
-        """`drop`: nothing arrives, and nobody is told; `refuse`: connections are closed, and so are new ones."""
+        """`drop`: nothing arrives, and nobody is notified; `refuse`: connections are closed, and so are new ones."""
         self.mode = mode
 
     def mend(self) -> None:

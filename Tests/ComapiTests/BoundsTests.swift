@@ -116,9 +116,9 @@ struct BoundsTests {
     func size() async throws {
         let world = try await World.comapi()
         let state = try #require(
-            world.emulator.vendors.indices.lazy.compactMap { world.sandbox.vendor($0) as? VendorStateStore<Comapi> }
+            world.emulator.vendors.indices.lazy.compactMap { world.sandbox.vendor($0) as? SandboxedVendor<Comapi> }
                 .first)
-        func size() -> StateSize { state.content.withLock { $0.runtime.vendor.size(of: $0.state) } }
+        func size() -> StateSize { state.content.withLock { $0.loaded.vendor.size(of: $0.state) } }
         #expect(size() == StateSize())
         let (mira, _) = try await world.trip()
         // Two sessions, two profiles and a conversation.

@@ -23,7 +23,6 @@ extension VendorConformance {
             if route.route == "socket.open" { return "upgrade-required" }
             return openRoutes.contains(route.route) ? nil : "session-missing"
         }
-        vendor.judgedFile = ComapiFailure.judgedFile
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

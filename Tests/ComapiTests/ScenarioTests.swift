@@ -27,22 +27,6 @@ struct ScenarioTests {
         try await world.call(.post, path + "/messages", renewed.fields, Example.message).expect(200)
     }
 
-    @Test("a nonce is told to be reused; the next challenge works", arguments: Depth.allCases)
-    func reused(_ depth: Depth) async throws {
-        let world = try await World.comapi(depth)
-        try await activate("nonce-reused", world)
-        let challenge = try await world.challenge()
-        let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
-        try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
-        // What the scenario warns of: the same answer once more, also after another challenge was requested.
-        try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
-        _ = try await world.challenge()
-        let repeated = try await world.answer(challenge, token)
-        repeated.expect(403, Example.invalidJWT, "nonce-reused")
-        #expect(repeated.entry?.record.intervention == nil)
-        _ = try await world.session()
-    }
-
     @Test("a socket drops and comes back, and the log tells what was missed", arguments: Depth.allCases)
     func drops(_ depth: Depth) async throws {
         let world = try await World.comapi(depth)
@@ -62,16 +46,6 @@ struct ScenarioTests {
         #expect(await again.frame()["conversationEventId"] == 3)
         let missed = try await world.call(.get, path + "/events?from=2&limit=1", mira.fields)
         #expect(missed.json[0]?["conversationEventId"] == 2)
-    }
-
-    @Test("an upload fails once", arguments: Depth.allCases)
-    func upload(_ depth: Depth) async throws {
-        let world = try await World.comapi(depth)
-        let mira = try await world.session()
-        try await activate("upload-fails-once", world)
-        try await world.call(.post, Example.path("/content"), mira.fields, "x")
-            .expect(500, #"{"message":"Internal Server Error"}"#, "server-error")
-        try await world.call(.post, Example.path("/content"), mira.fields, "x").expect(200)
     }
 
     /// An action with the members it needs, and the outcome of a call afterwards.

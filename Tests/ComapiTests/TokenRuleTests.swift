@@ -1,6 +1,8 @@
 import JSON
 import Support
 import Testing
+import Tokens
+import Understudy
 
 /// The rules of the app's token one by one (sections 2.1 to 2.3 of the vendor's spec), in checking order.
 @Suite("Comapi's rules of tokens")
@@ -8,15 +10,23 @@ struct TokenRuleTests {
     struct Rule: Sendable, CustomStringConvertible {
         let description: String
         let failure: String?
-        var notes: [String] = []
-        var header = #"{"alg":"HS256","typ":"JWT"}"#
-        let claims: @Sendable (String) -> String
+        let claims: String
+        let notes: [String]
+        let header: String
+
+        init(
+            _ description: String, _ failure: String?, _ claims: String, notes: [String] = [],
+            header: String = #"{"alg":"HS256","typ":"JWT"}"#
+        ) {
+            (self.description, self.failure, self.claims) = (description, failure, claims)
+            (self.notes, self.header) = (notes, header)
+        }
     }
 
     @Test("each rule decides as the spec says, and remarks what is odd", arguments: rules)
     func rule(_ rule: Rule) async throws {
         let world = try await World.comapi()
-        let answer = try await world.answer(header: rule.header) { rule.claims($0.json) }
+        let answer = try await world.answer(header: rule.header) { rule.claims.replacing(Self.nonce, with: $0.json) }
         if let failure = rule.failure { answer.expect(403, Example.invalidJWT, failure) } else { answer.expect(200) }
         let names = [
             "milliseconds-exp", "milliseconds-iat", "iat-ahead", "long-lived-token", "unusual-typ", "audience-array",
@@ -25,109 +35,70 @@ struct TokenRuleTests {
         #expect(names.filter(answer.isNoted) == names.filter(rule.notes.contains))
     }
 
+    /// The place of the challenge's nonce.
+    private static let nonce = "NONCE"
+
     private static let rules: [Rule] = [
-        Rule(description: "typ may be absent", failure: nil, header: #"{"alg":"HS256"}"#) { Forged.claims(nonce: $0) },
-        Rule(description: "another typ", failure: nil, notes: ["unusual-typ"], header: #"{"alg":"HS256","typ":"JWS"}"#)
-        {
-            Forged.claims(nonce: $0)
-        },
-        Rule(description: "alg in small letters", failure: "wrong-algorithm", header: #"{"alg":"hs256"}"#) {
-            Forged.claims(nonce: $0)
-        },
-        Rule(description: "crit", failure: "unsupported-critical-header", header: #"{"alg":"HS512","crit":[]}"#) {
-            Forged.claims(nonce: $0)
-        },
-        Rule(description: "a member twice", failure: "malformed-token") {
-            Forged.claims(nonce: $0, more: [("sub", #""bob""#)])
-        },
-        Rule(description: "claims that are no object", failure: "malformed-token") { _ in "[]" },
-        Rule(description: "an array of audiences", failure: nil, notes: ["audience-array"]) {
-            Forged.claims(nonce: $0, audience: #"["other","https://api.comapi.com"]"#)
-        },
-        Rule(description: "an array of others", failure: "wrong-audience") {
-            Forged.claims(nonce: $0, audience: #"["other"]"#)
-        },
-        Rule(description: "an audience that is not text", failure: "missing-audience") {
-            Forged.claims(nonce: $0, audience: "7")
-        },
-        Rule(description: "an issuer in capitals", failure: "wrong-issuer") {
-            Forged.claims(nonce: $0, issuer: #""https://api.comapi.com/defaultAuth""#)
-        },
-        Rule(description: "an issuer that is not text", failure: "missing-issuer") {
-            Forged.claims(nonce: $0, issuer: "null")
-        },
-        Rule(description: "a nonce that is not text", failure: "missing-nonce") { _ in Forged.claims(nonce: "7") },
-        Rule(description: "another nonce", failure: "nonce-mismatch") { _ in Forged.claims(nonce: #""x""#) },
-        Rule(description: "the nonce goes before the issuer", failure: "nonce-mismatch") { _ in
-            Forged.claims(nonce: #""x""#, issuer: nil)
-        },
-        Rule(description: "the issuer goes before the audience", failure: "missing-issuer") {
-            Forged.claims(nonce: $0, issuer: nil, audience: nil)
-        },
-        Rule(description: "the user goes before the times", failure: "missing-user-id") {
-            Forged.claims(nonce: $0, user: nil, expires: "1")
-        },
-        Rule(description: "an empty user", failure: "missing-user-id") { Forged.claims(nonce: $0, user: #""""#) },
-        Rule(description: "a user that is a number", failure: "missing-user-id") {
-            Forged.claims(nonce: $0, user: "7")
-        },
-        Rule(description: "the name of the claim as user", failure: nil, notes: ["shared-user-id"]) {
-            Forged.claims(nonce: $0, user: #""sub""#)
-        },
-        Rule(description: "exp as text", failure: "malformed-time") {
-            Forged.claims(nonce: $0, expires: #""1798848000""#)
-        },
-        Rule(description: "exp without end", failure: "malformed-time") { Forged.claims(nonce: $0, expires: "1e400") },
-        Rule(description: "iat as null", failure: "malformed-time") { Forged.claims(nonce: $0, issued: "null") },
-        Rule(description: "nbf as text", failure: "malformed-time") {
-            Forged.claims(nonce: $0, more: [("nbf", #""now""#)])
-        },
-        Rule(description: "nbf just within the leeway", failure: nil) {
-            Forged.claims(nonce: $0, more: [("nbf", "1798761660")])
-        },
-        Rule(description: "nbf just beyond it", failure: "not-yet-valid") {
-            Forged.claims(nonce: $0, more: [("nbf", "1798761661")])
-        },
-        Rule(description: "iat ahead of the clock", failure: nil, notes: ["iat-ahead"]) {
-            Forged.claims(nonce: $0, issued: "1798765200")
-        },
+        Rule("typ may be absent", nil, Forged.claims(nonce: nonce), header: #"{"alg":"HS256"}"#),
         Rule(
-            description: "iat of any finite size", failure: nil, notes: ["milliseconds-iat", "iat-ahead"]
-        ) { Forged.claims(nonce: $0, issued: "1e300") },
-        Rule(description: "iat of any finite size before all time", failure: nil, notes: ["long-lived-token"]) {
-            Forged.claims(nonce: $0, issued: "-9007199254740994")
-        },
-        Rule(description: "iat without end", failure: "malformed-time") { Forged.claims(nonce: $0, issued: "1e400") },
+            "another typ", nil, Forged.claims(nonce: nonce),
+            notes: ["unusual-typ"], header: #"{"alg":"HS256","typ":"JWS"}"#),
+        Rule("alg in small letters", "wrong-algorithm", Forged.claims(nonce: nonce), header: #"{"alg":"hs256"}"#),
+        Rule("crit", "unsupported-critical-header", Forged.claims(nonce: nonce), header: #"{"alg":"HS512","crit":[]}"#),
+        Rule("a member twice", "malformed-token", Forged.claims(nonce: nonce, more: [("sub", #""bob""#)])),
+        Rule("claims that are no object", "malformed-token", "[]"),
         Rule(
-            description: "exp beyond 2^53", failure: "malformed-time", notes: ["milliseconds-exp", "long-lived-token"]
-        ) {
-            Forged.claims(nonce: $0, expires: "9007199254740993")
-        },
+            "an array of audiences", nil, Forged.claims(nonce: nonce, audience: #"["other","https://api.comapi.com"]"#),
+            notes: ["audience-array"]),
+        Rule("an array of others", "wrong-audience", Forged.claims(nonce: nonce, audience: #"["other"]"#)),
+        Rule("an audience that is not text", "missing-audience", Forged.claims(nonce: nonce, audience: "7")),
         Rule(
-            description: "exp of any finite size", failure: "malformed-time",
-            notes: ["milliseconds-exp", "long-lived-token"]
-        ) {
-            Forged.claims(nonce: $0, expires: "1e300")
-        },
-        Rule(description: "exp of any finite size before all time", failure: "expired-token") {
-            Forged.claims(nonce: $0, expires: "-1e300")
-        },
-        Rule(description: "nbf of any finite size", failure: "not-yet-valid") {
-            Forged.claims(nonce: $0, more: [("nbf", "1e300")])
-        },
-        Rule(description: "nbf of any finite size before all time", failure: nil) {
-            Forged.claims(nonce: $0, more: [("nbf", "-1e300")])
-        },
-        Rule(description: "30 days", failure: nil, notes: ["long-lived-token"]) {
-            Forged.claims(nonce: $0, expires: "1801353600")
-        },
-        Rule(description: "iat alone in milliseconds", failure: nil, notes: ["milliseconds-iat"]) {
-            Forged.claims(nonce: $0, issued: "1798761600000")
-        },
-        Rule(description: "exp in milliseconds, and over", failure: "expired-token", notes: ["milliseconds-exp"]) {
-            Forged.claims(nonce: $0, expires: "1798761000000")
-        },
-        Rule(description: "no times at all", failure: nil) { Forged.claims(nonce: $0, issued: nil, expires: nil) },
+            "an issuer in capitals", "wrong-issuer",
+            Forged.claims(nonce: nonce, issuer: #""https://api.comapi.com/defaultAuth""#)),
+        Rule("an issuer that is not text", "missing-issuer", Forged.claims(nonce: nonce, issuer: "null")),
+        Rule("a nonce that is not text", "missing-nonce", Forged.claims(nonce: "7")),
+        Rule("another nonce", "nonce-mismatch", Forged.claims(nonce: #""x""#)),
+        Rule("the nonce goes before the issuer", "nonce-mismatch", Forged.claims(nonce: #""x""#, issuer: nil)),
+        Rule(
+            "the issuer goes before the audience", "missing-issuer",
+            Forged.claims(nonce: nonce, issuer: nil, audience: nil)),
+        Rule("the user goes before the times", "missing-user-id", Forged.claims(nonce: nonce, user: nil, expires: "1")),
+        Rule("an empty user", "missing-user-id", Forged.claims(nonce: nonce, user: #""""#)),
+        Rule("a user that is a number", "missing-user-id", Forged.claims(nonce: nonce, user: "7")),
+        Rule(
+            "the name of the claim as user", nil, Forged.claims(nonce: nonce, user: #""sub""#),
+            notes: ["shared-user-id"]),
+        Rule("exp as text", "malformed-time", Forged.claims(nonce: nonce, expires: #""1798848000""#)),
+        Rule("exp without end", "malformed-time", Forged.claims(nonce: nonce, expires: "1e400")),
+        Rule("iat as null", "malformed-time", Forged.claims(nonce: nonce, issued: "null")),
+        Rule("nbf as text", "malformed-time", Forged.claims(nonce: nonce, more: [("nbf", #""now""#)])),
+        Rule("nbf just within the leeway", nil, Forged.claims(nonce: nonce, more: [("nbf", "1798761660")])),
+        Rule("nbf just beyond it", "not-yet-valid", Forged.claims(nonce: nonce, more: [("nbf", "1798761661")])),
+        Rule("iat ahead of the clock", nil, Forged.claims(nonce: nonce, issued: "1798765200"), notes: ["iat-ahead"]),
+        Rule(
+            "iat of any finite size", nil, Forged.claims(nonce: nonce, issued: "1e300"),
+            notes: ["milliseconds-iat", "iat-ahead"]),
+        Rule(
+            "iat of any finite size before all time", nil, Forged.claims(nonce: nonce, issued: "-9007199254740994"),
+            notes: ["long-lived-token"]),
+        Rule("iat without end", "malformed-time", Forged.claims(nonce: nonce, issued: "1e400")),
+        Rule(
+            "exp beyond 2^53", "malformed-time", Forged.claims(nonce: nonce, expires: "9007199254740993"),
+            notes: ["milliseconds-exp", "long-lived-token"]),
+        Rule(
+            "exp of any finite size", "malformed-time", Forged.claims(nonce: nonce, expires: "1e300"),
+            notes: ["milliseconds-exp", "long-lived-token"]),
+        Rule("exp of any finite size before all time", "expired-token", Forged.claims(nonce: nonce, expires: "-1e300")),
+        Rule("nbf of any finite size", "not-yet-valid", Forged.claims(nonce: nonce, more: [("nbf", "1e300")])),
+        Rule("nbf of any finite size before all time", nil, Forged.claims(nonce: nonce, more: [("nbf", "-1e300")])),
+        Rule("30 days", nil, Forged.claims(nonce: nonce, expires: "1801353600"), notes: ["long-lived-token"]),
+        Rule(
+            "iat alone in milliseconds", nil, Forged.claims(nonce: nonce, issued: "1798761600000"),
+            notes: ["milliseconds-iat"]),
+        Rule(
+            "exp in milliseconds, and over", "expired-token", Forged.claims(nonce: nonce, expires: "1798761000000"),
+            notes: ["milliseconds-exp"]),
+        Rule("no times at all", nil, Forged.claims(nonce: nonce, issued: nil, expires: nil)),
     ]
 
     @Test("the remark on milliseconds says which year they would be, and that there is none for the largest")
@@ -195,14 +166,6 @@ struct TokenRuleTests {
         #expect(answer.findings.contains { $0.note?.contains("the app's own JWT") == true })
     }
 
-    @Test("a session belongs to its sandbox")
-    func sandboxes() async throws {
-        let (world, other) = (try await World.comapi(), try await World.comapi())
-        let mira = try await world.session()
-        try await other.call(.get, Example.path("/profiles/mira"), mira.fields)
-            .expect(401, Example.unauthorized, "session-forged")
-    }
-
     @Test("what the app tells of its device is kept, and what makes no sense is remarked")
     func device() async throws {
         let world = try await World.comapi()
@@ -213,5 +176,107 @@ struct TokenRuleTests {
         #expect(session.answer.json["session"]?["platform"] == "iOS")
         #expect(session.answer.json["session"]?["sdkVersion"] == "2.2.0")
         #expect(session.answer.findings.filter { $0.check == "ignored-member" }.count == 2)
+    }
+}
+
+/// The spec's acceptance examples for challenge and session, with the spec's numbers.
+@Suite("Comapi's acceptance examples: challenge and session")
+struct AcceptanceOfSessionsTests {
+
+    /// Section 2.4 of the spec: one signing input, signed with space B's secret correctly and incorrectly.
+    private static let signingInput =
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJtaXJhIiwibm9uY2UiOiIzYjZmMGE1NC05YzFkLTRlNjctOGEyMC01ZDFmN2"
+        + "M5ZTRiMTAiLCJhdWQiOiJodHRwczovL2FwaS5jb21hcGkuY29tIiwiaXNzIjoiaHR0cHM6Ly9hcGkuY29tYXBpLmNvbS9kZWZhdWx0YXV0aC"
+        + "IsImlhdCI6MTc5ODc2MTYwMCwiZXhwIjoxNzk4ODQ4MDAwfQ"
+
+    @Test(
+        "6: the vectors of wrong encodings are explained by name", arguments: Depth.allCases,
+        [
+            ("JziPVDysz4tjA5NLNLewt20BHdRlhGy_owqs-r9XSOM", nil),
+            ("42GR93T9fV4iv3wYSh5BNpbkwzWcyNIiwdX8rKMBkr4", "secret-hex-decoded"),
+            ("6medkCx2X6jgUoWsMWzr80pxrrUUdWacrE-r8-LXIYQ", "secret-base64-decoded"),
+            ("I4oO1_7IpSgpHMkEQtsmFDswuED29pc9I8ZZr3mtnlM", "secret-base64-text"),
+            ("Gg_xXkPq7UN8N0AydzuZ_6UCd2dFIlZA4OJlXKPlH44", "secret-base64-text"),
+        ] as [(String, String?)])
+    func vectors(_ depth: Depth, _ vector: (signature: String, failure: String?)) async throws {
+        let world = try await World.comapi(depth)
+        for request: JSON in [["space": .string(Example.b)], [:]] {
+            let order: JSON = [
+                "token": .string("\(Self.signingInput).\(vector.signature)"), "vendor": "comapi", "request": request,
+            ]
+            let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
+            #expect(verdict?["failure"] == JSON(vector.failure))
+            #expect(verdict?["kind"] == "app")
+            let signature = verdict?["findings"]?.array?.first { $0["check"] == "signature" }
+            #expect(signature?["outcome"] == (vector.failure == nil ? "passed" : "failed"))
+        }
+    }
+
+    @Test("10: fractions of seconds are accepted in both profiles", arguments: Depth.allCases)
+    func fractions(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        for _ in 0..<2 {
+            let answer = try await world.answer {
+                Forged.claims(nonce: $0.json, issued: "1798761600.766123", expires: "1798848000.766123")
+            }
+            answer.expect(200)
+            #expect(!answer.isNoted("milliseconds-exp"))
+            try await world.set(profile: .observed)
+        }
+    }
+
+    @Test("15: any user id makes a token that the JS SDK can decode", arguments: Depth.allCases)
+    func userID(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let user = "~~~???>>> ü"
+        let answer = try await world.answer(in: Example.c, secret: "understudy-test-shared-secret-C") {
+            #"{"uid":"\#(user)","nonce":\#($0.json),"iss":"https://issuer.example/app","aud":"orders-app"}"#
+        }
+        answer.expect(200)
+        #expect(answer.json["session"]?["profileId"]?.string == user)
+        let token = try #require(answer.json["token"]?.string)
+        let payload = token.split(separator: ".")[1]
+        #expect(!payload.contains("-"))
+        #expect(!payload.contains("_"))
+        #expect(CompactToken(token).claims?["sub"]?.string == user)
+    }
+}
+
+/// Secrets used as something other than the UTF-8 bytes of their text (section 2.4 of the vendor's spec).
+@Suite("Comapi's wrong secrets")
+struct SecretTests {
+    @Test("a secret with letters beyond ASCII shows when it was taken as Latin-1", arguments: Depth.allCases)
+    func latin1(_ depth: Depth) async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put("comapi/accounts.yaml", [(Example.secretA, "geheim-ü")])
+        let world = try await World.comapi(depth, on: Stage(fixtures.emulator(of: "comapi")))
+        let challenge = try await world.challenge()
+        let token = try await world.mint(
+            "comapi/app", ["nonce": .string(challenge.nonce), "defect": "secret-latin-1"])
+        let answer = try await world.answer(challenge, token)
+        answer.expect(403, Example.invalidJWT, "secret-latin-1")
+        #expect(answer.entry?.explanation?.contains("Use its UTF-8 bytes.") == true)
+        let right = try await world.mint("comapi/app", ["nonce": .string(challenge.nonce)])
+        try await world.answer(challenge, right).expect(200)
+    }
+
+    @Test(
+        "white space that was added at the edge of a secret shows",
+        arguments: [Example.secretA + " ", Example.secretA + "\n", Example.secretA + "\r\n"])
+    func extended(_ secret: String) async throws {
+        let world = try await World.comapi()
+        let answer = try await world.answer(secret: secret) { Forged.claims(nonce: $0.json) }
+        answer.expect(403, Example.invalidJWT, "secret-trimmed")
+        #expect(answer.entry?.explanation?.contains("is added") == true)
+    }
+
+    @Test("white space that was dropped from a secret shows")
+    func trimmed() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put("comapi/accounts.yaml", [("\"\(Example.secretA)\"", "\" \(Example.secretA) \"")])
+        let world = try await World.comapi(on: Stage(fixtures.emulator(of: "comapi")))
+        let answer = try await world.answer { Forged.claims(nonce: $0.json) }
+        answer.expect(403, Example.invalidJWT, "secret-trimmed")
+        #expect(answer.entry?.explanation?.contains("is removed") == true)
     }
 }

@@ -159,7 +159,7 @@ struct HurlFileTests {
         ("GET http://a\nHTTP", 2, 5, "found the end of the file; expected a space and a status, or *"),
         ("GET http://a\nHTTP 200 OK", 2, 10, "found “OK”; expected the end of the line"),
         ("GET http://a\nHTTP 200\n[Query]\na: b", 3, 1, "found [Query]; a response may have [Captures] and [Asserts]"),
-        ("GET http://{{a", 1, 15, "found the end of the file; expected “}}” behind the name of a variable"),
+        ("GET http://{{a", 1, 15, "found the end of the file; expected “}}” after the name of a variable"),
         ("GET http://{{a b}}", 1, 16, "found “b}}”; expected “}}”"),
         ("GET http://{{1}}", 1, 14, "found “1}}”; expected the name of a variable"),
         (
@@ -171,7 +171,7 @@ struct HurlFileTests {
         ("POST http://a\n{\"a\":\"b\nc\"}", 2, 6, "the string that begins here has no end on its line"),
         ("POST http://a\n[1,{{a}},]", 2, 10, "found JSON in which unexpected “]”"),
         ("POST http://a\n01", 2, 1, "found JSON in which malformed number"),
-        ("POST http://a\n```graphql\n{}\n```", 2, 4, "expected json, xml or nothing behind the backquotes"),
+        ("POST http://a\n```graphql\n{}\n```", 2, 4, "expected json, xml or nothing after the backquotes"),
         ("POST http://a\n```\nx", 2, 1, "the text that begins here has no ``` at its end"),
         ("POST http://a\n`x", 2, 1, "the text that begins here has no ` at its end"),
         ("POST http://a\n`\\x`", 2, 2, "found a backslash before no sign that is escaped here"),

@@ -1,5 +1,6 @@
 import JSON
 import Testing
+import Tokens
 import Wire
 
 @testable import Emulation
@@ -98,5 +99,242 @@ struct ConditionTests {
     func craftedWildcard() {
         let pattern = String(repeating: "a*", count: 200) + "b"
         #expect(!Wildcard(pattern).matches(String(repeating: "a", count: 20_000)))
+    }
+}
+
+/// Bodies with placeholders in strings, where the result must stay a string.
+@Suite("Bodies that keep their texts")
+struct BodyTemplateTests {
+    private func body(_ json: JSON, _ values: JSONObject) throws -> JSON {
+        try BodyTemplate(json, at: FixtureNode(json, from: "test"), roots: ["customer"], keepsText: true).body(values)
+    }
+
+    @Test(
+        "a string stays one, whatever it names",
+        arguments: [
+            (JSON.string("Ada"), "Ada"), (7, "7"), (true, "true"), (["a": 1], #"{"a":1}"#), (.null, ""),
+        ] as [(JSON, String)])
+    func texts(_ value: JSON, _ text: String) throws {
+        let values: JSONObject = ["customer": ["name": value]]
+        #expect(
+            try body(["a": "{{customer.name}}", "b": ["x {{customer.name}}", 1]], values)
+                == ["a": .string(text), "b": [.string("x " + text), 1]])
+    }
+
+    @Test("what is not there is empty text, and a section can stand in for it")
+    func absent() throws {
+        let template: JSON = "{{customer.name}}{{^customer.name}}there{{/customer.name}}"
+        #expect(try body(template, ["customer": [:]]) == "there")
+        #expect(try body(template, ["customer": ["name": "Ada"]]) == "Ada")
+        #expect(try body("{{customer.name}}", [:]) == "")
+    }
+
+    @Test("what nothing can name is refused")
+    func unknownRoot() {
+        #expect(throws: FixtureProblem.self) { try body("{{reader.name}}", [:]) }
+    }
+}
+
+@Suite("What judging conditions may take")
+struct WorkBudgetTests {
+    /// Bodies of one shape, with a given number of elements.
+    enum Shape: String, CaseIterable {
+        case wide, long, deep
+
+        func content(_ count: Int) -> JSON {
+            switch self {
+            case .wide: .object(["a": .object(JSONObject((0..<count).map { ("m\($0)", JSON($0)) }))])
+            case .long: .object(["a": .string(String(repeating: "a", count: 16 * count))])
+            // Nested as deeply as allowed; wider with the count.
+            case .deep: (0..<50).reduce(.array((0..<count).map { JSON($0) })) { inner, _ in .array([inner]) }
+            }
+        }
+    }
+
+    private static let paths = [
+        "$", "$.a", "$..*", "$..a", "$.*", "$[0:9]", "$..[?@ > 5]", "$..[?@.a]", "$..[?@ == $.a]",
+    ]
+    private static let matchers: [(String, String)] = [
+        ("is", "\"x\""), ("is", "[1,2]"), ("not", "7"), ("contains", "\"aab\""), ("like", "\"*a?b\""), ("over", "1e9"),
+        ("under", "-1"), ("present", "true"),
+    ]
+
+    private static func steps(_ path: String, _ matcher: (String, String), _ content: JSON) throws -> Int {
+        let text = #"{"body":{"\#(path)":{"\#(matcher.0)":\#(matcher.1)}}}"#
+        let node = FixtureNode(try JSON.parse(text.utf8), from: "condition")
+        let condition = try ExchangeCondition(try node.mapping(ExchangeCondition.members))
+        let all = 1 << 40
+        let matchContext = MatchContext(
+            request: Request(method: .post, target: "/", body: content.bytes), claims: nil,
+            moment: Moment(unixSeconds: 1), budget: WorkBudget(steps: all))
+        _ = condition.holds(for: matchContext)
+        return all - matchContext.spending(\.left)
+    }
+
+    @Test(
+        "of twice the content no path and no matcher takes more than twice the steps",
+        arguments: paths, Shape.allCases)
+    func growth(_ path: String, _ shape: Shape) throws {
+        for matcher in Self.matchers {
+            let (once, twice) = try (
+                Self.steps(path, matcher, shape.content(500)), Self.steps(path, matcher, shape.content(1000))
+            )
+            #expect(Double(twice) <= 2.2 * Double(once) + 200, "\(path) \(matcher), \(shape): \(once), then \(twice)")
+        }
+    }
+
+    @Test("lists inside lists have each text of theirs counted, and what is beyond the budget does not hold")
+    func spent() throws {
+        let body = (0..<60).reduce(JSON.string(String(repeating: "a", count: 500_000))) { inner, _ in .array([inner]) }
+        for condition in ["contains: b", "like: \"*b\"", "not: 1", "present: false"] {
+            let matchContext = MatchContext(
+                request: Request(method: .post, target: "/", body: body.bytes), claims: nil,
+                moment: Moment(unixSeconds: 1), budget: WorkBudget(steps: 50))
+            #expect(
+                try !Rules.condition("body: { \"$..*\": { \(condition) } }").holds(for: matchContext), "\(condition)")
+            #expect(matchContext.budgetNote?.check == "conditions", "\(condition)")
+        }
+        // Nested lists, each containing the text of the inner ones: thirty megabytes to search.
+        let matchContext = MatchContext(
+            request: Request(method: .post, target: "/", body: body.bytes), claims: nil, moment: Moment(unixSeconds: 1))
+        #expect(try !Rules.condition("body: { \"$..*\": { like: \"*b\" } }").holds(for: matchContext))
+        #expect(matchContext.budgetNote != nil)
+    }
+
+    @Test("all conditions of an exchange share one budget")
+    func shared() throws {
+        let body = JSON.array((0..<1000).map { JSON($0) })
+        let matchContext = MatchContext(
+            request: Request(method: .post, target: "/", body: body.bytes), claims: nil, moment: Moment(unixSeconds: 1),
+            budget: WorkBudget(steps: 10_000))
+        let condition = try Rules.condition("body: { \"$[*]\": 999 }")
+        #expect(condition.holds(for: matchContext))
+        #expect(matchContext.budgetNote == nil)
+        for _ in 0..<10 { _ = condition.holds(for: matchContext) }
+        #expect(!condition.holds(for: matchContext))
+        #expect(matchContext.budgetNote?.note?.contains("the rest counted as not met") == true)
+    }
+
+    @Test(
+        "a text is found where it occurs, whatever both are made of",
+        arguments: [
+            ("aab", "aaaaab", true), ("aab", "aaaaac", false), ("abab", "abaabab", true), ("", "x", true),
+            ("x", "", false), ("aabaaa", "aabaabaaa", true), ("ä", "aä", true), ("ab", "ba", false),
+        ])
+    func pattern(_ part: String, _ text: String, _ occurs: Bool) {
+        var budget = WorkBudget()
+        let found = BytePattern(part).occurs(in: text, within: &budget)
+        #expect(found == occurs)
+    }
+
+    @Test("no text is found anywhere once the budget is spent", arguments: ["", "a"])
+    func patternBeyond(_ part: String) {
+        var budget = WorkBudget(steps: 0)
+        let found = BytePattern(part).occurs(in: String(repeating: "a", count: 10_000), within: &budget)
+        #expect(!found)
+    }
+}
+
+/// The facts that rules for a bearer token read.
+private struct Presented: RuleFacts {
+    enum Failure: String, VendorFailure {
+        case refused
+    }
+
+    let bearer: BearerToken?
+    var compact: CompactToken? { nil }
+}
+
+extension BearerToken {
+    fileprivate func presence() -> Finding? {
+        TokenRule<Presented>.bearerPresent("p", source: "s", .ours, orFail: .refused).finding(
+            on: Presented(bearer: self))
+    }
+
+    fileprivate func oddity(toleratedBy tolerance: String? = nil) -> Finding? {
+        TokenRule<Presented>.bearerOnce(orFail: .refused, toleratedBy: tolerance).lazy
+            .compactMap { $0.finding(on: Presented(bearer: self)) }.first
+    }
+}
+
+@Suite("A bearer token")
+struct BearerTokenTests {
+    /// A header value, whether the scheme may be doubled, and the token read from it.
+    private static let readings: [(value: String, scheme: BearerToken.Scheme, token: String?)] = [
+        ("Bearer a.b.c", .once, "a.b.c"), ("bEARER   a.b.c", .once, "a.b.c"), ("Bearer", .once, nil),
+        ("Bearer ", .once, nil), ("a.b.c", .once, nil), ("Basic a", .once, nil), ("Bearer:a", .once, nil),
+        ("Bearer Bearer a.b.c", .once, "Bearer a.b.c"), ("Bearer Bearer a.b.c", .upToTwice, "a.b.c"),
+        ("Bearer a.b.c", .upToTwice, "a.b.c"), ("a.b.c", .upToTwice, "a.b.c"), ("Bearer Bearer", .upToTwice, nil),
+        ("Bearer Bearer Bearer a", .upToTwice, "Bearer a"), ("", .upToTwice, nil), ("Basic a", .upToTwice, "Basic a"),
+    ]
+
+    @Test("is what follows the scheme", arguments: readings)
+    func reading(_ value: String, _ scheme: BearerToken.Scheme, _ token: String?) {
+        let read = BearerToken(["Authorization": value], scheme: scheme)
+        #expect(read.bytes.map { String(decoding: $0, as: UTF8.self) } == token, "\(value)")
+        #expect(read.presence()?.outcome == (token == nil ? .failed : .passed), "\(value)")
+    }
+
+    /// A header value, the token read from it where DPoP is a scheme too, and whether it was used.
+    private static let others: [(value: String, token: String?, usesOther: Bool)] = [
+        ("DPoP a.b.c", "a.b.c", true), ("dpop  a.b.c", "a.b.c", true), ("DPoP", nil, true), ("DPoPa.b.c", nil, false),
+        ("Bearer a.b.c", "a.b.c", false), ("Bearer", nil, false), ("Basic a", nil, false), ("", nil, false),
+    ]
+
+    @Test("may follow another scheme where one is named", arguments: others)
+    func otherScheme(_ value: String, _ token: String?, _ usesOther: Bool) {
+        let read = BearerToken(["Authorization": value], orOf: "dpop")
+        #expect(read.bytes.map { String(decoding: $0, as: UTF8.self) } == token, "\(value)")
+        #expect(read.usesOtherScheme == usesOther, "\(value)")
+        #expect(BearerToken(["Authorization": value]).usesOtherScheme == false)
+        if usesOther { #expect(BearerToken(["Authorization": value]).bytes == nil, "\(value)") }
+    }
+
+    /// A header value and the sentence about it, which never repeats a possible secret.
+    private static let sentences: [(value: String?, sentence: String)] = [
+        (nil, "p: found no Authorization header; expected Authorization: Bearer TOKEN [s]"),
+        ("", "p: found an empty Authorization header; expected Authorization: Bearer TOKEN [s]"),
+        ("Bearer", "p: found nothing after Bearer in Authorization; expected Authorization: Bearer TOKEN [s]"),
+        ("Basic YTpi", "p: found Authorization with the scheme Basic; expected Authorization: Bearer TOKEN [s]"),
+        (
+            "eyJh.eyJi.c2ln",
+            "p: found Authorization with a token without the scheme Bearer before it; expected Authorization: Bearer TOKEN [s]"
+        ),
+        (
+            "hunter2 hunter3",
+            "p: found Authorization with a value without the scheme Bearer before it; expected Authorization: Bearer TOKEN [s]"
+        ),
+    ]
+
+    @Test("that is not there is told by what is there", arguments: sentences)
+    func presence(_ value: String?, _ sentence: String) {
+        let token = BearerToken(FieldLines(value.map { [("authorization", $0)] } ?? []))
+        #expect(token.presence()?.description == sentence)
+        #expect(token.oddity() == nil)
+    }
+
+    @Test("in two lines is none, and the finding says whether they agree")
+    func lines() throws {
+        let other = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer b"])
+        let found = try #require(other.oddity())
+        #expect(found.outcome == .failed)
+        #expect(
+            found.description.contains("found 2 of them, with different values; expected one Authorization header."))
+        let same = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer a"])
+        #expect(same.oddity()?.description.contains("2 of them, all the same") == true)
+        #expect(BearerToken(["authorization": "Bearer a,b"]).oddity() == nil, "one line with a comma")
+    }
+
+    @Test("with the scheme twice is refused with the switch that tolerates it, or noted where it passes")
+    func twice() throws {
+        let fields: FieldLines = ["authorization": "Bearer bearer a.b.c"]
+        let refused = try #require(BearerToken(fields).oddity(toleratedBy: "scheme = lenient"))
+        #expect(refused.outcome == .failed)
+        #expect(
+            refused.description.contains(
+                "found Authorization: Bearer Bearer TOKEN; expected Authorization: Bearer TOKEN."))
+        #expect(refused.note?.contains("Switch scheme = lenient tolerates it.") == true)
+        #expect(BearerToken(fields, scheme: .upToTwice).oddity()?.outcome == .noted)
+        #expect(BearerToken(["authorization": "Bearer a"], scheme: .upToTwice).oddity() == nil)
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import JSON
 import Testing
+import Tokens
 import Wire
 
 @testable import Emulation
@@ -121,7 +122,7 @@ struct FaultTests {
             ("{ fail: f, respond: { status: 200 } }", "respond cannot be combined with fail"),
             ("{ parameters: {}, fault: reset }", "there is no fail"), ("{ fail: f, call: 0 }", "whole number from 1"),
             ("{ fail: f, call: 1, every: 2 }", "every cannot be combined with call"),
-            ("{ fail: f, seed: 2 }", "a seed is for a probability"),
+            ("{ fail: f, seed: 2 }", "a seed needs a probability"),
             ("{ fail: f, probability: 2 }", "a number from 0 to 1"), ("{ fail: f, times: 0 }", "or “always”"),
             ("{ fault: explode }", "“explode” is not a fault"), ("{ fault: { delay: 3 } }", "3 is not a duration"),
             ("{ fault: { delay: 20m } }", "from 0s to 600s"),
@@ -154,5 +155,87 @@ struct FaultTests {
         let problem = try #require(throws: FixtureProblem.self) { try Rules.fault(yaml) }
         #expect(problem.message.contains(message), "\(problem)")
         #expect(problem.line == 1)
+    }
+}
+
+@Suite("Interventions in one line")
+struct InterventionTextTests {
+    @Test("a text stays as it is, and an object is told by its plain members")
+    func lines() {
+        #expect(InterventionText.line(nil) == nil)
+        #expect(InterventionText.line("armed fault, call 1") == "armed fault, call 1")
+        let own: JSON = ["set_claims": "nonce", "of": "id", "changes": [["member": "nonce"]], "left": 0]
+        #expect(InterventionText.line([own]) == "set claims nonce, of id, left 0")
+        #expect(
+            InterventionText.line(["armed fault, call 1", own])
+                == "armed fault, call 1; set claims nonce, of id, left 0")
+        #expect(InterventionText.line([["changes": []]]) == nil)
+    }
+}
+
+@Suite("The public base in texts")
+struct PublicBaseTextTests {
+    @Test(
+        "an address of this server has the placeholder in place of its base, in each form; others have none",
+        arguments: [
+            ("http://localhost:8080/a", "{base}/a"), ("http://localhost:8080", "{base}"),
+            ("http://localhost:8080/~one/a", "{base}/a"), ("http://one.localhost:8080/a", "{base}/a"),
+            ("http://localhost:8080/~two/a", "{base}/~two/a"), ("http://localhost:80801/a", nil),
+            ("http://127.0.0.1:8080/a", nil), ("https://localhost:8080/a", nil),
+        ])
+    func general(_ address: String, _ expected: String?) {
+        #expect(PublicBase().general(address, of: "one") == expected)
+    }
+}
+
+/// Faults, scenarios and conditions from YAML for a small vendor `v`, and exchanges to try them on.
+enum Rules {
+    static let scope = InterventionScope(
+        vendor: "v", routes: ["r", "book.list", "book.get", "q"], failures: ["f", "expired", "busy"],
+        actions: [
+            ActionListing(
+                name: "remove", about: "removes a user",
+                members: [ActionMember("user", "the user", isRequired: true), ActionMember("note", "a note")])
+        ])
+
+    static let request = Request(method: .get, target: "/")
+
+    static func node(_ yaml: String) throws -> FixtureNode {
+        try FixtureNode(file: file(yaml))
+    }
+
+    private static func file(_ yaml: String) -> FixtureStore.File {
+        FixtureStore.File(path: "rules.yaml", bytes: Array(yaml.utf8))
+    }
+
+    static func fault(_ yaml: String) throws -> Fault { try Fault(node(yaml), scope) }
+
+    static func scenario(_ yaml: String) throws -> Scenario { try Scenario(file(yaml), scope) }
+
+    static func condition(_ yaml: String) throws -> ExchangeCondition {
+        try ExchangeCondition(node(yaml).mapping(ExchangeCondition.members))
+    }
+
+    /// An exchange with a token of that expiry time.
+    static func matchContext(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:])
+        -> MatchContext
+    {
+        MatchContext(
+            request: Request(method: method, target: "/", fields: fields),
+            claims: exp.map { ["exp": JSON($0), "sub": "ada"] }, token: exp.map { CompactToken("token-\($0)") },
+            moment: Moment(unixSeconds: 1_800_000_000))
+    }
+}
+
+extension Interventions {
+    /// The outcomes of calls to these routes: the failure's name, the response's status, or `nil`.
+    mutating func outcomes(_ routes: [String], vendor: String = "v", exp: Int? = nil) -> [String?] {
+        routes.map { route in
+            switch decide(Rules.matchContext(exp: exp), vendor: vendor, route: route)?.effect.replacement {
+            case .failure(let name, _)?: name
+            case .response(let response)?: "\(response.status.code)"
+            case nil: nil
+            }
+        }
     }
 }

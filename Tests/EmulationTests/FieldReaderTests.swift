@@ -1,4 +1,6 @@
+import Foundation
 import JSON
+import Support
 import Testing
 import Wire
 
@@ -148,5 +150,155 @@ struct FieldReaderTests {
         } catch {
             #expect(error.reason() == reason)
         }
+    }
+}
+
+/// JSON read as if from a fixture: problems are reported by path, and nothing is copied until then.
+@Suite("JSON as a fixture")
+struct FixtureNodeTests {
+    private func node(_ text: String) throws -> FixtureNode { FixtureNode(try JSON.parse(text.utf8), from: "export") }
+
+    /// The problem that a reader reports.
+    private func problem(_ text: String, _ read: (FixtureNode) throws -> Void) throws -> String? {
+        let error = #expect(throws: FixtureProblem.self) { try read(try node(text)) }
+        return error?.description
+    }
+
+    @Test("a problem names the way through members and elements")
+    func path() throws {
+        let text = #"{"users":[{"id":"a"},{"id":"b","cards":[[1,"x"]]}]}"#
+        #expect(
+            try problem(text) {
+                let users = try $0.mapping("users").required("users").elements()
+                let card = try users[1].mapping("id", "cards").required("cards").elements()[0].elements()[1]
+                _ = try card.int()
+            } == "export: users[1].cards[0][1]: found the string “x”; expected a whole number")
+        #expect(
+            try problem(text) { _ = try $0.mapping("user") }
+                == "export: users: unknown member “users”; did you mean “user”?")
+        #expect(
+            try problem(text) { _ = try $0.mapping("users", "cards").required("cards") }
+                == "export: member “cards” is missing")
+        #expect(try problem("7") { _ = try $0.members() } == "export: found the number 7; expected a mapping")
+    }
+
+    /// A value and what the complaint calls it when something else is expected.
+    private static let found: [(String, String)] = [
+        ("{}", "a mapping"), ("[]", "a list"), ("null", "nothing"), ("true", "the boolean true"),
+        ("1.50", "the number 1.50"), (#""x""#, "the string “x”"),
+    ]
+
+    @Test("what was found is named beside what is expected", arguments: found)
+    func kinds(_ text: String, _ name: String) throws {
+        func complaint(_ what: String) -> String { "export: a: found \(name); expected \(what)" }
+        func read(_ read: (FixtureNode) throws -> Void) throws -> String? {
+            try problem(#"{"a":\#(text)}"#) { try read(try $0.mapping("a").required("a")) }
+        }
+        if text != "{}" { #expect(try read { _ = try $0.members() } == complaint("a mapping")) }
+        if text != "[]" { #expect(try read { _ = try $0.elements() } == complaint("a list")) }
+        if text != "true" { #expect(try read { _ = try $0.bool() } == complaint("true or false")) }
+        if text != "1.50" { #expect(try read { _ = try $0.number() } == complaint("a number")) }
+        #expect(try read { _ = try $0.int() } == complaint("a whole number"))
+        if text != #""x""# {
+            let advice = ["{}", "[]"].contains(text) ? "" : "; write it in quotes"
+            #expect(try read { _ = try $0.string() } == complaint("a string") + advice)
+        }
+    }
+
+    @Test("a member that stands there twice is refused where it is, however deep")
+    func repeated() throws {
+        #expect(try problem(#"{"a":1,"a":2}"#) { _ = try $0.members() } == "export: the member a occurs twice")
+        #expect(
+            try problem(#"{"x":[0,{"y":{"a":1,"a":1}}]}"#) { _ = try $0.json() }
+                == "export: x[1].y: the member a occurs twice")
+    }
+
+    @Test("values are what they were, numbers in the form in which they were written")
+    func values() throws {
+        let text = #"{"n":1.50,"big":123456789012345678901234567890,"t":"true","e":"","z":null,"l":[1e3,{"é":"x"}]}"#
+        #expect(try node(text).json().text == text)
+        let entry = try node(text).mapping("n", "big", "t", "e", "z", "l")
+        #expect(try entry.required("n").number() == 1.5)
+        #expect(try entry.required("t").string() == "true")
+        #expect(try entry.required("e").string() == "")
+        #expect(throws: FixtureProblem.self) { try entry.required("big").int() }
+    }
+}
+
+/// Fixture layers with entries that are not files: a start must neither wait for them nor read anything outside.
+@Suite("A folder of fixtures")
+struct FixtureLinkTests {
+    private let folder: TemporaryFolder
+    private var layer: String { folder.path + "/layer" }
+    private var store: FixtureStore { FixtureStore(layers: [layer]) }
+
+    init() throws {
+        folder = try TemporaryFolder([
+            "layer/v/a.yaml": "kept", "outside.yaml": "secret", "elsewhere/b.yaml": "secret",
+        ])
+        try FileManager.default.createDirectory(atPath: layer + "/v/sub", withIntermediateDirectories: false)
+    }
+
+    private func link(_ path: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: layer + "/" + path, withDestinationPath: target)
+    }
+
+    private func problem(_ work: () throws(FixtureProblem) -> some Any) -> String? {
+        do {
+            _ = try work()
+            return nil
+        } catch {
+            return "\(error)".replacing(folder.path, with: "HERE").replacing("/private", with: "")
+        }
+    }
+
+    @Test("follows links that stay in it: a mounted folder may consist of them")
+    func inside() throws {
+        try link("v/b.yaml", to: "a.yaml")
+        try link("v/c.yaml", to: layer + "/v/a.yaml")
+        try link("w", to: "v")
+        for path in ["v/b.yaml", "v/c.yaml", "w/a.yaml"] {
+            #expect(try store.file(path).bytes == Array("kept".utf8), "\(path)")
+        }
+        #expect(try store.usage(of: layer).unread.contains("w/a.yaml"))
+        // The layer itself may be a link.
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/linked", withDestinationPath: "layer")
+        let linked = FixtureStore(layers: [folder.path + "/linked"])
+        #expect(try linked.file("v/b.yaml").bytes == Array("kept".utf8))
+    }
+
+    @Test(
+        "is not left through links: not by whole paths, by dots, through folders, or to devices",
+        arguments: [
+            ("v/x.yaml", "ABSOLUTE/outside.yaml", "v/x.yaml"), ("v/x.yaml", "../../outside.yaml", "v/x.yaml"),
+            ("v/d", "../../elsewhere", "v/d/b.yaml"), ("v/x.yaml", "/etc/hostname", "v/x.yaml"),
+        ])
+    func outside(_ path: String, _ target: String, _ asked: String) throws {
+        try link(path, to: target.replacing("ABSOLUTE", with: folder.path))
+        let read = try #require(problem { () throws(FixtureProblem) in try store.file(asked) })
+        #expect(read.hasPrefix("HERE/layer/\(asked): leads to "), "\(read)")
+        #expect(read.hasSuffix(", outside the folder of fixtures HERE/layer; copy it there"), "\(read)")
+        let counted = try #require(problem(store.checkEntries))
+        #expect(counted.hasPrefix("HERE/layer/\(path): leads to "), "\(counted)")
+    }
+
+    @Test("with too many files, too deep folders or too long a file says how much there may be")
+    func bounds() throws {
+        for number in 0...FixtureWalk.mostEntries {
+            #expect(FileManager.default.createFile(atPath: "\(layer)/v/sub/\(number)", contents: nil))
+        }
+        let many = try #require(problem(store.checkEntries))
+        #expect(many.hasPrefix("HERE/layer/v/sub: the fixtures hold more than 4096 files and folders up to here"))
+        try FileManager.default.removeItem(atPath: layer + "/v/sub")
+
+        let deep = layer + "/v" + String(repeating: "/d", count: FixtureWalk.mostFolders)
+        try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+        let sentence = try #require(problem(store.checkEntries))
+        #expect(sentence.hasSuffix("/d/d: is more than 32 folders deep"), "\(sentence)")
+
+        try folder.write("", to: "layer/v/long.yaml")
+        #expect(truncate(layer + "/v/long.yaml", 1 << 40) == 0)
+        let long = problem { () throws(FixtureProblem) in try store.file("v/long.yaml") }
+        #expect(long == "HERE/layer/v/long.yaml: has 1099511627776 bytes; a fixture file may have 16777216")
     }
 }

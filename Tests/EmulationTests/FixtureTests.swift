@@ -72,7 +72,34 @@ struct FixtureTests {
         ("failures: &a [*a]", "v/failures.yaml:1:15: not YAML: found undefined alias"),
         ("failures: {}\nü: \u{1}", "v/failures.yaml:2:4: not YAML: control characters are not allowed"),
         ("{ b: 1, a: 1, b: 2, a: 2 }", "v/failures.yaml:1:9: this mapping has the same member twice: a, b"),
-        ("failures: [", "v/failures.yaml:2:1: not YAML: "),
+        ("failures: [", "v/failures.yaml:1:11: not YAML: there is no ] for the bracket that begins here"),
+        ("a: { b: [1] \nc: 2", "v/failures.yaml:1:4: not YAML: there is no } for the bracket that begins here"),
+        ("a: \"b\nc: 1\n", "v/failures.yaml:1:4: not YAML: the quote that begins here is not closed"),
+        (
+            "a: \"b\nc: \"d\"\ne: 1",
+            "v/failures.yaml:1:4: not YAML: the quote that begins here is closed only in line 2"
+        ),
+        ("a: 1\nb\nc: 2", "v/failures.yaml:2:1: not YAML: a name without a colon begins here"),
+        (
+            "a: b: c",
+            "v/failures.yaml:1:5: not YAML: a second colon on this line, or a deeper indentation than before; "
+                + "write a text with a colon in quotes"
+        ),
+        ("a: @b", "v/failures.yaml:1:4: not YAML: no text may begin with this character; write it in quotes"),
+        (
+            "a: \"\\d\"",
+            "v/failures.yaml:1:5: not YAML: a backslash in double quotes stands before this; write two, or single quotes"
+        ),
+        (
+            "a: \"b\" c",
+            "v/failures.yaml:1:8: not YAML: expected a member's name; the indentation differs from the lines before, "
+                + "or a quote stands inside a text"
+        ),
+        (
+            "a:\n  - b\n  c: 1",
+            "v/failures.yaml:3:3: not YAML: expected another element with -; the indentation differs"
+        ),
+        ("[1]\nb: 1", "v/failures.yaml:2:1: not YAML: the document ended before this; the indentation differs"),
         ("failures:\n\t- x", "v/failures.yaml:2:1: a tab indents this line; YAML requires spaces"),
         ("text", "v/failures.yaml:1:1: found the string “text”; expected a mapping"),
         ("failures: {}", "v/failures.yaml:1:11: failure “denied” is missing"),
@@ -121,6 +148,10 @@ struct FixtureTests {
             "v/failures.yaml:8:16: “bad name” is not a field name"
         ),
         (
+            whole(denied + "\n    headers: { X: \"a\\r\\nY: b\" }"),
+            "v/failures.yaml:8:19: a field's value has no line breaks, and no blanks at its ends"
+        ),
+        (
             whole(denied.replacing("{ code: 1 }", with: "{ text: \"{{nam}}\" }") + "\n    parameters: { name: x }"),
             "v/failures.yaml:5:11: “{{nam}}” names nothing that exists; did you mean “name”?"
         ),
@@ -165,11 +196,7 @@ struct FixtureTests {
         arguments: wrong)
     func refused(_ text: String, _ complaint: String) throws {
         let problem = try #require(try problem(text))
-        if complaint.hasSuffix("not YAML: ") {
-            #expect(problem.hasPrefix(complaint))
-        } else {
-            #expect(problem == complaint)
-        }
+        #expect(problem == complaint)
     }
 
     @Test("a file in the folder failures changes the failures that it names, and leaves the others")
@@ -208,24 +235,35 @@ struct FixtureTests {
         #expect(problem?.description.replacing(folder.path + "/", with: "") == complaint)
     }
 
-    /// Failures whose judged file lacks one, which shows whether it was read.
-    private enum Judged: String, VendorFailure {
-        case denied
-        case missing
-
-        static var judgedFile: FixtureDigest? { FixtureStore.File(path: "", bytes: Array(text.utf8)).digest }
-        static let text = "failures:\n" + FixtureTests.denied
-    }
-
-    @Test("a file that was judged is not read at the start, and any other is")
+    @Test("what was judged is read when it is needed; another text, or the same elsewhere, at the start")
     func judged() throws {
-        let folder = try TemporaryFolder(["v/failures.yaml": Judged.text, "w/failures.yaml": Judged.text + "\n"])
-        let store = FixtureStore(layers: [folder.path])
-        _ = try FailureCatalog<Judged>(VendorFixtures(store: store, folder: "v"), scope: Self.scope)
+        let failures = "failures:\n" + Self.denied
+        let scenario = "scenario: x\nabout: a\nvendor: v\nstates: {}\n"
+        let folder = try TemporaryFolder([
+            "v/failures.yaml": failures, "w/failures.yaml": failures, "v/scenarios/x.yaml": scenario,
+        ])
+        func mark(_ path: String, _ text: String) -> UInt64 {
+            FixtureStore.mark(path, FixtureStore.File(path: "", bytes: Array(text.utf8)).digest)
+        }
+        let judged = [mark("v/failures.yaml", failures), mark("v/scenarios/x.yaml", scenario)]
+        func fixtures(_ folder: String, of store: FixtureStore) -> VendorFixtures {
+            VendorFixtures(store: store, folder: folder)
+        }
+        let store = FixtureStore(layers: [folder.path], judged: judged)
+        let catalog = try FailureCatalog<Failure>(fixtures("v", of: store), scope: Self.scope)
+        #expect(catalog.listing.isEmpty)
+        #expect(try Scenario.all(in: fixtures("v", of: store), Rules.scope).map(\.name) == ["v-x"])
         #expect {
-            try FailureCatalog<Judged>(VendorFixtures(store: store, folder: "w"), scope: Self.scope)
+            try FailureCatalog<Failure>(fixtures("w", of: store), scope: Self.scope)
         } throws: {
             "\($0)".hasSuffix("w/failures.yaml:2:3: failure “missing” is missing")
+        }
+        try folder.write(Array((scenario + "\n").utf8), to: "v/scenarios/x.yaml")
+        let changed = FixtureStore(layers: [folder.path], judged: judged)
+        #expect {
+            try Scenario.all(in: fixtures("v", of: changed), Rules.scope)
+        } throws: {
+            "\($0)".hasSuffix("v/scenarios/x.yaml:4:9: a scenario needs a state")
         }
     }
 
@@ -245,85 +283,6 @@ struct FixtureTests {
         }
         let store = FixtureStore(layers: [other.path])
         #expect { try store.file("v/failures.yaml/x\0y") } throws: { "\($0)".contains("no such file") }
-    }
-
-    @Test("a failure is answered as the file says")
-    func plain() throws {
-        let catalog = try catalog(Self.whole(Self.denied + "\n    headers: { retry-after: \"5\" }"))
-        let denied = catalog.response(.denied, route: nil, switches: values("plain"))
-        #expect(denied.status == .forbidden)
-        #expect(String(decoding: denied.body, as: UTF8.self) == #"{"code":1}"#)
-        #expect(denied.fields[.contentType] == "application/json; charset=utf-8")
-        #expect(denied.fields[.retryAfter] == "5")
-        let missing = catalog.response(.missing, route: nil, switches: values("plain"))
-        #expect(missing.status == .notFound)
-        #expect(missing.body.isEmpty)
-        #expect(missing.fields[.contentType] == nil)
-        #expect(catalog.listing.map(\.name) == ["denied", "missing"])
-        #expect(catalog.listing.map(\.evidence) == [.documented, .ours])
-    }
-
-    @Test("the first variant whose condition holds is answered, inside every envelope whose condition holds")
-    func variants() throws {
-        let catalog = try catalog(
-            """
-            envelopes:
-              - when: { limit: "3" }
-                body: { errors: ["{{body}}"] }
-            failures:
-            \(Self.denied)
-                variants:
-                  - when: { style: loud, route: [things.list] }
-                    status: 418
-                    body: { code: 2 }
-                  - when: { style: loud }
-                    body: { code: 3 }
-            \(Self.missing)
-            """)
-        func answer(_ style: String, _ limit: String, _ route: String?) -> String {
-            let response = catalog.response(.denied, route: route, switches: values(style, limit))
-            return "\(response.status.code) \(String(decoding: response.body, as: UTF8.self))"
-        }
-        #expect(answer("plain", "off", "things.list") == #"403 {"code":1}"#)
-        #expect(answer("loud", "off", "things.list") == #"418 {"code":2}"#)
-        #expect(answer("loud", "off", "things.get") == #"403 {"code":3}"#)
-        #expect(answer("loud", "off", nil) == #"403 {"code":3}"#)
-        #expect(answer("plain", "3", nil) == #"403 {"errors":[{"code":1}]}"#)
-        #expect(
-            catalog.response(.missing, route: nil, switches: values("plain", "3")).body.isEmpty,
-            "what has no body has none to wrap")
-    }
-
-    @Test("a variant has the failure's header fields unless it names its own, and may then be empty")
-    func fieldsOfVariants() throws {
-        let catalog = try catalog(
-            """
-            failures:
-            \(Self.denied)
-                parameters: { nonce: "n0" }
-                headers: { Why: "no", Nonce: "{{nonce}}" }
-                variants:
-                  - when: { style: loud, route: [things.list] }
-                    status: 418
-                    headers: { Nonce: "loud {{nonce}}" }
-                  - when: { style: loud, route: [things.get] }
-                    headers: {}
-                    body: { code: 2 }
-                  - when: { style: loud }
-                    body: { code: 3 }
-            \(Self.missing)
-            """)
-        func answer(_ style: String, _ route: String?) -> String {
-            let response = catalog.response(.denied, ["nonce": "n1"], route: route, switches: values(style))
-            let fields = ["why", "nonce"].compactMap { name in
-                HTTPField.Name(name).flatMap { response.fields[$0] }.map { "\(name)=\($0)" }
-            }
-            return "\(response.status.code) \(fields) \(String(decoding: response.body, as: UTF8.self))"
-        }
-        #expect(answer("plain", "things.list") == #"403 ["why=no", "nonce=n1"] {"code":1}"#)
-        #expect(answer("loud", "things.list") == #"418 ["nonce=loud n1"] "#)
-        #expect(answer("loud", "things.get") == #"403 [] {"code":2}"#)
-        #expect(answer("loud", nil) == #"403 ["why=no", "nonce=n1"] {"code":3}"#)
     }
 
     @Test("parameters take the place of their names, whole or within a text, and stay JSON")
@@ -361,35 +320,6 @@ struct FixtureTests {
         #expect(problem == "v/failures.yaml:5:11: “{{feld}}” names nothing that exists")
     }
 
-    @Test("a failure may be plain text, which no envelope wraps")
-    func plainText() throws {
-        let catalog = try catalog(
-            """
-            envelopes:
-              - when: { limit: "3" }
-                body: { errors: ["{{body}}"] }
-            failures:
-            \(Self.denied.replacing("body: { code: 1 }", with: #"text: "No: {{why}}""#))
-                parameters: { why: "because" }
-                variants:
-                  - when: { style: loud }
-                    text: "NO"
-                  - when: { style: plain, route: [things.get] }
-                    body: { code: 2 }
-            \(Self.missing)
-            """)
-        func answer(_ style: String, _ route: String?, _ parameters: JSONObject = [:]) -> String {
-            let response = catalog.response(.denied, parameters, route: route, switches: values(style, "3"))
-            return "\(response.fields[.contentType] ?? "") \(String(decoding: response.body, as: UTF8.self))"
-        }
-        #expect(answer("plain", nil) == "text/plain; charset=utf-8 No: because")
-        #expect(answer("plain", nil, ["why": "<&>"]) == "text/plain; charset=utf-8 No: <&>")
-        #expect(answer("loud", nil) == "text/plain; charset=utf-8 NO")
-        #expect(answer("plain", "things.get") == #"application/json; charset=utf-8 {"errors":[{"code":2}]}"#)
-        let both = try problem(Self.whole(Self.denied + "\n    text: \"No\""))
-        #expect(both == "v/failures.yaml:5:5: a failure has a body or a text, not both")
-    }
-
     @Test("plain words follow YAML 1.2: yes and no are strings, quotes make a string of anything")
     func scalars() throws {
         let folder = try TemporaryFolder([
@@ -399,6 +329,35 @@ struct FixtureTests {
         #expect(
             try document.json().text
                 == #"["yes","no","on",true,null,null,12,1.50,1e3,"0x1F","012","12","","2024-01-01",".inf"]"#)
+    }
+
+    @Test(
+        "what reads otherwise than it looks is remarked on, in files of one's own",
+        arguments: [
+            (
+                #"api_key: abc #def"#,
+                "1:10: a comment follows this api_key; write the value in quotes if the # belongs to it"
+            ),
+            ("secret: a#b", nil), ("about: abc # def", nil), ("secret: \"abc\" # def", nil),
+            ("a: “b”", "1:4: the quotes of “b” belong to the text; only \" and ' quote"), ("a: \"“b”\"", nil),
+            ("- 'b '", "1:3: the text begins or ends with a blank or with what nobody sees"),
+            ("a: b\u{A0}", "1:4: the text begins or ends with a blank or with what nobody sees"),
+            ("a: \u{200B}b", "1:4: the text begins or ends with a blank or with what nobody sees"),
+            ("a: |\n  b\n", nil), ("a: ''", nil),
+            (
+                "a: { b: \"x ${SECRET_1}\" }",
+                "1:9: ${SECRET_1} stands here as it is; no variable is replaced in fixtures"
+            ),
+            ("a: ${price}", nil),
+        ])
+    func remarks(_ text: String, _ remark: String?) throws {
+        let (own, installed) = (try TemporaryFolder(["v/x.yaml": text]), try TemporaryFolder(["v/x.yaml": text]))
+        let store = FixtureStore(layers: [own.path, installed.path])
+        for _ in 1...2 { _ = try store.document("v/x.yaml").json() }
+        #expect(store.remarks.map { $0.replacing(own.path + "/v/x.yaml:", with: "") } == [remark].compactMap { $0 })
+        let bottom = FixtureStore(layers: [installed.path])
+        _ = try bottom.document("v/x.yaml")
+        #expect(bottom.remarks == [])
     }
 
     @Test("anchors and block texts are read")

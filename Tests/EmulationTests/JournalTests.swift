@@ -1,6 +1,7 @@
 import JSON
 import Synchronization
 import Testing
+import Tokens
 import Wire
 
 @testable import Emulation
@@ -8,15 +9,14 @@ import Wire
 @Suite("Journals")
 struct JournalTests {
     /// An entry for a route, with a body of the given size.
-    static func entry(_ route: String, bodyBytes: Int = 0, status: Int = 200, at seconds: Double = 0) -> JournalEntry {
+    static func entry(_ route: String, bodyBytes: Int = 0) -> JournalEntry {
         var record = ExchangeRecord()
         record.vendor = "v"
         record.route = route
-        record.failure = status == 200 ? nil : "failed"
         return JournalEntry(
-            sandbox: "s", moment: Moment(unixSeconds: seconds),
+            sandbox: "s", moment: Moment(unixSeconds: 0),
             request: Request(method: .post, target: "/x", body: [UInt8](repeating: 120, count: bodyBytes)),
-            response: .empty(.init(code: status)), record: record)
+            response: .empty(.ok), record: record)
     }
 
     private func journal(entries: Int = 1000, bytes: Int = 4 << 20, total: JournalTotal = JournalTotal()) -> Journal {
@@ -112,52 +112,6 @@ struct JournalTests {
         #expect(journal.entry(50) != nil)
     }
 
-    @Test("a filter admits what fits all its parts")
-    func filter() {
-        let journal = journal()
-        journal.append(Self.entry("a", status: 200, at: 10))
-        journal.append(Self.entry("a", status: 403, at: 20))
-        journal.append(Self.entry("b", status: 403, at: 30))
-        func ids(_ change: (inout JournalFilter) -> Void) -> [Int] {
-            var filter = JournalFilter()
-            change(&filter)
-            return journal.entries(filter).map(\.id)
-        }
-        #expect(ids { _ in } == [1, 2, 3])
-        #expect(ids { $0.route = "a" } == [1, 2])
-        #expect(ids { $0.route = "*a*" } == [1, 2])
-        #expect(ids { $0.route = "a*b" } == [])
-        #expect(ids { $0.status = .code(403) } == [2, 3])
-        #expect(ids { $0.status = .group(4) } == [2, 3])
-        #expect(ids { $0.isRefused = true } == [2, 3])
-        #expect(ids { $0.isRefused = false } == [1])
-        #expect(ids { $0.failure = "failed" } == [2, 3])
-        #expect(ids { $0.vendor = "w" } == [])
-        #expect(ids { $0.since = Moment(unixSeconds: 20) } == [2, 3])
-        #expect(ids { $0.after = 2 } == [3])
-        #expect(ids { ($0.route, $0.status) = ("a", .code(403)) } == [2])
-    }
-
-    @Test(
-        "an entry is found by its number while it is kept",
-        arguments: [(0, false), (1, false), (2, true), (3, true), (4, false), (.min, false), (.max, false)])
-    func byNumber(_ id: Int, _ isKept: Bool) {
-        let journal = journal(entries: 2)
-        for _ in 0..<3 { journal.append(Self.entry("x")) }
-        #expect(journal.entry(id)?.id == (isKept ? id : nil))
-    }
-
-    @Test("clearing forgets the entries and goes on counting, unless told to begin again")
-    func clear() {
-        let journal = journal()
-        journal.append(Self.entry("x"))
-        journal.clear()
-        #expect(journal.entries().isEmpty)
-        #expect(journal.append(Self.entry("x")) == 2)
-        journal.clear(restartNumbers: true)
-        #expect(journal.append(Self.entry("x")) == 1)
-    }
-
     @Test("tells of the first entry of each thousand, before which its numbers are kept ahead")
     func reserve() {
         let journal = journal()
@@ -165,37 +119,6 @@ struct JournalTests {
         journal.noteReserve { [unowned journal] in reserved.withLock { $0.append(journal.reservedNumber) } }
         for _ in 1...2001 { journal.append(Self.entry("x")) }
         #expect(reserved.withLock(\.self) == [1000, 2000, 3000])
-    }
-
-    @Test("a long poll answers at once when there is enough")
-    func pollReady() async {
-        let journal = journal()
-        journal.append(Self.entry("x"))
-        let found = await journal.entries(JournalFilter(), atLeast: 1, within: .seconds(600))
-        #expect(found.map(\.id) == [1])
-    }
-
-    @Test("a long poll wakes with the entry that makes enough of them", .timeLimit(.minutes(15)))
-    func pollWakes() async {
-        let journal = journal()
-        var filter = JournalFilter()
-        filter.route = "wanted"
-        async let polled = journal.entries(filter, atLeast: 2, within: .seconds(600))
-        for route in ["wanted", "other", "wanted"] {
-            await Task.yield()
-            journal.append(Self.entry(route))
-        }
-        #expect(await polled.map(\.id) == [1, 3])
-    }
-
-    @Test("a long poll ends at its time with what there is")
-    func pollEnds() async {
-        let journal = journal()
-        journal.append(Self.entry("x"))
-        let start = ContinuousClock.now
-        let found = await journal.entries(JournalFilter(), atLeast: 2, within: .milliseconds(30))
-        #expect(found.map(\.id) == [1])
-        #expect(ContinuousClock.now - start >= .milliseconds(30))
     }
 
     @Test("a long poll ends when nobody waits for it any more", .timeLimit(.minutes(15)))
@@ -213,5 +136,189 @@ struct JournalTests {
             for _ in 0..<8 { group.addTask { for _ in 0..<100 { journal.append(Self.entry("x")) } } }
         }
         #expect(journal.entries().map(\.id) == Array(1...800))
+    }
+}
+
+@Suite("Parts of sockets and deadlines")
+struct SocketPartTests {
+    @Test("the log of a socket keeps the newest frames within its bounds, and counts all")
+    func log() {
+        let log = SocketLog()
+        let moment = Moment(unixSeconds: 0)
+        let notes = (0..<100).map { _ in Finding("x", .noted) }
+        for number in 0..<5000 {
+            let text = String(repeating: "x", count: number % 3000) + "\(number)"
+            if number.isMultiple(of: 2) {
+                log.received(.text(text), notes, at: moment)
+            } else {
+                log.sent(.text(text), at: moment)
+            }
+            let kept = log.frames.reduce(0) { $0 + ($1.message?.byteCount ?? 0) }
+            #expect(kept <= SocketLog.byteLimit)
+            #expect(log.frames.count < 100)
+        }
+        log.sent(.text("last"), at: moment)
+        #expect(log.frames.last?.message == .text("last"))
+        let json = log.json { _ in .null }
+        #expect(json["received"] == 2500)
+        #expect(json["sent"] == 2501)
+    }
+
+    @Test("a frame names the entry of the call it was sent for, once there is one")
+    func cause() {
+        let log = SocketLog()
+        let (moment, cause) = (Moment(unixSeconds: 0), FrameCause())
+        log.received(.text("a"), [], at: moment)
+        log.sent(.text("b"), at: moment)
+        log.sent(.text("c"), at: moment, because: cause)
+        let causes = { log.json { _ in .null }["frames"]?.array?.map { $0["cause"] } }
+        #expect(causes() == [.null, .null, .null])
+        var record = ExchangeRecord()
+        record.cause = cause
+        let journal = Journal(limits: .init(), total: JournalTotal())
+        let request = Request(method: .get, target: "/")
+        journal.append(
+            JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: ExchangeRecord()))
+        journal.append(
+            JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: record))
+        #expect(causes() == [.null, .null, 2])
+        #expect(journal.newest == 2)
+        journal.clear()
+        #expect(journal.newest == 0)
+    }
+
+    @Test("the first end of a socket is the one that counts")
+    func ends() {
+        let log = SocketLog()
+        #expect(log.closure == nil)
+        log.closed(WebSocketClosure(.normal), at: Moment(unixSeconds: 0))
+        log.closed(WebSocketClosure(.abnormal), at: Moment(unixSeconds: 0))
+        #expect(log.closure == WebSocketClosure(.normal))
+    }
+
+    @Test("what is due comes in the order of time, and what was taken back not at all")
+    func heap() {
+        var heap = DueHeap()
+        var dice = SplitMix64(state: 7)
+        let moments = (0..<500).map { _ in Moment(unixSeconds: Double(dice.next() % 1000)) }
+        for (number, moment) in moments.enumerated() { heap.insert(moment, number) }
+        heap.keep { $0.isMultiple(of: 2) }
+        #expect(heap.count == 250)
+        var taken: [Moment] = []
+        while let number = heap.removeFirst(until: Moment(unixSeconds: 600)) {
+            #expect(number.isMultiple(of: 2))
+            taken.append(moments[number])
+        }
+        #expect(taken == taken.sorted())
+        let due = moments.enumerated().filter { $0.offset.isMultiple(of: 2) && $0.element.unixSeconds <= 600 }
+        #expect(taken.count == due.count)
+        #expect(heap.first.map { $0.unixSeconds > 600 } == true)
+        #expect(heap.removeFirst(until: Moment(unixSeconds: 600)) == nil)
+    }
+}
+
+/// What is written of a state, row by row.
+@Suite("State rows")
+struct StateRowTests {
+    /// The rows that a store has.
+    private struct Store {
+        private(set) var rows: [StateRow.Name: StateRow] = [:]
+
+        var document: JSON {
+            StateRow.document(of: rows.values.sorted { $0.rank < $1.rank }) { _ in }
+        }
+
+        mutating func take(_ changes: StateRows) {
+            if changes.isAnew { rows = [:] }
+            rows = rows.filter { !changes.emptied.contains($0.key.part) && !changes.removed.contains($0.key) }
+            for row in changes.written {
+                rows[row.name] = StateRow(row.name, rank: rows[row.name]?.rank ?? row.rank, document: row.document)
+            }
+        }
+    }
+
+    @Test(
+        "of a list are as few as its change needs",
+        arguments: [
+            ([1, 2, 3], [1, 2, 3], 0, 0, false), ([1, 2, 3], [1, 2, 3, 4], 1, 0, false),
+            ([1, 2, 3], [2, 3, 4], 1, 1, false),
+            ([1, 2, 3], [1, 3], 0, 1, false), ([1, 2, 3], [3, 2, 1], 3, 0, true), ([1, 2, 3], [1, 9, 3], 3, 0, true),
+            ([1, 1], [1], 1, 0, true), ([], [5, 5], 2, 0, false), ([1, 2], [], 0, 2, false),
+        ] as [([Int], [Int], Int, Int, Bool)])
+    func lists(_ before: [Int], _ after: [Int], _ written: Int, _ removed: Int, _ isEmptied: Bool) {
+        var store = Store()
+        let first = RowWriter(.changes)
+        first.list("list", before.map { JSON($0) })
+        store.take(first.rows)
+        // A store gives its rows back as they are.
+        for ledger in [first.ledger, StateLedger(store.rows.values.sorted { $0.rank < $1.rank })] {
+            let second = RowWriter(.changes, ledger)
+            second.list("list", after.map { JSON($0) })
+            #expect(second.rows.written.count == written)
+            #expect(second.rows.removed.count == removed)
+            #expect(second.rows.emptied == (isEmptied ? ["list"] : []))
+            var next = store
+            next.take(second.rows)
+            #expect(next.document["list"] ?? [] == .array(after.map { JSON($0) }))
+        }
+    }
+
+    @Test("of what is no list are written when it differs, and removed when it is gone")
+    func singles() {
+        let name = StateRow.Name(part: "clock")
+        let first = RowWriter(.changes)
+        first.single(name, ["a": 1])
+        #expect(first.rows.written.map(\.document) == [Array(#"{"a":1}"#.utf8)])
+        let second = RowWriter(.changes, first.ledger)
+        second.single(name, ["a": 1])
+        #expect(second.rows.isEmpty)
+        second.single(name, nil)
+        #expect(second.rows.removed == [name])
+        second.single(name, nil)
+        #expect(second.rows.removed == [name])
+    }
+
+    @Test("that could not be written yet are joined by later ones", arguments: 0..<200)
+    func joining(_ seed: Int) {
+        var random = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
+        func draw(_ count: Int) -> Int {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(random >> 33) % count
+        }
+        var (one, two, joined, rank) = (Store(), Store(), StateRows(), 0)
+        for _ in 0..<6 {
+            var changes = StateRows()
+            changes.isAnew = draw(12) == 0
+            if draw(4) == 0 { changes.emptied = ["p\(draw(2))"] }
+            for _ in 0..<draw(3) { changes.removed.append(StateRow.Name(part: "p\(draw(2))", key: ":\(draw(4))")) }
+            var names: Set<StateRow.Name> = []
+            for _ in 0..<draw(4) {
+                let name = StateRow.Name(part: "p\(draw(2))", key: ":\(draw(4))")
+                guard names.insert(name).inserted else { continue }
+                rank += 1
+                changes.written.append(StateRow(name, rank: rank, document: Array("\(draw(100))".utf8)))
+            }
+            one.take(changes)
+            joined.append(changes)
+        }
+        two.take(joined)
+        #expect(two.document == one.document)
+    }
+
+    @Test("with odd names come back where they were")
+    func names() {
+        var rows: [StateRow] = []
+        let writer = RowWriter(.changes)
+        for key in ["", "/", "%2F", "a/b%", "\0", "%00", ":", "é"] {
+            writer.single(StateRow.Name(part: "list", key: ":" + key), .string(key))
+        }
+        rows = writer.rows.written
+        #expect(StateRow.document(of: rows) { _ in }["list"]?.array?.count == 8)
+        var unreadable: [String] = []
+        let document = StateRow.document(of: rows + [StateRow(.init(part: "x"), document: [0x7B])]) {
+            unreadable.append($0.name.part)
+        }
+        #expect(document["x"] == nil)
+        #expect(unreadable == ["x"])
     }
 }

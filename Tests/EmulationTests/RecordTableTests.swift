@@ -1,5 +1,7 @@
 import JSON
+import Synchronization
 import Testing
+import Tokens
 
 @testable import Emulation
 
@@ -145,5 +147,134 @@ struct RecordTableTests {
         #expect(read.map(\.id) == [1, 2])
         #expect(read[0].secret == "s")
         #expect(aside.parts.map(\.path) == ["[1]"])
+    }
+}
+
+@Suite("Ids in the order in which they came")
+struct ArrivalOrderTests {
+    @Test("it holds what a plain array would, whatever is added, taken out and taken from the front")
+    func likeAnArray() {
+        var dice = SystemRandomNumberGenerator()
+        for _ in 0..<50 {
+            var (order, plain, moves) = (InsertionOrder<Int>(), [Int](), [String]())
+            for _ in 0..<200 {
+                let id = Int.random(in: 0..<60, using: &dice)
+                switch Int.random(in: 0..<10, using: &dice) {
+                case 0...5:
+                    moves.append("+\(id)")
+                    let isNew = order.append(id)
+                    #expect(isNew == !plain.contains(id), "\(moves)")
+                    if !plain.contains(id) { plain.append(id) }
+                case 6...8:
+                    moves.append("-\(id)")
+                    let wasThere = order.remove(id)
+                    #expect(wasThere == plain.contains(id), "\(moves)")
+                    plain.removeAll { $0 == id }
+                default:
+                    let count = id % 5
+                    moves.append("<\(count)")
+                    let oldest = order.removeFirst(count)
+                    #expect(oldest == Array(plain.prefix(count)), "\(moves)")
+                    plain.removeFirst(min(count, plain.count))
+                }
+                #expect(Array(order) == plain, "\(moves)")
+                #expect(order.count == plain.count && order.isEmpty == plain.isEmpty, "\(moves)")
+            }
+        }
+    }
+}
+
+/// Facts with predetermined rule outcomes that count how often findings are requested.
+private struct CountedFacts: RuleFacts {
+    typealias Failure = FindingsTests.Failure
+
+    final class Count: Sendable {
+        let asked = Atomic(0)
+    }
+
+    let outcomes: [Finding.Outcome?]
+    let count = Count()
+    var explanation: String? = "why"
+    var compact: CompactToken? { nil }
+
+    mutating func dropExplanations() { explanation = nil }
+
+    /// Rules with these names.
+    static func rules(_ names: [String], orFail failure: Failure) -> RuleList<CountedFacts> {
+        RuleList(
+            names.enumerated().map { place, name in
+                TokenRule(name, expects: .text("nothing"), source: nil, .ours, orFail: failure) { facts, finding in
+                    if finding != nil { facts.count.asked.add(1, ordering: .relaxed) }
+                    finding?.note = facts.explanation
+                    return facts.outcomes[place]
+                }
+            })
+    }
+}
+
+@Suite("Findings")
+struct FindingsTests {
+    fileprivate enum Failure: String, VendorFailure {
+        case early
+        case late
+    }
+
+    @Test("lead to the failure of the first that failed, also inside a list")
+    func firstFailure() {
+        var findings = Findings<Failure>()
+        findings.add([Finding("a", .notJudged), Finding("b", .failed)], orFail: .early)
+        findings.add(Finding("c", .failed), orFail: .late)
+        #expect(findings.failure == .early)
+    }
+
+    @Test("are forgotten back to an earlier state, failure included")
+    func rewind() {
+        var findings = Findings<Failure>()
+        findings.add([Finding("a", .passed)], orFail: .early)
+        let earlier = findings.list
+        findings.add(Finding("b", .failed), orFail: .late)
+        findings.rewind(to: earlier)
+        #expect(findings.all.map(\.check) == ["a"])
+        #expect(findings.failure == nil)
+    }
+
+    @Test("count with the room that they take, whether they came one by one or as a list")
+    func size() {
+        var list = FindingList()
+        #expect(list.byteCount == 0)
+        list.append([Finding](repeating: Finding("a", .passed), count: 10))
+        let one = MemoryLayout<Finding>.stride
+        #expect(list.byteCount >= 10 * one)
+        let before = list.byteCount
+        for _ in 0..<100 { list.append(Finding("b", .passed)) }
+        #expect(list.byteCount >= before + 80 * one)
+    }
+}
+
+@Suite("Tokens that came before")
+struct RecentReadingsTests {
+    @Test("are read twice and known from then on")
+    func known() {
+        let recent = RecentReadings<Int>()
+        var readings = 0
+        func read(_ token: [UInt8]) -> Int {
+            readings += 1
+            return token.count
+        }
+        for _ in 0..<5 { #expect(recent.reading(of: Array("a.b.c".utf8)[...], read) == 5) }
+        #expect(readings == 2)
+    }
+
+    @Test("are told apart byte for byte, also where the last bytes or the characters are the same")
+    func collisions() {
+        let recent = RecentReadings<[UInt8]>()
+        let texts = [
+            "1.0123456789abcdef", "2.0123456789abcdef", "e\u{301}.0123456789abcdef", "\u{E9}.0123456789abcdef",
+        ]
+        for _ in 0..<3 {
+            for bytes in texts.map({ Array($0.utf8) }) {
+                for _ in 0..<3 { #expect(recent.reading(of: bytes[...]) { $0 } == bytes) }
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ struct RouteTableTests {
         RouteTable.Member(
             identity: VendorIdentity(
                 id: id, title: id, prefixes: prefixes,
-                pathRules: PathRules(repeatedSlashes: slashes, ignoresTrailingSlash: ignoresTrailingSlash)),
+                repeatedSlashes: slashes, ignoresTrailingSlash: ignoresTrailingSlash),
             routes: routes.map { (id: $0.0, endpoints: $0.1) })
     }
 
@@ -79,12 +79,14 @@ struct RouteTableTests {
 
     @Test("a vendor may give decoded segments the spelling of its routes", arguments: ["/a/THINGS", "/a/%54hings"])
     func rewrite(_ path: String) throws {
-        let rules = PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true) { segments in
-            if let last = segments.last { segments[segments.count - 1] = last.lowercased()[...] }
-        }
+        let identity = VendorIdentity(
+            id: "one", title: "one", prefixes: ["/a"], repeatedSlashes: .collapse, ignoresTrailingSlash: true,
+            rewrite: { segments in
+                if let last = segments.last { segments[segments.count - 1] = last.lowercased()[...] }
+            })
         let table = try RouteTable([
             RouteTable.Member(
-                identity: VendorIdentity(id: "one", title: "one", prefixes: ["/a"], pathRules: rules),
+                identity: identity,
                 routes: [(id: "list", endpoints: [.get("/a/things")]), (id: "get", endpoints: [.get("/a/{id}")])])
         ])
         #expect(Self.text(table.match(.get, path[...])) == "0.0")
@@ -190,6 +192,29 @@ struct RouteTableTests {
                 "one list: GET /a/things", "one create: POST /a/things", "one get: GET /a/{id}/parts/{part}",
             ])
         #expect(table.guide.nearest(to: .get, "/a/7/part/8", count: 1) == ["one get: GET /a/{id}/parts/{part}"])
+    }
+
+    @Test("a browser's question is farther than the call itself, and a parameter than a word")
+    func questions() throws {
+        let table = try table(
+            Self.member(
+                "one", ["/a", "/b"],
+                [
+                    ("ask", [.options("/a/token")]), ("create", [.post("/a/token")]),
+                    ("keys", [.get("/a/v1/keys")]), ("any", [.get("/b/c/a/{id}")]),
+                ]))
+        #expect(table.guide.nearest(to: .get, "/a/token", count: 1) == ["one create: POST /a/token"])
+        #expect(table.guide.nearest(to: .get, "/a/keys", count: 1) == ["one keys: GET /a/v1/keys"])
+    }
+
+    @Test("routes of another vendor are suggested when none of the path's own comes close")
+    func ownFirst() throws {
+        let table = try table(
+            Self.member("one", ["/a"], [("list", [.get("/a/things/all")])]),
+            Self.member("two", ["/b"], [("list", [.get("/b/things")])]))
+        #expect(table.guide.nearest(to: .get, "/a/things", of: "one") == ["one list: GET /a/things/all"])
+        #expect(table.guide.nearest(to: .get, "/a/things", of: "two", count: 1) == ["two list: GET /b/things"])
+        #expect(table.guide.nearest(to: .get, "/c/elsewhere", of: "one").isEmpty)
     }
 
     @Test(

@@ -31,17 +31,6 @@ struct SandboxTests {
         #expect(directory.sandbox("default") === directory.standard)
     }
 
-    @Test("at the cap the sandbox that was longest unused makes room, and the standard one never does")
-    func cap() {
-        let directory = directory(capacity: 3)
-        for name in ["a", "b", "c"] { _ = directory.sandbox(name).beginExchange(Rules.request) }
-        _ = directory.sandbox("a").beginExchange(Rules.request)
-        _ = directory.sandbox("d").beginExchange(Rules.request)
-        #expect(directory.all.map(\.name) == ["default", "a", "c", "d"])
-        for name in ["e", "f", "g", "h"] { _ = directory.sandbox(name).beginExchange(Rules.request) }
-        #expect(directory.all.map(\.name) == ["default", "f", "g", "h"])
-    }
-
     @Test("a sandbox that is removed begins anew; the standard one is reset instead")
     func removal() throws {
         let directory = directory(capacity: 3)
@@ -72,25 +61,6 @@ struct SandboxTests {
         ) { machine.now }
     }
 
-    @Test("a sandbox that lay unused for its time is gone, and the next who names it gets a fresh one")
-    func timeToLive() throws {
-        let machine = Machine()
-        let directory = directory(machine, timeToLive: .seconds(60))
-        let first = directory.sandbox("a")
-        machine.advance(.seconds(59))
-        _ = first.beginExchange(Rules.request)
-        machine.advance(.seconds(59))
-        #expect(directory.sandbox("a") === first, "counted from the last use")
-        first.touch()
-        machine.advance(.seconds(60))
-        #expect(directory.existing("a") == nil)
-        #expect(try !directory.remove("a"))
-        let second = directory.sandbox("a")
-        #expect(second !== first)
-        #expect(second.exchanges == 0)
-        #expect(second.created == machine.now)
-    }
-
     @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it")
     func noExpiry() throws {
         let machine = Machine()
@@ -103,27 +73,6 @@ struct SandboxTests {
         #expect(directory.sandbox("default") === standard)
         #expect(directory.all.map(\.name) == ["default"])
         #expect(directory.setTimeToLive(.seconds(1), of: "default").timeToLive == nil)
-    }
-
-    @Test("a time of its own beats that of all, in both directions, and no time keeps a sandbox")
-    func ownTimeToLive() throws {
-        let machine = Machine()
-        let directory = directory(machine, timeToLive: .seconds(60))
-        let long = directory.setTimeToLive(.seconds(600), of: "long")
-        let short = directory.setTimeToLive(.milliseconds(1500), of: "short")
-        let kept = directory.setTimeToLive(nil, of: "kept")
-        _ = directory.sandbox("plain")
-        machine.advance(.seconds(1))
-        #expect(directory.sandbox("short") === short)
-        short.touch()
-        machine.advance(.milliseconds(1500))
-        #expect(directory.all.map(\.name) == ["default", "kept", "long", "plain"])
-        machine.advance(.seconds(60))
-        #expect(directory.all.map(\.name) == ["default", "kept", "long"])
-        #expect(directory.sandbox("long") === long)
-        machine.advance(.seconds(601))
-        #expect(directory.all.map(\.name) == ["default", "kept"])
-        #expect(directory.sandbox("kept") === kept)
     }
 
     @Test("what a sweep drops is really let go")
@@ -161,29 +110,6 @@ struct SandboxTests {
         #expect(moved.clock == clock)
     }
 
-    @Test("reset takes back clock, settings, faults, ids and journal")
-    func reset() throws {
-        var settings = Settings()
-        settings.seed = 5
-        let directory = SandboxDirectory(inForce: .nobody, settings: settings)
-        let sandbox = directory.sandbox("a")
-        let firstID = sandbox.identifiers.uuid()
-        var changed = settings
-        changed.profile = .observed
-        changed.seed = 6
-        _ = sandbox.adjustSettings { [changed] in $0 = changed }
-        sandbox.arm([try Rules.fault(#"{ route: r, fail: f }"#)])
-        _ = sandbox.adjustClock { $0.advance(by: .seconds(60)) }
-        sandbox.journal.append(JournalTests.entry("x"))
-        sandbox.reset()
-        #expect(sandbox.settings == settings)
-        #expect(sandbox.faults == [])
-        #expect(sandbox.clock == SandboxClock(seed: 5))
-        #expect(sandbox.identifiers.uuid() == firstID)
-        #expect(sandbox.journal.count == 0)
-        #expect(sandbox.journal.append(JournalTests.entry("x")) == 1)
-    }
-
     @Test("ids with a seed are repeatable, other seeds give others, and without one nobody can tell")
     func seeds() {
         let ids = { (seed: UInt64?) in
@@ -218,4 +144,169 @@ struct SandboxTests {
 extension VendorsInForce {
     /// No vendors.
     static let nobody = VendorsInForce(LoadedVendors(vendors: [], fingerprint: ""))
+}
+
+@Suite("Moments and durations")
+struct MomentTests {
+    @Test(
+        "Unix seconds and RFC 3339 times are read",
+        arguments: [
+            ("0", 0), ("1800000000", 1_800_000_000), ("1800000000.25", 1_800_000_000.25),
+            ("253402300799", 253_402_300_799), ("2027-01-15T08:00:00Z", 1_800_000_000),
+            ("2027-01-15t08:00:00z", 1_800_000_000), ("2027-01-15T08:00:00+00:00", 1_800_000_000),
+            ("2027-01-15T09:30:00+01:30", 1_800_000_000), ("2027-01-15T00:00:00-08:00", 1_800_000_000),
+            ("2027-01-15T08:00:00.5Z", 1_800_000_000.5), ("2027-01-15T08:00:00.250Z", 1_800_000_000.25),
+            ("2027-01-15T08:00:00.123456Z", 1_800_000_000.123456), ("2027-01-15T08:00:00.000+00:00", 1_800_000_000),
+            ("2027-01-15T08:00:00-00:00", 1_800_000_000), ("2024-02-29T00:00:00Z", 1_709_164_800),
+            ("1970-01-01T00:00:00Z", 0), ("9999-12-31T23:59:59Z", 253_402_300_799),
+        ] as [(String, Double)])
+    func reads(_ text: String, _ seconds: Double) throws {
+        let moment = try #require(Moment(text: text))
+        #expect(abs(moment.unixSeconds - seconds) < 0.000_001)
+    }
+
+    @Test(
+        "everything else is not a moment",
+        arguments: [
+            "", " ", "now", "nan", "-nan", "inf", "-inf", "infinity", "-1", "253402300800", "1e400", "0x10", "1_000",
+            " 1800000000", "1800000000 ", "2027-01-15", "08:00:00", "2027-01-15T08:00:00", "2027-01-15 08:00:00Z",
+            "2027-01-15T08:00Z", "2027-01-15T08:00:00.Z", "2027-13-01T00:00:00Z", "2027-02-30T00:00:00Z",
+            "2023-02-29T00:00:00Z", "2027-01-15T24:00:00Z", "2027-01-15T08:60:00Z", "2027-01-15T08:00:61Z",
+            "2027-01-15T08:00:00+25:00", "2027-01-15T08:00:00+1:00", "2027-01-15T08:00:00Z!", "x2027-01-15T08:00:00Z",
+            "+2027-01-15T08:00:00Z", "27-01-15T08:00:00Z", "1969-12-31T23:59:59Z", "10000-01-01T00:00:00Z",
+            "2027-01-15T08:00:00Z2027-01-15T08:00:00Z", "２０２７-01-15T08:00:00Z",
+        ])
+    func refuses(_ text: String) {
+        #expect(Moment(text: text) == nil)
+    }
+
+    @Test(
+        "a moment is shown in UTC with milliseconds, never later than it is",
+        arguments: [
+            (1_800_000_000, "2027-01-15T08:00:00.000Z"), (1_800_000_000.9996, "2027-01-15T08:00:00.999Z"),
+            (1_799_999_999.999, "2027-01-15T07:59:59.999Z"), (0, "1970-01-01T00:00:00.000Z"),
+            (253_402_300_799, "9999-12-31T23:59:59.000Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
+        ] as [(Double, String)])
+    func shows(_ seconds: Double, _ text: String) {
+        #expect(Moment(unixSeconds: seconds).rfc3339 == text)
+    }
+
+    @Test("whole seconds are rounded down and stay integers whatever the moment is")
+    func wholeSeconds() {
+        #expect(Moment(unixSeconds: 1.9).wholeSeconds == 1)
+        #expect(Moment(unixSeconds: -0.1).wholeSeconds == -1)
+        #expect(Moment(unixSeconds: 1e300).wholeSeconds == .max)
+        #expect(Moment(unixSeconds: -1e300).wholeSeconds == .min)
+    }
+
+    @Test("moments are compared and moved")
+    func arithmetic() {
+        let moment = Moment(unixSeconds: 100)
+        #expect(moment < moment + .milliseconds(1))
+        #expect(moment - .seconds(1) < moment)
+        #expect((moment + .seconds(31 * 60)).unixSeconds == 1960)
+    }
+
+    @Test(
+        "durations are read",
+        arguments: [
+            ("250ms", 0.25), ("90s", 90), ("31m", 1860), ("2h", 7200), ("1d", 86_400), ("0s", 0), ("-5m", -300),
+            ("1.5h", 5400), ("0.5s", 0.5),
+        ] as [(String, Double)])
+    func readsDuration(_ text: String, _ seconds: Double) throws {
+        #expect(try #require(Duration(text: text)).inSeconds == seconds)
+    }
+
+    @Test(
+        "everything else is not a duration",
+        arguments: [
+            "", "s", "ms", "5", "5x", "m5", "5 s", " 5s", "nans", "infs", "--5s", "1h30m", "5S", "0x5s", "1e400s",
+            "400000d", "１s", "1.s", ".5s", "1.2.3s", "-s", "-.s", "+5s", "1e3s",
+        ])
+    func refusesDuration(_ text: String) {
+        #expect(Duration(text: text) == nil)
+    }
+}
+
+@Suite("Settings")
+struct SettingsTests {
+    private static let declarations = [
+        SwitchDeclaration(
+            "style", .choice(["plain", "loud"]), documented: "plain", observed: "loud", about: "", source: ""),
+        SwitchDeclaration("limit", .count(orWord: "off"), documented: "off", observed: "3", about: "", source: ""),
+    ]
+
+    private func values(_ settings: Settings, vendor: String = "v") -> [String] {
+        let values = settings.values(vendor: vendor, Self.declarations)
+        return ["style", "limit"].map { values[$0] }
+    }
+
+    @Test(
+        "names that somebody may have meant are found",
+        arguments: [
+            ("stile", "; did you mean “style”?"), ("limits", "; did you mean “limit”?"),
+            ("something-else", "; known are style, limit"),
+        ])
+    func nearest(_ name: String, _ hint: String) {
+        #expect(Nearest.hint(to: name, among: ["style", "limit"]) == hint)
+    }
+
+    @Test(
+        "what little tells two texts apart is named",
+        arguments: [
+            ("STYLE", "style", "Only capitals differ"), ("a/b/", "a/b", "Only a final slash differs"),
+            (" a\t", "a", "Only blanks or quotes differ"), ("http://x/cb", "https://x/cb", "Only the scheme differs"),
+            ("http://x:1/cb", "http://x:2/cb", "Only the port differs"),
+            ("a%2Fb", "a/b", "Only the percent-encoding differs"),
+            ("http://127.0.0.1/cb", "http://localhost/cb", "Only the host's name differs"),
+            ("http://x//cb", "http://x/cb", "Only a doubled slash differs"),
+            ("x/cb", "http://x/cb", "Only the scheme differs"),
+            ("http://X:1/cb/", "http://x/cb", "Only capitals, the port and a final slash differ"), ("a", "a", nil),
+            ("a", "b", nil),
+        ])
+    func difference(_ found: String, _ expected: String, _ difference: String?) {
+        #expect(Nearest.difference(found, expected) == difference)
+    }
+
+    @Test(
+        "a credential in another form is named, and not repeated",
+        arguments: [
+            ("a+b%20c", "It is the key."), ("YStiJTIwYw==", "It is the key in base64."),
+            ("YStiJTIwYw", "It is the key in base64."),
+            (
+                "a b c",
+                "It is the key, decoded as in a form: encode + as %2B and % as %25 first (RFC 6749 section 2.3.1)."
+            ),
+            ("Bearer a+b%20c", "It differs from the key. Only a scheme differs, and every byte counts."),
+            ("\"a+b%20c\"", "It differs from the key. Only blanks or quotes differ, and every byte counts."),
+            ("a+b%20c\n", "It differs from the key. Only blanks or quotes differ, and every byte counts."),
+            ("something else", nil), ("", nil),
+        ])
+    func credential(_ found: String, _ told: String?) {
+        #expect(KnownCredential.mistake(in: found, among: [KnownCredential("a+b%20c", "the key")]) == told)
+    }
+
+    @Test(
+        "what stands in place of base64 of ID:SECRET is named",
+        arguments: [
+            ("client:secret!", "Basic with ID:SECRET that is not in base64"),
+            ("client:c2VjcmV0IQ==", "Basic with base64 of a part of ID:SECRET"),
+            ("Y2xpZW50:c2VjcmV0IQ==", "Basic with base64 of a part of ID:SECRET"),
+            ("WTJ4cFpXNTBPbk5sWTNKbGRDRT0=", "Basic with base64 of base64"),
+            ("c2VjcmV0IQ==", "Basic with base64 of a text without a colon"),
+            ("Basic Y2xpZW50", "Basic twice"), ("!", "Basic that is not base64 of ID:SECRET"),
+        ])
+    func basic(_ text: String, _ told: String) {
+        #expect(BasicCredentials.mistake(in: Array(text.utf8)[...]) == told)
+    }
+
+    @Test(
+        "of known names the first five are told",
+        arguments: [
+            ([], "; none is known"), (["a", ""], "; known are a, an empty text"),
+            (["a", "b", "c", "d", "e", "f", "g"], "; known are a, b, c, d, e and 2 more"),
+        ])
+    func known(_ names: [String], _ told: String) {
+        #expect(Nearest.known(names) == told)
+    }
 }

@@ -53,7 +53,7 @@ struct ScenarioTests {
         let waiting =
             "scenario s0 in expired: fail expired; waits for a call of book.list with a newer token; this token "
         let before = "is from before the refusal"
-        #expect(summaries == ["was refused already", before, before].map { waiting + $0 })
+        #expect(summaries == ["has already been refused", before, before].map { waiting + $0 })
         interventions.note(Array("token-50".utf8))
         let passed = interventions.decide(Rules.matchContext(exp: 50), vendor: "v", route: "book.list")
         #expect(passed?.summary == "scenario s0 in expired, to fresh; waits for call 3 of book.list")

@@ -1,4 +1,5 @@
 import Testing
+import Wire
 
 @testable import HTTPEngine
 
@@ -91,5 +92,156 @@ import Testing
         #expect(ParserOutcome.of(fields: long) == [.refusal(.headTooLarge)])
         #expect(ParserOutcome.of(fields: many) == [.refusal(.headTooLarge)])
         #expect(RequestRejection.headTooLarge.status == .requestHeaderFieldsTooLarge)
+    }
+}
+
+/// Requests that exceed limits; each test names its section of RFC 9112, or another source.
+@Suite struct RequestLimitTests {
+    /// A head of exactly `count` bytes.
+    private func head(of count: Int) -> String {
+        let frame = "GET / HTTP/1.1\r\nHost: a\r\nX: \r\n\r\n"
+        return frame.replacing("X: ", with: "X: " + String(repeating: "x", count: count - frame.utf8.count))
+    }
+
+    private var limits: Limits {
+        var limits = Limits()
+        limits.headerBytes = 100
+        limits.headerLines = 3
+        return limits
+    }
+
+    @Test func `RFC 6585 section 5: a head may be as long as the limit, and not a byte longer`() {
+        #expect(head(of: 100).utf8.count == 100)
+        for portions in [[100_000], [1], [7]] {
+            let fits = ParserOutcome.parse(Array(head(of: 100).utf8), portions: portions, limits: limits)
+            let tooLong = ParserOutcome.parse(Array(head(of: 101).utf8), portions: portions, limits: limits)
+            #expect(fits.count == 1)
+            #expect(!fits.contains(.refusal(.headTooLarge)))
+            #expect(tooLong == [.refusal(.headTooLarge)])
+        }
+    }
+
+    @Test func `Section 3: a request line over the limit is a target that is too long`() {
+        let line = "GET /" + String(repeating: "a", count: 100)
+        #expect(ParserOutcome.parse(line, limits: limits) == [.refusal(.targetTooLong)])
+        #expect(RequestRejection.targetTooLong.status == .uriTooLong)
+        #expect(RequestRejection.headTooLarge.status == .requestHeaderFieldsTooLarge)
+    }
+
+    @Test func `Section 3: a method over the limit is none that is implemented`() {
+        let method = String(repeating: "A", count: 101)
+        for line in [method, method + " / HTTP/1.1\r\nHost: a\r\n\r\n"] {
+            #expect(ParserOutcome.parse(line, limits: limits) == [.refusal(.unknownMethod)])
+        }
+        let other = String(repeating: "A", count: 50) + "\t" + String(repeating: "/", count: 50)
+        #expect(ParserOutcome.parse(other, limits: limits) == [.refusal(.malformedRequestLine)])
+    }
+
+    @Test func `RFC 6585 section 5: a head may have as many lines as the limit, and not one more`() {
+        let three = "GET / HTTP/1.1\r\nHost: a\r\na: b\r\na: b\r\n"
+        #expect(ParserOutcome.parse(three + "\r\n", limits: limits).count == 1)
+        #expect(ParserOutcome.parse(three + "\r\n", limits: limits) != [.refusal(.headTooLarge)])
+        #expect(ParserOutcome.parse(three + "a: b\r\n\r\n", limits: limits) == [.refusal(.headTooLarge)])
+    }
+
+    @Test func `Section 7-1-1: chunk extensions and trailers share one budget`() {
+        let head = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let name = String(repeating: "e", count: 39)
+        let chunk = "1;\(name)\r\na\r\n"
+        #expect(ParserOutcome.requests(head + chunk + chunk + "0\r\n\r\n").map(\.body.count) == [2])
+        let three = ParserOutcome.parse(head + chunk + chunk + chunk, limits: limits)
+        #expect(three == [.refusal(.malformedChunk)])
+        let trailers = ParserOutcome.parse(head + chunk + chunk + "0\r\n\(name): b\r\n\r\n", limits: limits)
+        #expect(trailers == [.refusal(.headTooLarge)])
+    }
+
+    @Test func `Section 6-3: a client that announces much and sends nothing costs no memory for it`() {
+        let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000000000\r\n\r\n"
+        #expect(ParserOutcome.parse(text, bodyLimit: .max).isEmpty)
+    }
+}
+
+/// How requests affect their connection; each test names its section of RFC 9112, or another source.
+@Suite(.timeLimit(.minutes(15))) struct RequestConnectionTests {
+    private let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// Everything a client receives that sends the text and reads until the server ends the connection.
+    private func answers(to text: String, isFinished: Bool = false) async throws -> String {
+        try await withServer { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                if isFinished { client.finishSending() }
+                return try client.readToEnd()
+            }
+        }
+    }
+
+    private func contents(_ answers: String) -> [String] {
+        answers.split(separator: "HTTP/1.1 ").compactMap { answer in
+            answer.firstRange(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) }
+        }
+    }
+
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, TE, close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n",
+        "GET / HTTP/1.0\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n",
+    ])
+    func `Section 9-6: the last request gets its answer, and none behind it is processed`(text: String) async throws {
+        let answers = try await answers(to: text + next + next)
+        #expect(contents(answers) == ["GET / []"])
+        #expect(answers.contains("\r\nConnection: close\r\n"))
+    }
+
+    @Test func `Section 9-3: version 1-0 that asks for more is told that it gets it`() async throws {
+        let kept = "GET /kept HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+        let answers = try await answers(to: kept + "GET /last HTTP/1.0\r\n\r\n")
+        #expect(contents(answers) == ["GET /kept []", "GET /last []"])
+        #expect(answers.firstRange(of: "Connection: keep-alive\r\n") != nil)
+    }
+
+    @Test(arguments: [
+        "PUT /half HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabcd",
+        "PUT /half HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n",
+        "PUT /half HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n",
+        "PUT /half HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n",
+        "GET /half HTTP/1.1\r\nHost: a\r\n", "GET /half HT",
+    ])
+    func `Section 6-3: a request that ends before its content does is not processed`(text: String) async throws {
+        let answers = try await answers(to: next + text, isFinished: true)
+        #expect(answers.contains("GET /next []"))
+        #expect(!answers.contains("/half"))
+    }
+
+    @Test func `Section 9-6: a client that ended its side gets all that it asked for whole`() async throws {
+        #expect(contents(try await answers(to: next + next, isFinished: true)) == ["GET /next []", "GET /next []"])
+    }
+
+    @Test(arguments: [
+        ("1.0", "Expect: 100-continue\r\nContent-Length: 3\r\n", "abc"), ("1.1", "Expect: 100-continue\r\n", ""),
+        ("1.1", "Expect: 100-continue\r\nContent-Length: 0\r\n", ""), ("1.1", "Content-Length: 3\r\n", "abc"),
+        ("1.1", "Expect: 100-continue\r\nContent-Length: 2000\r\n", ""),
+    ])
+    func `RFC 9110 section 10-1-1: who does not wait, need not or must not send gets no interim answer`(
+        version: String, fields: String, content: String
+    ) async throws {
+        let text = "PUT / HTTP/\(version)\r\nHost: a\r\nConnection: close\r\n\(fields)\r\n\(content)"
+        let answers = try await answers(to: text)
+        #expect(!answers.contains(" 100 Continue"))
+        #expect(answers.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
+    @Test(arguments: ["h2c", "websocket", "TLS/1.0"])
+    func `RFC 9110 section 7-8: version 1-0 cannot switch to another protocol`(name: String) async throws {
+        let answers = try await answers(to: "GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: \(name)\r\n\r\n")
+        #expect(contents(answers) == ["GET / []"])
+    }
+
+    @Test func `RFC 9113 section 3-4: prior knowledge of HTTP 2 gets one whole refusal`() async throws {
+        let answers = try await answers(to: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\u{12}\u{04}\0\0\0\0\0")
+        #expect(answers.hasPrefix("HTTP/1.1 505 HTTP Version Not Supported\r\n"))
+        #expect(contents(answers) == [""])
     }
 }

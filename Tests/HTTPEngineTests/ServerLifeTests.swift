@@ -1,7 +1,14 @@
+import Synchronization
 import Testing
 import Wire
 
 @testable import HTTPEngine
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Starting and stopping a server.
 @Suite(.timeLimit(.minutes(15))) struct ServerLifeTests {
@@ -192,6 +199,34 @@ import Wire
             client.close()
         }
         isReleased.give()
+    }
+
+    /// A process that is being started has copies of all descriptors for a moment.
+    @Test func `The end of a connection that somebody has a copy of does not end the next one`() async throws {
+        let occupancy = Mutex<ServerOccupancy?>(nil)
+        try await withServer(StubHandler(serve: { open in occupancy.withLock { $0 = open } }), loops: 1) { port in
+            let occupancy = try #require(occupancy.withLock { $0 })
+            try await onThread {
+                for _ in 0..<20 {
+                    let client = try RawClient(port: port)
+                    try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                    _ = try client.readAnswer()
+                    let copy = dup(try client.serverDescriptor())
+                    defer { close(copy) }
+                    try client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                    #expect(try client.readToEnd().hasSuffix("GET /last []"))
+                    client.close()
+                    while occupancy.openConnections > 0 { sched_yield() }
+                    let next = try RawClient(port: port)
+                    for path in ["/next", "/again"] {
+                        try next.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                        #expect(try next.readAnswer().hasSuffix("GET \(path) []"))
+                    }
+                    next.close()
+                    while occupancy.openConnections > 0 { sched_yield() }
+                }
+            }
+        }
     }
 
     @Test func `A server can be stopped before it was started, and twice`() async throws {

@@ -139,13 +139,6 @@ import Wire
         #expect(answers.contains("Content-Length: 10\r\n"))
     }
 
-    @Test func `Chunks arrive as one content, and the request behind the trailers is served`() async throws {
-        let chunks = "3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: t\r\n\r\n"
-        let answers = try await exchange(
-            "PUT /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)" + get("/g"))
-        #expect(contents(answers) == ["PUT /c [abcde]", "GET /g []"])
-    }
-
     @Test func `A client that waits for the interim answer gets it before it sends`() async throws {
         try await withServer { port in
             try await onThread {
@@ -217,25 +210,5 @@ import Wire
         let handler = StubHandler(respond: { .ready(.text("\($0.connection.remoteAddress) \($0.connection.isSecure)")) }
         )
         #expect(contents(try await exchange(get("/"), handler)) == ["127.0.0.1 false"])
-    }
-
-    @Test func `Many clients at once are all served, by more than one loop`() async throws {
-        try await withServer { port in
-            try await withThrowingTaskGroup { group in
-                for number in 0..<50 {
-                    group.addTask { [self] in
-                        try await onThread {
-                            let client = try RawClient(port: port)
-                            defer { client.close() }
-                            for _ in 0..<10 {
-                                try client.send(get("/\(number)"))
-                                #expect(try client.readAnswer().hasSuffix("GET /\(number) []"))
-                            }
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-        }
     }
 }

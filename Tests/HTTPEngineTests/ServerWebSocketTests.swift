@@ -1,4 +1,3 @@
-import HTTPTypes
 import Synchronization
 import Testing
 import Wire
@@ -100,52 +99,12 @@ private final class Echo: WebSocketHandler {
     }
 
     @Test(arguments: Way.allCases)
-    func `Frames that come with the handshake are not lost`(way: Way) async throws {
-        let events = try await events(behind: ClientFrame.text("early"), over: way) {
-            client throws in
-            #expect(try client.read() == .text("early"))
-        }
-        #expect(events == [.opened, .received(.text("early")), .closed(WebSocketClosure(.abnormal))])
-    }
-
-    @Test(arguments: Way.allCases)
     func `An answer goes out before the close frame that came with its question is answered`(way: Way) async throws {
         _ = try await events(over: way) { client in
             try client.send(ClientFrame.text("question") + ClientFrame.close(1000))
             #expect(try client.read() == .text("question"))
             #expect(try client.read() == .close(1000))
         }
-    }
-
-    @Test(arguments: Way.allCases)
-    func `A ping is answered with its payload, also between the frames of a message`(way: Way) async throws {
-        _ = try await events(over: way) { client in
-            try client.send(ClientFrame.bytes(0x01, "a".utf8))
-            try client.send(ClientFrame.bytes(0x89, [1, 2, 3]))
-            #expect(try client.read() == .init(opcode: 10, payload: [1, 2, 3]))
-            try client.send(ClientFrame.bytes(0x80, "b".utf8))
-            #expect(try client.read() == .text("ab"))
-        }
-    }
-
-    @Test(arguments: Way.allCases)
-    func `A message of many reads arrives whole`(way: Way) async throws {
-        let text = String(repeating: "0123456789", count: 100_000)
-        _ = try await events(over: way) { client in
-            try client.send(text)
-            #expect(try client.read() == .text(text))
-        }
-    }
-
-    @Test(arguments: Way.allCases)
-    func `A frame that breaks the rules is answered with its close code`(way: Way) async throws {
-        let events = try await events(over: way) { client in
-            try client.send([0x81, 0x01, 0x61])
-            #expect(try client.read().payload.prefix(2) == [0x03, 0xEA])
-            #expect(try client.raw.readBytesToEnd().isEmpty)
-        }
-        guard case .closed(let closure) = events.last else { return #expect(Bool(false)) }
-        #expect(closure.code == .protocolError)
     }
 
     @Test(arguments: Way.allCases)
@@ -397,19 +356,6 @@ private final class Echo: WebSocketHandler {
                 try client.send(
                     WebSocketClient.handshake.replacing("nonceQ==", with: "nonceQ").replacing("==", with: ""))
                 #expect(try client.readAnswer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
-            }
-        }
-    }
-
-    @Test func `A thousand WebSockets live on two loops, and all get a message`() async throws {
-        let echo = Echo(greeting: "hello")
-        try await withServer(handler(echo)) { port in
-            try await onThread {
-                let clients = try (0..<1000).map { _ in try WebSocketClient(port: port) }
-                defer { for client in clients { client.close() } }
-                for client in clients { #expect(try client.read() == .text("hello")) }
-                for socket in echo.sockets { socket.send(.text("to all")) }
-                for client in clients { #expect(try client.read() == .text("to all")) }
             }
         }
     }

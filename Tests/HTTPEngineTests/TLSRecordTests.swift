@@ -106,3 +106,192 @@ import Testing
         return pair
     }
 }
+
+@Suite(.timeLimit(.minutes(15))) struct TLSEndingTests {
+    @Test func `A client that has ended its side still gets its answer`() throws {
+        let pair = try pair()
+        #expect(pair.client.send("last") == "moved 4")
+        #expect(pair.client.finishWriting())
+        #expect(pair.readAtServer(until: "never") == "last(ended)")
+        #expect(pair.server.send("answer") == "moved 6")
+        #expect(pair.server.finishWriting())
+        #expect(pair.readAtClient(until: "never") == "answer(ended)")
+    }
+
+    @Test func `Content and the end behind it come from one look at the socket`() throws {
+        let pair = try pair()
+        _ = pair.client.send("abc")
+        #expect(pair.client.finishWriting())
+        waitFor(pair.serverSocket, [.reading])
+        // Both records are in OpenSSL now or will be; only reading shows it.
+        #expect(pair.readAtServer().text == "abc")
+        if !pair.server.hasBufferedInput { waitFor(pair.serverSocket, [.reading]) }
+        #expect(pair.readAtServer().transfer.text == "ended")
+        #expect(!pair.server.hasBufferedInput)
+        #expect(pair.readAtServer().transfer.text == "ended")
+    }
+
+    @Test func `The end without close_notify ends a client's requests`() throws {
+        let pair = try pair()
+        _ = pair.client.send("abc")
+        pair.clientSocket.shutdownWriting()
+        #expect(pair.readAtServer(until: "never") == "abc(ended)")
+        #expect(pair.server.send("answer") == "moved 6")
+    }
+
+    @Test func `The end without close_notify is a broken connection to the client`() throws {
+        let pair = try pair()
+        _ = pair.server.send("abc")
+        pair.serverSocket.shutdownWriting()
+        #expect(pair.readAtClient(until: "never") == "abc(broken)")
+    }
+
+    @Test func `Closing says close_notify, and discarding does not`() throws {
+        let closing = try pair()
+        closing.server.close()
+        #expect(closing.readAtClient(until: "never") == "(ended)")
+        closing.server.close()
+        let discarding = try pair()
+        discarding.server.discardUnsent()
+        discarding.server.close()
+        #expect(discarding.readAtClient(until: "never") == "(broken)")
+    }
+
+    @Test func `The end waits for room on the way, and comes once`() throws {
+        let pair = try pair(bufferSize: 4096)
+        // The tickets sent after the handshake are read first.
+        _ = pair.server.send("x")
+        #expect(pair.readAtClient(until: "x") == "x")
+        #expect(pair.server.finishWriting(afterFilling: pair.serverSocket) == false)
+        #expect(!pair.server.finishWriting())
+        var received: [UInt8] = []
+        while !pair.server.finishWriting() { received += pair.clientSocket.takeAll() }
+        #expect(pair.server.finishWriting())
+        #expect(pair.server.send("x") == "broken")
+        repeat {
+            waitFor(pair.clientSocket, [.reading])
+            received += pair.clientSocket.takeAll()
+        } while pair.clientSocket.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0)).text != "ended"
+        // A TLS 1.3 alert has two bytes and looks like content, RFC 8446 section 5.2.
+        let end = received.drop { $0 == UInt8(ascii: "-") }
+        #expect(Array(end.prefix(5)) == [0x17, 0x03, 0x03, 0x00, 0x13])
+        #expect(end.count == 24)
+    }
+
+    @Test func `Behind the end what comes is dropped as it is`() throws {
+        let pair = try pair()
+        #expect(pair.server.finishWriting())
+        _ = pair.client.send("late")
+        pair.clientSocket.shutdownWriting()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
+        defer { buffer.deallocate() }
+        var dropped = 0
+        while true {
+            waitFor(pair.serverSocket, [.reading])
+            guard case .moved(let count) = pair.server.drain(into: buffer) else { break }
+            dropped += count
+        }
+        #expect(dropped > 4)
+    }
+
+    private func pair(bufferSize: Int32? = nil) throws -> TLSPair {
+        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust(), bufferSize: bufferSize)
+        pair.shakeHands()
+        return pair
+    }
+}
+
+extension Transport {
+    /// Fills the underlying socket with hyphens, so that not even an alert fits, and then finishes writing.
+    fileprivate func finishWriting(afterFilling socket: Socket) -> Bool {
+        let filling = [UInt8](repeating: UInt8(ascii: "-"), count: 1024)
+        while socket.send(filling) != "would block" {}
+        while socket.send([UInt8(ascii: "-")]) != "would block" {}
+        return finishWriting()
+    }
+}
+
+extension Socket {
+    /// Everything that can be read now.
+    fileprivate func takeAll() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        while case .moved(let count) = part.withUnsafeMutableBytes(read) { bytes += part.prefix(count) }
+        return bytes
+    }
+}
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Large transfers in both directions at once, where each side accepts little at a time.
+@Suite(.timeLimit(.minutes(15))) struct TLSTransferTests {
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION], [100, 4096, 65_536])
+    func `Nothing is lost or changed both ways while both sides read slowly`(version: Int32, portion: Int) throws {
+        let trust = try TestAuthority.trust().only(version)
+        let pair = try TLSPair(TestAuthority.identity(), trust, bufferSize: 65_536)
+        pair.shakeHands()
+        let size = portion < 1000 ? 50_000 : 500_000
+        var toServer = Flow(size: size, portion: portion, factor: 7)
+        var toClient = Flow(size: size, portion: portion, factor: 13)
+        while !toServer.isComplete || !toClient.isComplete {
+            var hasMoved = toServer.send(pair.client.write)
+            hasMoved = toClient.send(pair.server.write) || hasMoved
+            hasMoved = toServer.receive(pair.server.read) || hasMoved
+            hasMoved = toClient.receive(pair.client.read) || hasMoved
+            if hasMoved { continue }
+            var entries = [pair.serverSocket, pair.clientSocket].map {
+                pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
+            }
+            #expect(poll(&entries, 2, 20_000) > 0)
+        }
+        #expect(toServer.isUnchanged)
+        #expect(toClient.isUnchanged)
+        #expect(pair.server.needs == [])
+    }
+}
+
+/// Content sent in one direction: the byte at each position is a function of the position.
+private struct Flow {
+    private let bytes: [UInt8]
+    private let portion: Int
+    private var sent = 0
+    private var received = 0
+    private(set) var isUnchanged = true
+
+    init(size: Int, portion: Int, factor: Int) {
+        bytes = (0..<size / 50).flatMap {
+            [UInt8](repeating: UInt8(truncatingIfNeeded: $0 &* factor &+ $0 >> 8), count: 50)
+        }
+        self.portion = portion
+    }
+
+    var isComplete: Bool { received == bytes.count }
+
+    mutating func send(_ write: (UnsafeRawBufferPointer) -> Socket.Transfer) -> Bool {
+        guard sent < bytes.count else { return false }
+        // A new copy each time, since buffers grow and move while a record waits.
+        let rest = Array(bytes[sent...].prefix(max(portion, 16_384)))
+        switch rest.withUnsafeBytes(write) {
+        case .moved(let count):
+            sent += count
+            return true
+        case .wouldBlock: return false
+        case .ended, .broken:
+            isUnchanged = false
+            received = bytes.count
+            return true
+        }
+    }
+
+    mutating func receive(_ read: (UnsafeMutableRawBufferPointer) -> Socket.Transfer) -> Bool {
+        var part = [UInt8](repeating: 0, count: portion)
+        guard case .moved(let count) = part.withUnsafeMutableBytes(read) else { return false }
+        isUnchanged = isUnchanged && part[..<count] == bytes[received..<(received + count)]
+        received += count
+        return true
+    }
+}

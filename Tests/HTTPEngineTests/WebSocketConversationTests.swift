@@ -129,3 +129,146 @@ import Wire
             ])
     }
 }
+
+/// The outcome of a conversation in comparable form.
+struct ConversationOutcome: Hashable {
+    enum Event: Hashable {
+        case message(WebSocketMessage)
+        case handled
+        case ended(WebSocketClosure)
+    }
+
+    var events: [Event] = []
+    var output: [UInt8] = []
+    var isClosing = false
+    var hasEnded = false
+
+    /// Feeds these bytes to new conversations in portions of various sizes; all outcomes must be equal.
+    ///
+    /// `beginning` runs before the first byte.
+    static func of(
+        _ bytes: [UInt8], limit: Int = 1024, sourceLocation: SourceLocation = #_sourceLocation,
+        beginning: (inout WebSocketConversation, inout [UInt8]) -> Void = { _, _ in }
+    ) throws -> ConversationOutcome {
+        let upgrade = try upgrade(limit: limit)
+        let whole = of(bytes, portion: .max, upgrade, beginning)
+        for portion in [1, 2, 3, 7, 16] {
+            let outcome = of(bytes, portion: portion, upgrade, beginning)
+            #expect(outcome == whole, "in portions of \(portion)", sourceLocation: sourceLocation)
+        }
+        return whole
+    }
+
+    private static func of(
+        _ bytes: [UInt8], portion: Int, _ upgrade: WebSocketUpgrade,
+        _ beginning: (inout WebSocketConversation, inout [UInt8]) -> Void
+    ) -> ConversationOutcome {
+        var conversation = WebSocketConversation(upgrade)
+        var outcome = ConversationOutcome()
+        beginning(&conversation, &outcome.output)
+        var start = 0
+        while start < bytes.count {
+            let end = start + min(portion, bytes.count - start)
+            bytes[start..<end].withUnsafeBytes { conversation.receive($0) }
+            while let event = conversation.next(into: &outcome.output) { outcome.events.append(Event(event)) }
+            start = end
+        }
+        outcome.isClosing = conversation.isClosing
+        outcome.hasEnded = conversation.hasEnded
+        return outcome
+    }
+
+    /// An upgrade with that limit.
+    static func upgrade(limit: Int = 1024) throws -> WebSocketUpgrade {
+        let request = Request(
+            method: .get, target: "/",
+            fields: [
+                "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+                "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+            ])
+        return WebSocketUpgrade(try WebSocketHandshake(request), handler: NobodyListens(), maximumMessageBytes: limit)
+    }
+}
+
+extension ConversationOutcome.Event {
+    /// The event in comparable form.
+    init(_ event: WebSocketConversation.Event) {
+        switch event {
+        case .message(let message): self = .message(message)
+        case .handled: self = .handled
+        case .ended(let closure): self = .ended(closure)
+        }
+    }
+}
+
+/// The outcome of a client's frames, comparable byte by byte.
+enum WebSocketOutcome: Hashable {
+    case text([UInt8])
+    case binary([UInt8])
+    case ping([UInt8])
+    case pong([UInt8])
+    case close(UInt16, [UInt8])
+    case failure(WebSocketClosure)
+
+    static func text(_ text: String) -> Self { .text(Array(text.utf8)) }
+    static func close(_ code: WebSocketClosure.Code, _ reason: String = "") -> Self {
+        .close(code.rawValue, Array(reason.utf8))
+    }
+    static func failure(_ failure: WebSocketFailure) -> Self { .failure(failure.closure) }
+
+    /// Whether nothing may follow it.
+    var isLast: Bool {
+        switch self {
+        case .close, .failure: true
+        case .text, .binary, .ping, .pong: false
+        }
+    }
+
+    /// The outcomes of the bytes fed at once, which must match those fed one by one and in odd portions.
+    static func read(
+        _ bytes: [UInt8], limit: Int = 1024, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> [WebSocketOutcome] {
+        let whole = read(bytes, portions: [.max], limit: limit)
+        for portions in [[1], [2], [3, 1, 7, 2, 13, 5, 11], [1, 1, 64, 3]] {
+            let outcomes = read(bytes, portions: portions, limit: limit)
+            #expect(outcomes == whole, "in portions of \(portions)", sourceLocation: sourceLocation)
+        }
+        return whole
+    }
+
+    /// Feeds the bytes in portions of these sizes, cyclically, and collects the outcomes.
+    static func read(_ bytes: [UInt8], portions: [Int], limit: Int) -> [WebSocketOutcome] {
+        var frames = WebSocketFrames(maximumMessageBytes: limit)
+        var outcomes: [WebSocketOutcome] = []
+        var start = 0
+        var turn = 0
+        while start < bytes.count {
+            let end = start + min(portions[turn % portions.count], bytes.count - start)
+            bytes[start..<end].withUnsafeBytes { frames.feed($0) }
+            frames.collect(&outcomes)
+            start = end
+            turn += 1
+        }
+        return outcomes
+    }
+}
+
+extension WebSocketFrames {
+    fileprivate mutating func collect(_ outcomes: inout [WebSocketOutcome]) {
+        // An outcome after an end is a fault; one is enough.
+        while outcomes.dropLast().last?.isLast != true {
+            switch next() {
+            case .more:
+                // Only a header may wait: payloads are passed on as they arrive.
+                if bufferedCount >= 14 { Issue.record("\(bufferedCount) bytes wait for more") }
+                return
+            case .message(.text(let text)): outcomes.append(.text(text))
+            case .message(.binary(let bytes)): outcomes.append(.binary(bytes))
+            case .ping(let payload): outcomes.append(.ping(payload))
+            case .pong(let payload): outcomes.append(.pong(payload))
+            case .close(let closure): outcomes.append(.close(closure.code, closure.reason))
+            case .failure(let closure): outcomes.append(.failure(closure))
+            }
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import Testing
+import Wire
 
 @testable import HTTPEngine
 
@@ -125,5 +126,169 @@ import Testing
         for end in [0, 1, 2, 3, 4, 7, 8, 9, bytes.count - 1] {
             #expect(Outcome.read(Array(bytes[..<end])).isEmpty)
         }
+    }
+}
+
+/// What a server sends; each test names its section of RFC 6455.
+@Suite struct WebSocketEncoderTests {
+    private func encode(_ message: WebSocketMessage) -> [UInt8] {
+        var output: [UInt8] = []
+        WebSocketEncoder.encode(message, into: &output)
+        return output
+    }
+    private func encode(_ closure: WebSocketClosure) -> [UInt8] {
+        var output: [UInt8] = []
+        WebSocketEncoder.encode(closure, into: &output)
+        return output
+    }
+
+    @Test func `Section 5-7: the samples of what is not masked`() {
+        #expect(encode(.text("Hello")) == [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
+        var pong: [UInt8] = []
+        WebSocketEncoder.encodePong(Array("Hello".utf8), into: &pong)
+        #expect(pong == [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
+        let long = [UInt8](repeating: 7, count: 256)
+        #expect(encode(.binary(long)) == [0x82, 0x7E, 0x01, 0x00] + long)
+        let longer = [UInt8](repeating: 7, count: 65_536)
+        #expect(encode(.binary(longer)) == [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + longer)
+    }
+
+    @Test(
+        arguments: [
+            (0, [0]), (1, [1]), (125, [125]), (126, [126, 0, 126]), (127, [126, 0, 127]), (65_535, [126, 255, 255]),
+            (65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0]),
+        ] as [(Int, [UInt8])])
+    func `Sections 5-1 and 5-2: no mask, and a length in the fewest bytes`(count: Int, length: [UInt8]) {
+        let payload = [UInt8](repeating: 0x61, count: count)
+        #expect(encode(.text(String(decoding: payload, as: UTF8.self))) == [0x81] + length + payload)
+        #expect(encode(.binary(payload)) == [0x82] + length + payload)
+    }
+
+    @Test func `Section 5-4: a message goes behind what is there, in one frame`() {
+        var output: [UInt8] = [1, 2]
+        WebSocketEncoder.encode(.text("ä"), into: &output)
+        WebSocketEncoder.encodePong([3], into: &output)
+        #expect(output == [1, 2, 0x81, 2, 0xC3, 0xA4, 0x8A, 1, 3])
+    }
+
+    @Test func `Section 5-5: a control frame never exceeds 125 bytes`() {
+        let long = [UInt8](repeating: 7, count: 126)
+        var output: [UInt8] = []
+        WebSocketEncoder.encodePong(long, into: &output)
+        #expect(output == [0x8A, 125] + long.dropLast())
+    }
+
+    @Test func `Section 5-5-1: a close frame begins with its code`() {
+        #expect(encode(WebSocketClosure(.normal)) == [0x88, 2, 0x03, 0xE8])
+        #expect(encode(WebSocketClosure(.goingAway, reason: "bye")) == [0x88, 5, 0x03, 0xE9, 0x62, 0x79, 0x65])
+    }
+
+    @Test(arguments: [0, 1004, 1005, 1006, 1015, 2999, 5000] as [UInt16])
+    func `Section 7-4-1: a code that no frame may have is left out`(code: UInt16) {
+        #expect(encode(WebSocketClosure(.init(rawValue: code), reason: "why")) == [0x88, 0])
+    }
+
+    @Test(arguments: [
+        (String(repeating: "a", count: 123), 123), (String(repeating: "a", count: 124), 123),
+        (String(repeating: "ä", count: 61) + "a", 123), (String(repeating: "ä", count: 62), 122),
+        (String(repeating: "€", count: 41), 123), (String(repeating: "€", count: 50), 123),
+        ("a" + String(repeating: "€", count: 41), 121), (String(repeating: "😀", count: 31), 120),
+        ("ab" + String(repeating: "😀", count: 31), 122), ("", 0),
+    ])
+    func `Section 5-5-1: a long reason is cut before a code point`(reason: String, count: Int) {
+        let frame = encode(WebSocketClosure(.normal, reason: reason))
+        #expect(frame.prefix(2) == [0x88, UInt8(count + 2)])
+        #expect(frame.dropFirst(4).elementsEqual(reason.utf8.prefix(count)))
+        #expect(String(validating: frame.dropFirst(4), as: UTF8.self) != nil)
+    }
+}
+
+/// Text is UTF-8, RFC 6455 section 8.1, and an error is detected at the first wrong byte.
+@Suite struct WebSocketTextTests {
+    private typealias Outcome = WebSocketOutcome
+
+    /// The bounds of RFC 3629 section 4, and texts commonly used to test clients.
+    static let valid = [
+        "", "Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\u{0}", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}",
+        "\u{E000}",
+        "\u{FEFF}", "\u{FFFD}", "\u{FFFE}", "\u{FFFF}", "\u{10000}", "\u{3FFFF}", "\u{10FFFF}",
+        "eight by eight by eight: ä, and some more ASCII behind it", "👩‍👩‍👧‍👦",
+    ]
+
+    /// The bytes before the first wrong one, and that byte.
+    static let invalid: [(before: [UInt8], wrong: UInt8)] = [
+        ([], 0x80), ([], 0xBF), ([], 0xC0), ([], 0xC1), ([], 0xF5), ([], 0xF8), ([], 0xFC), ([], 0xFE), ([], 0xFF),
+        ([0xC2], 0x7F), ([0xC2], 0xC0), ([0xDF], 0x20), ([0xE0], 0x9F), ([0xE0], 0xC0), ([0xE0, 0xA0], 0x7F),
+        ([0xE1, 0x80], 0xC0), ([0xED], 0xA0), ([0xED], 0xBF), ([0xEF, 0xBF], 0x00), ([0xF0], 0x8F),
+        ([0xF0, 0x90], 0x20),
+        ([0xF0, 0x90, 0x80], 0xFF), ([0xF4], 0x90), ([0xF4], 0xBF), ([0xC3, 0xA4], 0x80),
+        ([0xCE, 0xBA, 0xE1, 0xBD], 0xED),
+    ]
+
+    @Test(arguments: valid)
+    func `Valid text comes out as it went in, wherever it is cut`(text: String) {
+        let bytes = Array(text.utf8)
+        #expect(Outcome.read(ClientFrame.text(text)) == [.text(text)])
+        for place in 0...bytes.count {
+            let parts = ClientFrame.bytes(0x01, bytes[..<place]) + ClientFrame.bytes(0x80, bytes[place...])
+            #expect(Outcome.read(parts) == [.text(text)])
+        }
+        let single = bytes.flatMap { ClientFrame.bytes(0x00, [$0]) + ClientFrame.bytes(0x89) }
+        let all = ClientFrame.bytes(0x01) + single + ClientFrame.bytes(0x80)
+        #expect(Outcome.read(all).last == .text(text))
+    }
+
+    @Test(arguments: invalid)
+    func `The first wrong byte fails before the frame is complete`(before: [UInt8], wrong: UInt8) {
+        for lead in [0, 3, 8, 13] {
+            let valid = [UInt8](repeating: 0x61, count: lead) + before
+            let bytes = ClientFrame.bytes(0x81, valid + [wrong], length: [100])
+            #expect(Outcome.read(bytes.dropLast()).isEmpty)
+            #expect(Outcome.read(bytes) == [.failure(.invalidText)])
+        }
+    }
+
+    @Test(arguments: invalid)
+    func `The first wrong byte fails in a later fragment`(before: [UInt8], wrong: UInt8) {
+        for place in 0...before.count {
+            let start =
+                ClientFrame.bytes(0x01, before[..<place]) + ClientFrame.bytes(0x89)
+                + ClientFrame.bytes(0x00, before[place...])
+            #expect(Outcome.read(start) == [.ping([])])
+            let bytes = start + ClientFrame.bytes(0x00, [wrong], length: [100])
+            #expect(Outcome.read(bytes) == [.ping([]), .failure(.invalidText)])
+        }
+    }
+
+    @Test(arguments: [[0xC2], [0xE0, 0xA0], [0xED, 0x9F], [0xF0, 0x90, 0x80], [0xF4]] as [[UInt8]])
+    func `A text does not end inside a code point`(end: [UInt8]) {
+        #expect(Outcome.read(ClientFrame.bytes(0x81, [0x61] + end)) == [.failure(.invalidText)])
+        let parts = ClientFrame.bytes(0x01, end)
+        #expect(Outcome.read(parts).isEmpty)
+        #expect(Outcome.read(parts + ClientFrame.bytes(0x80)) == [.failure(.invalidText)])
+    }
+
+    @Test func `The next text starts afresh`() {
+        let bytes = ClientFrame.text("ä") + ClientFrame.bytes(0x82, [0xC3]) + ClientFrame.bytes(0x81, [0xA4])
+        #expect(Outcome.read(bytes) == [.text("ä"), .binary([0xC3]), .failure(.invalidText)])
+    }
+
+    @Test(arguments: 0x7F...0xFF as ClosedRange<UInt8>)
+    func `The check agrees with the standard library on two to four bytes`(lead: UInt8) {
+        let edges: [UInt8] = [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF]
+        for second in edges {
+            for third in edges {
+                let bytes = [lead, second, third, 0x80]
+                for end in 2...4 {
+                    let isText = String(validating: bytes[..<end], as: UTF8.self) != nil
+                    if isValid(bytes[..<end]) != isText { Issue.record("\(bytes[..<end])") }
+                }
+            }
+        }
+    }
+
+    private func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var check = UTF8Check()
+        return bytes.withUnsafeBytes { check.accepts($0) } && check.isComplete
     }
 }

@@ -1,5 +1,8 @@
+import Foundation
 import JSON
 import Support
+import Testing
+import Tokens
 
 /// Paths, bodies and answers of the example world.
 enum Example {
@@ -94,4 +97,158 @@ struct PreparationFailure: Error, CustomStringConvertible {
     let answer: String
 
     var description: String { "the preparation was answered \(answer)" }
+}
+
+/// A token with freely chosen parts, made without the minting call, so that a fault in one cannot hide in the other.
+struct Forged {
+    /// The issuers of the example world: `iss`, the number of the key, its `kid`.
+    enum Issuer: String {
+        case uat = "https://auth.example.test/uat"
+        case legacy = "https://auth.example.test/prod"
+        case rotating = "https://login.example.test"
+        case firebase = "https://securetoken.google.com/understudy-demo"
+        case cognito = "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_Test00001"
+        case stranger = "https://auth.other.test"
+
+        fileprivate var key: Int {
+            switch self {
+            case .uat, .legacy: 1
+            case .rotating: 2
+            case .firebase: 3
+            case .cognito: 4
+            case .stranger: 9
+            }
+        }
+
+        fileprivate var keyID: String? {
+            switch self {
+            case .uat, .legacy, .stranger: nil
+            case .rotating: "k2"
+            case .firebase: "k3"
+            case .cognito: "k4"
+            }
+        }
+    }
+
+    private static let keys = (1...9).map { number in
+        Result { try SigningKey.pem(String(contentsOfFile: path(number), encoding: .utf8)) }
+    }
+
+    private static func path(_ number: Int) -> String { "\(Repository.root)/Fixtures/ims/keys/k\(number).pem" }
+
+    /// The key `K1` to `K9` of the example world.
+    static func key(_ number: Int) throws -> SigningKey { try keys[number - 1].get() }
+
+    /// The public key in PEM.
+    static func pem(_ number: Int) throws -> String { try key(number).publicPEM ?? "" }
+
+    var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
+    var claims: JSONObject
+    var key: Int
+
+    /// The token `T(issuer, …)` of the vendor's spec: each listed claim is set, or omitted where it is `nil`.
+    init(_ issuer: Issuer = .uat, at moment: Int = World.exampleMoment, _ changes: [(String, JSON?)] = []) {
+        key = issuer.key
+        header["kid"] = issuer.keyID.map(JSON.string)
+        claims = [
+            "iss": .string(issuer.rawValue), "sub": "EMP-0001", "iat": JSON(moment), "exp": JSON(moment + 600),
+        ]
+        for (name, value) in changes { claims[name] = value }
+    }
+
+    /// Sets a member of the header, or removes it.
+    func header(_ name: String, _ value: JSON?) -> Forged {
+        var token = self
+        token.header[name] = value
+        return token
+    }
+
+    /// Signed with another key.
+    func signed(by key: Int) -> Forged {
+        var token = self
+        token.key = key
+        return token
+    }
+
+    /// Header and payload in the form that is signed.
+    var input: String {
+        Base64URL.encode(JSON.object(header).bytes) + "." + Base64URL.encode(JSON.object(claims).bytes)
+    }
+
+    /// The token, signed with RS256 whatever its header says.
+    func text() throws -> String { try Self.signed(input, by: key) }
+
+    /// Any text followed by its signature.
+    static func signed(_ input: String, by key: Int, _ algorithm: Algorithm = .rs256) throws -> String {
+        input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: algorithm))
+    }
+}
+
+extension ReceivedAnswer {
+    /// Expects a refusal with the content given in the vendor's spec, and the same in the journal.
+    func expectRefusal(
+        _ status: Int, _ failure: String, field: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        expect(status, Self.body(failure, field), failure, sourceLocation: sourceLocation)
+        expectChallenge(failure, sourceLocation: sourceLocation)
+    }
+
+    /// A 401 names the required scheme and the error in its field; no other answer does.
+    func expectChallenge(_ failure: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let challenge =
+            failure == "token-missing"
+            ? #"Bearer realm="ims""#
+            : #"Bearer realm="ims", error="invalid_token", error_description="\#(failure)""#
+        #expect(self["www-authenticate"] == (status == 401 ? challenge : nil), sourceLocation: sourceLocation)
+    }
+
+    /// The body of a failure.
+    static func body(_ failure: String, _ field: String? = nil) -> String {
+        var error: JSONObject = ["code": .string(failure), "message": .string(messages[failure] ?? "unknown")]
+        error["field"] = (field ?? fields[failure]).map(JSON.string)
+        return JSON.object(["error": .object(error)]).text
+    }
+
+    /// The messages of the vendor's spec, section 5.
+    static let messages = [
+        "token-missing": "A bearer token is required.", "token-malformed": "The token is not a compact JWT.",
+        "alg-not-allowed": "Only RS256 is allowed.", "typ-not-allowed": "The token type must be JWT.",
+        "issuer-unknown": "The issuer is not registered.", "kid-required": "The issuer requires a key id.",
+        "kid-unknown": "No key has this key id.", "keys-unavailable": "The issuer's keys cannot be fetched.",
+        "certificate-expired": "The issuer's certificate is not valid now.",
+        "signature-invalid": "The signature does not match.", "claim-missing": "A required claim is missing.",
+        "claim-invalid": "A claim has a wrong type.", "token-expired": "The token has expired.",
+        "token-not-yet-valid": "The token is not valid yet.", "lifetime-too-long": "The token lives too long.",
+        "audience-mismatch": "The audience does not match.", "token-use-mismatch": "The token use does not match.",
+        "jti-missing": "A token id is required.", "token-replayed": "The token was used before.",
+        "user-unknown": "No user is enrolled for this subject.", "user-not-active": "The user is not activated.",
+        "user-deactivated": "The user is deactivated.", "activation-unknown": "The activation id is unknown.",
+        "activation-email-mismatch": "The email does not match the enrollment.",
+        "activation-code-wrong": "The activation code is wrong.",
+        "activation-code-used": "The activation code was used.",
+        "activation-code-expired": "The activation code has expired.",
+        "subject-mismatch": "The subject is not the enrolled user.",
+        "subject-taken": "The subject belongs to another user.", "operator-key-missing": "An operator key is required.",
+        "operator-key-wrong": "The operator key is wrong.", "issuer-exists": "The issuer exists.",
+        "issuer-not-found": "Not found.", "user-not-found": "Not found.", "trip-not-found": "Not found.",
+        "key-source-invalid": "The key source cannot be used.", "private-key-refused": "Send public keys only.",
+        "jwks-url-not-allowed": "This URL is not allowed.", "jwks-fetch-failed": "The keys could not be fetched.",
+        "enrollment-exists": "The user exists.", "state-conflict": "The user is not in a state for this.",
+        "trip-conflict": "The trip exists with other content.", "body-malformed": "The request body cannot be read.",
+        "body-invalid": "A member is missing or invalid.", "body-too-large": "The body is too large.",
+        "route-not-found": "Not found.", "method-not-allowed": "The method is not allowed.",
+        "rate-limited": "Too many requests.", "service-unavailable": "Try again later.",
+    ]
+
+    /// The failures' fields that do not depend on the request.
+    private static let fields = [
+        "alg-not-allowed": "alg", "typ-not-allowed": "typ", "issuer-unknown": "iss", "kid-required": "kid",
+        "kid-unknown": "kid", "token-expired": "exp", "lifetime-too-long": "exp", "token-use-mismatch": "token_use",
+        "jti-missing": "jti", "token-replayed": "jti", "user-unknown": "sub", "activation-unknown": "activation_id",
+        "activation-email-mismatch": "email", "activation-code-wrong": "activation_code",
+        "activation-code-used": "activation_code", "activation-code-expired": "activation_code",
+        "subject-mismatch": "sub", "subject-taken": "sub", "key-source-invalid": "keys",
+        "private-key-refused": "keys", "jwks-url-not-allowed": "keys.url", "jwks-fetch-failed": "keys.url",
+        "trip-conflict": "trip_id",
+    ]
 }

@@ -27,7 +27,6 @@ extension VendorConformance {
             default: "token-missing"
             }
         }
-        vendor.judgedFile = IMSFailure.judgedFile
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

@@ -122,3 +122,133 @@ extension RouteCase {
             "dev-issuer.certs", .get, "/ims/dev-issuers/firebase/certs"),
     ]
 }
+
+/// The effect of each value of each switch (section 8 of the vendor's spec).
+extension SwitchCase {
+    private static func me(_ claims: [(String, JSON?)]) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.me(Forged(.uat, claims)) }
+    }
+
+    /// Uses and rotates the rotating issuer, then sends a token with the new key after the given seconds.
+    private static func rotated(after seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            try await world.me(Forged(.rotating)).expect(200)
+            try await world.drill("rotating", "overlap")
+            try await world.advance("\(seconds)s")
+            return try await world.me(Forged(.rotating).header("kid", "k2b").signed(by: 5))
+        }
+    }
+
+    /// A dev issuer that states no lifetime: its key is replaced, and after the given seconds the old one is used.
+    private static func replaced(after seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            let source: JSON = ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"]
+            let fault: JSON = [
+                "route": "dev-issuer.jwks",
+                "respond": [
+                    "status": 200,
+                    "body": ["keys": [try #require(try Forged.key(2).publicJWK())]],
+                ],
+            ]
+            let put = try await world.control(.put, "faults", fault.text)
+            #expect(put.status < 300, "\(put.text)")
+            let body = Example.issuer("plain", iss: "https://plain.example.test", source)
+            try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).expect(201)
+            try await world.control(.delete, "faults")
+            try await world.drill("rotating", "break")
+            try await world.advance("\(seconds)s")
+            let before = try await world.fetches("plain")
+            let token = Forged(.rotating, at: 1_800_000_000 + seconds, [("iss", "https://plain.example.test")])
+            let answer = try await world.me(token.header("kid", nil))
+            answer.expect(200)
+            let isFetched = try await world.fetches("plain") == (before ?? 0) + 1
+            return .heard([isFetched ? "fetched again" : "from memory"])
+        }
+    }
+
+    /// Creates an issuer whose URL's host resolves to this machine but is not accepted without a switch.
+    private static func create(_ url: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            let body = Example.issuer(
+                "far", iss: "https://far.example.test", ["type": "jwks-url", "url": .string(url)])
+            return try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
+        }
+    }
+
+    static let all = tokenCases + userCases + keyCases + clientCases
+
+    private static let tokenCases: [SwitchCase] = [
+        SwitchCase("max-lifetime-seconds", "off", me([("exp", 1_900_000_000)])),
+        SwitchCase("max-lifetime-seconds", "900", me([("exp", 1_800_000_900)])),
+        SwitchCase("max-lifetime-seconds", "900", failure: "lifetime-too-long", me([("exp", 1_800_000_901)])),
+        SwitchCase(
+            "max-lifetime-seconds", "900", failure: "lifetime-too-long",
+            me([("nbf", 1_799_999_999), ("exp", 1_800_000_900)])),
+        SwitchCase("not-before-leeway-seconds", "30", me([("iat", 1_800_000_030)])),
+        SwitchCase(
+            "not-before-leeway-seconds", "30", failure: "token-not-yet-valid", me([("iat", 1_800_000_031)])),
+        SwitchCase(
+            "not-before-leeway-seconds", "0", failure: "token-not-yet-valid", me([("iat", 1_800_000_001)])),
+        SwitchCase("not-before-leeway-seconds", "600", me([("iat", 1_800_000_600), ("exp", 1_800_000_900)])),
+        SwitchCase("expiry-leeway-seconds", "0", failure: "token-expired", me([("exp", 1_800_000_000)])),
+        SwitchCase("expiry-leeway-seconds", "600", me([("iat", 1_799_999_000), ("exp", 1_799_999_401)])),
+        SwitchCase(
+            "expiry-leeway-seconds", "600", failure: "token-expired",
+            me([("iat", 1_799_999_000), ("exp", 1_799_999_400)])),
+        SwitchCase("missing-not-before", "refuse", failure: "claim-missing", me([("iat", nil)])),
+        SwitchCase("missing-not-before", "accept", me([("iat", nil)])),
+        SwitchCase("missing-not-before", "accept", failure: "claim-invalid", me([("iat", "soon")])),
+    ]
+
+    private static let userCases: [SwitchCase] = [
+        SwitchCase("unknown-user", "refuse", failure: "user-unknown", me([("sub", "EMP-9999")])),
+        SwitchCase("unknown-user", "adopt", me([("sub", "EMP-9999")])),
+        SwitchCase(
+            "unknown-user", "adopt", failure: "user-unknown",
+            me([("sub", .string(String(repeating: "x", count: 256)))])),
+        SwitchCase("unknown-user", "adopt", failure: "user-not-active", me([("sub", "EMP-0002")])),
+        SwitchCase("operator-auth", "key", failure: "operator-key-missing") {
+            try await $0.call(.get, "/ims/v1/users")
+        },
+        SwitchCase("operator-auth", "open") { try await $0.call(.get, "/ims/v1/users") },
+        SwitchCase("operator-auth", "open") {
+            try await $0.call(.get, "/ims/v1/users", [("x-ims-operator-key", "wrong")])
+        },
+    ]
+
+    private static let keyCases: [SwitchCase] = [
+        SwitchCase("jwks-cooldown-seconds", "30", failure: "kid-unknown", rotated(after: 29)),
+        SwitchCase("jwks-cooldown-seconds", "30", rotated(after: 30)),
+        SwitchCase("jwks-cooldown-seconds", "0", rotated(after: 0)),
+        SwitchCase("jwks-default-lifetime-seconds", "600", shows: "fetched again", replaced(after: 600)),
+        SwitchCase("jwks-default-lifetime-seconds", "600", shows: "from memory", replaced(after: 599)),
+        SwitchCase("jwks-default-lifetime-seconds", "30", shows: "fetched again", replaced(after: 30)),
+        SwitchCase("jwks-allow", "", failure: "jwks-url-not-allowed", create("https://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow", "other.test,127.1", create("https://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow", "127.1", failure: "jwks-url-not-allowed", create("http://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow-http", "", failure: "jwks-url-not-allowed", create("http://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow-http", "127.1", create("http://127.1:1/jwks.json")),
+    ]
+
+    /// What the SDK would do with a token that expires in the given number of seconds.
+    private static func renewal(secondsLeft: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            let token = try Forged(.uat, [("exp", JSON(World.exampleMoment + secondsLeft))]).text()
+            let order: JSON = ["token": .string(token), "vendor": "ims"]
+            return try await world.control(.post, "tokens/explain", order.text)
+        }
+    }
+
+    private static let clientCases: [SwitchCase] =
+        [
+            SwitchCase("sdk-near-expiry-seconds", "0", shows: #""renew":false"#, renewal(secondsLeft: 1)),
+            SwitchCase("sdk-near-expiry-seconds", "60", shows: #""renew":true"#, renewal(secondsLeft: 1)),
+        ]
+        + ["60", "3600"].flatMap { value in
+            [(0, true), (1, false)].map { more, renews in
+                SwitchCase(
+                    "sdk-near-expiry-seconds", value, shows: #""renew":\#(renews)"#,
+                    renewal(secondsLeft: (Int(value) ?? 0) + more))
+            }
+        }
+}

@@ -1,56 +1,14 @@
+import Emulation
 import JSON
 import Support
 import Testing
+
+@testable import IMS
 
 /// Users, trips and invitations beyond the acceptance examples.
 @Suite("IMS's state")
 struct StateTests {
     private func ada() throws -> World.Fields { .bearer(try Forged().text()) }
-
-    @Test("an enrolled user has a code of eight digits for three days, and a new one makes the old one wrong")
-    func codes() async throws {
-        let world = try await World()
-        let user = try await world.call(
-            .post, "/ims/v1/users", .operatorKey,
-            #"{"tenant":"demo","email":"dora@example.test","enterprise_id":"EMP-5","first_name":"Dora"}"#)
-        user.expect(201)
-        let code = try #require(user.json["activation_code"]?.string)
-        #expect(code.utf8.count == 8 && code.allSatisfy(\.isNumber))
-        #expect(
-            user.text
-                == #"{"id":"usr-5","tenant":"demo","enterprise_id":"EMP-5","activation_id":"dora@example.test","#
-                + #""email":"dora@example.test","first_name":"Dora","last_name":"","state":"enrolled","#
-                + #""activation_code":"\#(code)","activation_code_expires_at":1800259200,"created_at":1800000000,"#
-                + #""activated_at":null,"deactivated_at":null}"#)
-        try await world.advance("60s")
-        let renewed = try await world.call(.post, "/ims/v1/users/usr-5/activation-code", .operatorKey)
-        #expect(renewed.json["activation_code_expires_at"] == 1_800_259_260)
-        let token = World.Fields.bearer(try Forged(.uat, [("sub", "EMP-5")]).text())
-        func body(_ code: String) -> String {
-            #"{"activation_id":"dora@example.test","activation_code":"\#(code)","email":"DORA@example.test"}"#
-        }
-        if renewed.json["activation_code"]?.string != code {
-            try await world.call(.post, "/ims/v1/activation", token, body(code)).expectRefusal(
-                400, "activation-code-wrong")
-        }
-        let fresh = renewed.json["activation_code"]?.string ?? ""
-        try await world.call(.post, "/ims/v1/activation", token, body(fresh)).expect(200)
-        try await world.call(.post, "/ims/v1/users/usr-5/activation-code", .operatorKey).expectRefusal(
-            409, "state-conflict")
-    }
-
-    @Test("a code is repeatable with a seed")
-    func seed() async throws {
-        var codes: [JSON?] = []
-        for _ in 1...2 {
-            let world = try await World()
-            try await world.set(seed: 7)
-            codes.append(
-                try await world.call(.post, "/ims/v1/users/usr-2/activation-code", .operatorKey).json["activation_code"]
-            )
-        }
-        #expect(codes[0] == codes[1])
-    }
 
     @Test("an activation is judged in the order of the spec")
     func activationOrder() async throws {
@@ -246,15 +204,115 @@ struct StateTests {
         try await world.call(.post, "/ims/v1/users/import", fields, text).expectRefusal(
             400, "body-invalid", field: "tenant")
     }
+}
 
-    @Test("codes and operator keys stay out of the journal")
-    func secrets() async throws {
+/// Limits that keep a looping client from filling memory, and records from lasting forever.
+@Suite("IMS's bounds")
+struct BoundsTests {
+    @Test("a use of a token id is forgotten when its token is over")
+    func endOfUses() async throws {
+        var uses = IMSTokenUses()
+        #expect(uses.use("j", of: "i", by: "d", until: 100, at: 50) == nil)
+        #expect(uses.use("j", of: "i", by: "e", until: 100, at: 99) == "d")
+        #expect(uses.use("j", of: "other", by: "e", until: 100, at: 99) == nil)
+        #expect(uses.use("j", of: "i", by: "e", until: 200, at: 100) == nil)
+        #expect(uses.use("j", of: "i", by: "f", until: 200, at: 100) == "e")
+    }
+
+    @Test("uses that are over make room, and beyond the bound the earliest go")
+    func manyUses() {
+        let capacity = 4000
+        var uses = IMSTokenUses(capacity: capacity)
+        for number in 0..<2000 { _ = uses.use("j\(number)", of: "i", by: "", until: 100, at: Double(number / 20)) }
+        for number in 0..<2000 { _ = uses.use("k\(number)", of: "i", by: "", until: 300, at: 150) }
+        #expect(uses.count < 3000)
+        for number in 0..<(capacity * 2) {
+            _ = uses.use("l\(number)", of: "i", by: "", until: 300, at: 200)
+        }
+        #expect(uses.count <= capacity)
+        #expect(uses.use("l\(capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200) == "")
+        #expect(uses.use("l0", of: "i", by: "", until: 300, at: 200) == nil)
+    }
+
+    @Test("long token ids count by their length")
+    func longUses() {
+        var uses = IMSTokenUses()
+        let long = String(repeating: "x", count: 10_000)
+        for number in 0..<2000 { _ = uses.use("\(number)\(long)", of: "i", by: "", until: 300, at: 200) }
+        #expect(uses.count * 10_000 <= IMSTokenUses.byteCapacity)
+    }
+
+    @Test("a replay is judged by the sandbox's clock")
+    func clock() async throws {
         let world = try await World()
-        try await world.call(.get, "/ims/v1/users", .operatorKey).expect(200)
-        let token = World.Fields.bearer(try Forged(.uat, [("sub", "EMP-0002")]).text())
-        try await world.call(.post, "/ims/v1/activation", token, Example.activation).expect(200)
-        let journal = try await world.control(.get, "journal").text
-        #expect(!journal.contains("48291357") && !journal.contains("11223344"))
-        #expect(!journal.contains("ims-operator-test-key"))
+        try await world.replaceUAT(["replay": "single-use", "expiry_leeway_seconds": 60])
+        let token = Forged(.uat, [("jti", "j")])
+        try await world.me(token).expect(200)
+        try await world.freeze(at: 1_800_000_630)
+        try await world.me(token).expectRefusal(401, "token-replayed")
+        let next = Forged(.uat, at: 1_800_000_660, [("jti", "j")])
+        try await world.freeze(at: 1_800_000_660)
+        try await world.me(next).expect(200)
+    }
+
+    @Test("a request that an earlier rule refuses does not use up the token id, one of an unknown user does")
+    func refusedUse() async throws {
+        let world = try await World()
+        try await world.replaceUAT(["replay": "single-use"])
+        let token = Forged(.uat, [("jti", "j")])
+        try await world.freeze(at: 1_799_999_900)
+        try await world.me(token).expectRefusal(401, "token-not-yet-valid", field: "iat")
+        try await world.freeze(at: 1_800_000_000)
+        try await world.me(token).expect(200)
+        let stranger = Forged(.uat, [("jti", "k"), ("sub", "nobody")])
+        try await world.me(stranger).expectRefusal(403, "user-unknown")
+        try await world.me(stranger).expectRefusal(401, "token-replayed")
+    }
+
+    @Test("what calls add counts as long as it is there: issuers, users, trips and invitations")
+    func size() throws {
+        let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
+        var state = vendor.initialState
+        #expect(vendor.size(of: state) == StateSize())
+        let enrollment = IMSEnrollment(tenant: "demo", email: "new@b.test")
+        let user = state.users.enroll(enrollment, IdentifierSource(seed: 1), at: Moment(unixSeconds: 1))
+        let trip = try JSON.parse(Example.trip.utf8)
+        try state.trips.add(
+            Fields<IMS>(trip.object ?? [:]).read { IMSTrip(&$0, of: user.number, received: Moment(unixSeconds: 1)) })
+        try state.invitations.add(
+            Fields<IMS>(["kind": "account", "name": "n", "email": "a@b.test"]).read {
+                IMSInvitation(&$0, number: 1, user: user.number, created: Moment(unixSeconds: 1))
+            })
+        #expect(vendor.size(of: state).records == 3)
+        state.users.remove(user.number)
+        state.forgetStrays()
+        #expect(vendor.size(of: state) == StateSize())
+    }
+}
+
+@Suite("IMS's failures")
+struct FailureTests {
+    @Test("the time to wait is that of the cool-down")
+    func retryAfter() async throws {
+        let world = try await World()
+        try await world.set("ims.jwks-cooldown-seconds", "90")
+        try await world.drill("rotating", "break")
+        let answer = try await world.me(Forged(.rotating))
+        answer.expectRefusal(503, "keys-unavailable")
+        #expect(answer["retry-after"] == "90")
+        try await world.arm("keys-unavailable", at: "me.get")
+        #expect(try await world.me(Forged())["retry-after"] == "30", "armed, it has its standard")
+    }
+
+    @Test("what a bad token says, it does not say before its signature holds")
+    func order() async throws {
+        let world = try await World()
+        let claims: [(String, JSON?)] = [("exp", 1), ("sub", "nobody"), ("iat", nil)]
+        try await world.me(Forged(.uat, claims).signed(by: 2)).expectRefusal(401, "signature-invalid")
+        try await world.me(Forged(.uat, claims)).expectRefusal(401, "claim-missing", field: "nbf")
+        let answer = try await world.me(Forged(.uat, [("exp", 1), ("sub", "nobody")]))
+        answer.expectRefusal(401, "token-expired")
+        #expect(answer.outcome(of: "user-known") == .failed, "the journal knows all the same")
+        #expect(answer.outcome(of: "signature") == .passed)
     }
 }

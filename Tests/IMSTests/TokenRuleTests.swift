@@ -47,26 +47,6 @@ struct TokenRuleTests {
         try await world.me(token).expectRefusal(401, "issuer-unknown", field: "iss")
     }
 
-    @Test("of a token that is known to hold ask for fresh keys when the old ones are over")
-    func knownToFetchedKeys() async throws {
-        let world = try await World()
-        let token = try Forged(.rotating, [("exp", 1_800_200_000)]).text()
-        for _ in 0..<4 { try await world.me(token).expect(200) }
-        #expect(try await world.fetches() == 1)
-        try await world.advance("600s")
-        for _ in 0..<4 { try await world.me(token).expect(200) }
-        #expect(try await world.fetches() == 2)
-        // After the clock is set back, the age of the keys is unknown.
-        try await world.freeze(at: World.exampleMoment + 500)
-        try await world.me(token).expect(200)
-        #expect(try await world.fetches() == 3)
-        try await world.drill("rotating", "break")
-        try await world.advance("700s")
-        #expect(try await world.me(token).outcome(of: "keys-fetched") == .noted)
-        try await world.advance("86400s")
-        try await world.me(token).expectRefusal(503, "keys-unavailable")
-    }
-
     @Test("each claim has its type", arguments: claims)
     func claim(_ name: String, _ value: JSON?, _ failure: String?, _ field: String?) async throws {
         let answer = try await World().me(Forged(.uat, [(name, value)]))

@@ -1,4 +1,4 @@
-"""A headless Chromium that opens one of our pages, which reports what it saw."""
+"""A headless Chromium that opens a test page, which reports what it saw."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def program() -> str:
 
 
 class Pages(ThreadingHTTPServer):
-    """The origin of our pages, to which they post their results."""
+    """The origin of the test pages, to which they post their results."""
 
     def __init__(self, handler: type["Handler"] | None = None):
         super().__init__(("127.0.0.1", 0), handler or Handler)
@@ -88,7 +88,7 @@ def visit(
         command = [
             program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
             "--host-resolver-rules=MAP *.example 127.0.0.1", "--enable-logging=stderr",
-            # The page is ours, and containers do not support the sandbox.
+            # The page belongs to the tests, and containers do not support the sandbox.
             "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0", url]
         with log.open("w") as output:
             # A separate home, since the browser leaves files there.

@@ -28,7 +28,9 @@ def verdicts(folders: list[Path]) -> list[str]:
     """What is wrong with each folder of fixtures, empty if it is good: by one process for all."""
     if not folders:
         return []
-    assert len(folders) > 1, "of a single one the program speaks differently"
+    if len(folders) == 1:
+        # Of a single one the program speaks differently.
+        return verdicts(folders * 2)[:1]
     done = subprocess.run([BINARY, "fixtures", "check", *folders], capture_output=True, text=True)
     said, heads = [], iter([f"{folder}:" for folder in folders] + [None])
     head = next(heads)

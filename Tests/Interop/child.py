@@ -1,4 +1,4 @@
-"""A server of ours as a child process, and system information about it."""
+"""A server as a child process, and system information about it."""
 
 import os
 import subprocess

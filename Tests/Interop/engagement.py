@@ -1,4 +1,4 @@
-"""The example world of Bloomreach, and its calls as made by the vendor's own clients."""
+"""The example accounts of Bloomreach, and its calls as made by the vendor's own clients."""
 
 import jwt
 import requests
@@ -7,7 +7,7 @@ from world import NOW, Sandbox
 PROJECT = "demo-project-1"
 STREAM = "demo-stream-1"
 KEY = "pubkey-demo-1"
-# Invented, like everything in the example world.
+# Invented, like everything in the example accounts.
 KEY_ID, SECRET = "privkey-demo-1", "demo-secret-not-real-1"
 STREAM_KEY_ID, STREAM_SECRET = "signkey-demo-1", "demo-stream-secret-not-real-1"
 ANA = {"registered": "ana@example.test"}

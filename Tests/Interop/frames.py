@@ -66,7 +66,7 @@ def read(connection: socket.socket, count: int) -> bytes:
     data = b""
     while len(data) < count:
         part = connection.recv(count - len(data))
-        assert part, f"the connection ended behind {data!r}"
+        assert part, f"the connection ended after {data!r}"
         data += part
     return data
 

@@ -1,4 +1,4 @@
-"""The example world of Comapi, and its calls as an app makes them."""
+"""The example accounts of Comapi, and its calls as an app makes them."""
 
 import json
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ UNAUTHORIZED, FORBIDDEN = {"message": "Unauthorized"}, {"message": "Forbidden"}
 
 @dataclass(frozen=True)
 class Space:
-    """An API space; its values are invented, like everything in the example world."""
+    """An API space; its values are invented, like everything in the example accounts."""
 
     id: str
     account: int

@@ -1,4 +1,4 @@
-"""An org of the emulated Okta, over https, and what its clients need to know about the example world."""
+"""An org of the emulated Okta, over https, and what its clients need to know about the example accounts."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +9,7 @@ import requests
 from world import ROOT, Sandbox, Server, reserved_port
 
 KEYS = ROOT / "Fixtures/okta/keys"
-# Invented, like everything in the example world.
+# Invented, like everything in the example accounts.
 API_TOKEN = "00understudy-api-token-not-a-secret"
 ADA, CLEO = "ada@example.test", "cleo@example.test"
 ADA_ID, CLEO_ID = "00uunderstudyada0001", "00uunderstudycleo001"
@@ -83,9 +83,9 @@ class Org(Sandbox):
     def act(self, action: str, **members):
         return self.control("POST", f"state/okta/{action}", members)
 
-    def override(self, claims: dict, **members):
+    def set_claims(self, claims: dict, **members):
         """From now on the tokens have these claims; those that are None are left out."""
-        return self.act("claim-override", claims=claims, **members)
+        return self.act("set-claims", claims=[{"name": name, "value": value, **members} for name, value in claims.items()])
 
     def drill(self, name: str, server: str = "default"):
         return self.control("POST", f"keys/okta/{server}/{name}")
@@ -105,6 +105,6 @@ class Org(Sandbox):
 
 
 def parameters(redirect: str) -> dict[str, str]:
-    """What a redirect tells the app."""
+    """What the app gets by a redirect."""
     parts = urlsplit(redirect)
     return {name: values[0] for name, values in parse_qs(parts.query or parts.fragment).items()}

@@ -10,10 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from world import BINARY, NOW, ROOT
+from world import BINARY, NOW, ROOT, VENDORS
 
 CATALOG = ROOT / "Sources/Understudy/Understudy.docc"
-PAGES = {CATALOG / f"{name}.md": name.lower() for name in ("Okta", "IMS", "Rezolve", "Comapi", "Bloomreach")}
+PAGES = {page: page.stem.lower() for page in sorted(CATALOG.glob("*.md")) if page.stem.lower() in VENDORS}
 COMMAND = "python Tests/Interop/pages.py"
 
 SECTION = re.compile(r"(<!-- generated: ([^>]+) -->\n).*?(<!-- end -->)", re.S)
@@ -64,7 +64,7 @@ def tokens(vendor: str) -> str:
 
 
 def rules(vendor: str, kind: str) -> str:
-    """The checks of a token in their order, as they are told of a token minted at the clock of the examples."""
+    """The checks of a token in their order, as they are listed for a token minted at the clock of the examples."""
     token = understudy("token", "mint", vendor, kind, "--at", str(NOW)).strip()
     verdicts = ask("token", "explain", "--vendor", vendor, "--at", str(NOW), "--json", token, codes=(0, 1))["verdicts"]
     rows = [
@@ -77,7 +77,7 @@ def expected(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        # A list may repeat a form of an address; each is told once.
+        # A list may repeat a form of an address; each is listed once.
         return ", ".join(f"`{item}`" for item in dict.fromkeys(value))
     return escaped(str(value))
 

@@ -1,4 +1,4 @@
-"""The JSON Schemas of Bloomreach's content files, checked against the files and against our own reader."""
+"""The JSON Schemas of Bloomreach's content files, checked against the files and against Understudy's reader."""
 
 import json
 
@@ -23,7 +23,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def judged(folder, name: str, contents: list) -> list[str]:
-    """What our own reader finds wrong with each; JSON is also YAML."""
+    """What Understudy's reader finds wrong with each; JSON is also YAML."""
     folders = [folder / str(number) for number in range(len(contents))]
     for each, content in zip(folders, contents):
         path = each / f"bloomreach/content/{name}.yaml"
@@ -55,7 +55,7 @@ WRONG = {
         ((*MESSAGE, "expire_time"), -1), ((*MESSAGE, "expire_time"), 1e13), ((*MESSAGE, "content"), REMOVED),
         ((*MESSAGE, "content"), None), ((*MESSAGE, "content", "title"), 7), ((*MESSAGE, "content", "action"), "deep-link"),
         ((*MESSAGE, "content", "actions"), {}), ((*MESSAGE, "content", "actions", 0, "action"), "close"),
-        ((*MESSAGE, "content", "url_params"), []), ((*MESSAGE, "content", "silent"), "no"),
+        ((*MESSAGE, "content", "url_params"), ["x"]), ((*MESSAGE, "content", "silent"), "no"),
         ((*MESSAGE, "application_id"), ""), ((*MESSAGE, "stamp"), 1), ((*HTML, "content", "message"), REMOVED),
         ((*HTML, "content", "pre_header"), 7), ((*P1, 0, "customer"), {}), ((*P1, 0, "customer", "cookie"), "x"),
         ((*P1, 0, "messages"), {}), ((*P1, 0, "extra"), 1), (("extra",), 1), (("projects",), REMOVED), (("projects",), []),
@@ -143,12 +143,14 @@ ALSO_GOOD = {
         ((*MESSAGE, "content", "more"), {"a": [1]}), ((*MESSAGE, "content"), {}), ((*P1, 0, "messages"), []),
         (P1, REMOVED), ((*MESSAGE, "content", "action"), None),
         ((*MESSAGE, "create_time"), 1799999900.5), ((*MESSAGE, "expire_time"), "1.5h"),
+        ((*MESSAGE, "content", "url_params"), [{"a": "b"}]),
     ],
     "in-app-messages": [
         ((*P1, 0, "payload"), None), ((*P1, 0, "payload"), REMOVED), ((*P1, 0, "payload", "buttons"), None),
         ((*P1, 0, "message_type"), None), ((*P1, 0, "load_delay"), None), ((*P1, 0, "date_filter"), {"enabled": True}),
         ((*P1, 1, "trigger", "filter", 2, "constraint", "operator"), "is set"),
-        ((*P1, 0, "audience"), ["a"]), (P1, []),
+        ((*P1, 0, "audience"), ["a"]), (P1, []), ((*P1, 0, "frequency"), "unknown"),
+        ((*P1, 1, "payload", "buttons", 0, "button_corner_radius"), "12dp"),
         ((*P1, 0, "date_filter"), {"enabled": True, "from_date": 1799000000, "to_date": "-90s"}),
     ],
     "content-blocks": [

@@ -347,8 +347,9 @@ def test_everything_that_happens_to_a_conversation_is_told_to_those_in_it_in_ord
     expect([])
 
     assert mira.expect(204, "DELETE", PATH).content == b""
-    deletion = {"date": MIDNIGHT, "etag": updated.headers["ETag"], "revision": 2}
-    expect([frame_of("conversation.delete", "mira", deletion)], of_mira, of_phone, of_bob)
+    etag = updated.headers["ETag"]
+    expect(
+        [frame_of("conversation.delete", "mira", {"date": MIDNIGHT}, etag=etag, revision=2)], of_mira, of_phone, of_bob)
     bob.refuse(404, {"message": "Not Found"}, "unknown-conversation", "GET", PATH)
     revived = bob.call("POST", "/conversations", {"id": TRIP, "participants": [{"id": "mira", "role": "member"}]})
     core = {"id": TRIP, "roles": {"owner": RIGHTS, "participant": RIGHTS}, "isPublic": False}
@@ -377,8 +378,8 @@ def test_a_message_and_its_status_are_told_logged_and_paged(mira, bob, eve, trip
         frame_of(
             "conversationMessage.sent", "mira", {"messageId": sent["id"], **message, "alert": {"title": "T"}},
             conversationEventId=1),
-        frame_of("conversationMessage.delivered", "bob", {**status, "revision": 2}, conversationEventId=2),
-        frame_of("conversationMessage.read", "bob", {**status, "revision": 3}, conversationEventId=3),
+        frame_of("conversationMessage.delivered", "bob", status, conversationEventId=2, revision=2),
+        frame_of("conversationMessage.read", "bob", status, conversationEventId=3, revision=3),
     ]
     assert (heard(of_mira), heard(of_bob), heard(of_eve)) == (told, told, [])
 
@@ -503,7 +504,7 @@ def test_pushes_are_noted_for_the_registered_sessions_of_the_others(mira, bob, t
 
     (push,) = pushes()
     url = f"{mira.sandbox.url}/apispaces/{A.id}/pushes/{push['id']}/click"
-    data = {"dd_deepLink": json.dumps({"trackingUrl": url}, separators=(",", ":"))}
+    data = {"dd_deepLink": json.dumps({"trackingUrl": url}, separators=(",", ":")), "dd_originated": "true"}
     assert push == {
         "id": push["id"], "data": data, "clicks": 0,
         "sessionId": bob.session["id"], "profileId": "bob", "registration": apns, "messageId": sent["id"], "at": MIDNIGHT,

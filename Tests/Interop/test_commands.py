@@ -250,14 +250,14 @@ def test_a_control_port_can_be_set_in_the_environment(tmp_path):
 # --- What must not happen
 
 def test_no_text_of_a_call_steers_a_terminal(shell):
-    evil = ["\x1b[2J\x1b[31mfake", "\x9b31m", "\r\nHTTP 200", "\u2028x", *PAYLOADS[::40]]
+    evil = ["\x1b[2J\x1b[31mfake", "\x9b31m", "\r\nHTTP 200", "\u2028x", "\u202ex", "\u2066x", *PAYLOADS[::40]]
     for text in evil:
         token = shell.sandbox.mint(claims={"partner_entity_id": text, "device_id": text})
         requests.post(f"{shell.sandbox.url}{BOOK}?a={requests.utils.quote(text, safe='')}", json={text: text}, headers={
             "x-rezolve-partner-apikey": API_KEY, "x-rezolve-device-id": DEVICE, "authorization": f"Bearer {token}"})
     for words in (["journal"], *(["journal", str(number)] for number in range(1, len(evil) + 1))):
         shown = re.sub(r"\x1b\[(31|33|0)m", "", shell.terminal(*words))
-        assert not [each for each in shown if (ord(each) < 32 and each != "\n") or 127 <= ord(each) < 160 or ord(each) in (0x2028, 0x2029)]
+        assert not [each for each in shown if (ord(each) < 32 and each != "\n") or 127 <= ord(each) < 160 or ord(each) in (0x2028, 0x2029, 0x202e, 0x2066)]
     assert len(shell.run("journal").splitlines()) == len(evil)
 
 

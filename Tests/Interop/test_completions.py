@@ -12,7 +12,7 @@ import time
 import pytest
 from world import BINARY, Sandbox
 
-# The command that opens the shell without user settings, and the setup for completing our command.
+# The command that opens the shell without user settings, and the setup for completing `understudy`.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], "source {folder}/script.bash"),
     "zsh": (["zsh", "-f", "-i"], "fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; bindkey -e"),

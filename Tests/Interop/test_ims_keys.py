@@ -234,7 +234,7 @@ BAD = {
     "stall": "the answer was not complete within 5 s",
     "promise-more": "the connection ended before the answer was complete.",
     "promise-less": "the content is not JSON: ",
-    "redirect": "status 302 sends elsewhere; redirects are not followed",
+    "redirect": "status 302 is a redirect; redirects are not followed",
     "fail": "status 500; expected 200",
     "page": "the content is not JSON: ",
     "large": "the answer has more than 262144 bytes",

@@ -1,4 +1,4 @@
-"""What `understudy init` writes, used as a newcomer would: its commands pasted, its tests run, its files in an editor's eyes."""
+"""What `understudy init` writes, used as a newcomer would: its commands pasted, its tests run, its files edited."""
 
 import os
 import re
@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from world import BINARY, ROOT
+from world import BINARY, ROOT, VENDORS
 
-VENDORS = ["rezolve", "ims", "bloomreach", "comapi", "okta"]
 CLIENTS = ROOT / "Sources/Clients"
-# The clients are on no registry: what is written depends on their folder, so nothing has to be put in a name's place.
+# The clients are on no registry: what is written depends on their folder, so no placeholder has to be replaced.
 # pip asks PyPI for pytest and for what builds the package; npm and swift take the folder as it is.
 COMMANDS = {"python": "pytest", "javascript": "node --test", "swift": "swift test"}
 
@@ -31,7 +30,7 @@ def init(folder: Path, *words: str) -> list[str]:
 
 
 def paste(command: str, folder: Path) -> subprocess.CompletedProcess:
-    # Nothing of whoever runs this: the program itself is named by the command.
+    # Nothing of the caller's environment: the program itself is named by the command.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("UNDERSTUDY_")}
     return subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=900, env=environment)
 

@@ -82,7 +82,7 @@ def test_a_server_that_demands_pushing_ends_that_fall_back(org):
 
 
 def test_okta_client_python_refuses_an_old_sign_in(org):
-    org.override({"auth_time": 1}, of="id")
+    org.set_claims({"auth_time": 1}, **{"in": "id"})
     with pytest.raises(ValueError, match="Token exceeds max_age"):
         asyncio.run(okta_client_sign_in(org, AuthorizationCodeContext(max_age=600)))
 
@@ -252,7 +252,8 @@ def test_the_client_keeps_a_refresh_token_that_does_not_rotate(org):
 def test_the_third_refresh_gives_a_token_that_pyjwt_refuses(org):
     tokens = signed_in(org)
     org.control("PUT", "faults", {
-        "route": "token.create", "call": 3, "do": {"claim-override": {"claims": {"iat": 0, "exp": 1}}}})
+        "route": "token.create", "call": 3, "do": {"set-claims": {"claims": [
+            {"name": "iat", "value": 0}, {"name": "exp", "value": 1}]}}})
     key = jwt.PyJWKClient(org.discovery["jwks_uri"]).get_signing_key_from_jwt(tokens.access)
     session = OAuth2Session(NATIVE.id, token_endpoint_auth_method="none")
     for expected in (None, None, jwt.ExpiredSignatureError):

@@ -130,7 +130,7 @@ def test_new_material_under_the_old_kid_locks_a_cache_out(org, cache):
     assert kid(new) == kid(old)
     with pytest.raises(DISTRUST, match="(?i)signature"):
         verify(new)
-    assert fetches(org) == before, "nothing tells the cache to fetch"
+    assert fetches(org) == before, "nothing makes the cache fetch"
     cache(org)(new)
 
 

@@ -1,5 +1,6 @@
 """The pages of the emulated Okta in a browser: sign-in, second factor, consent, devices, and scripts of apps."""
 
+import base64
 import json
 from urllib.parse import parse_qs, urlencode
 
@@ -22,7 +23,7 @@ CHALLENGE = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 @pytest.fixture(scope="module")
 def browser():
     try:
-        # The pages that stand in for apps come from no address, and Chromium would let them call no loopback one.
+        # The pages that stand in for apps come from no address, and Chromium would not let them call a loopback one.
         browser = Browser("--disable-features=LocalNetworkAccessChecks")
     except NoBrowser as problem:
         pytest.fail(str(problem), pytrace=False)
@@ -55,7 +56,7 @@ class SignIn:
         return tab
 
     def redirect(self, tab: Tab, app: Registration = WEB) -> dict[str, str]:
-        """What the app is told."""
+        """What the app gets."""
         tab.again(lambda: tab.run("1") and self.redirects(tab, app), "the browser did not come back to the app")
         return parameters(self.redirects(tab, app)[-1])
 
@@ -331,7 +332,7 @@ def test_a_window_of_its_own_tells_its_opener(sign_in):
 
 
 FETCH = """fetch({url}, {options}).then(async answer => ({{
-    status: answer.status, nonce: answer.headers.get('dpop-nonce'), body: await answer.json()}}),
+    status: answer.status, nonce: answer.headers.get('dpop-nonce'), body: await answer.text().then(text => text ? JSON.parse(text) : null)}}),
     problem => ({{problem: problem.name}}))"""
 
 
@@ -359,6 +360,54 @@ def test_a_script_of_the_app_redeems_the_code_and_asks_userinfo(sign_in):
     asked = fetched(
         tab, place["userinfo_endpoint"], headers={"Authorization": f"Bearer {given['body']['access_token']}"})
     assert asked["body"]["sub"] == ADA_ID
+
+
+def test_a_page_lives_through_sign_in_renewal_and_sign_out_by_the_calls_of_its_sdk(sign_in):
+    default = f"{sign_in.base}/oauth2/default/v1"
+    tab = sign_in.open(f"{APP}/", LISTENING)
+
+    def api(method: str, path: str, **options) -> tuple:
+        answer = fetched(tab, f"{sign_in.base}/api/v1/{path}", method=method, credentials="include", **options)
+        return answer["status"], answer["body"]
+
+    def framed(**asked: str) -> dict:
+        url = sign_in.address(SPA, "openid profile offline_access", response_mode="okta_post_message", prompt="none", **asked)
+        tab.run(f"""window.told = null; document.querySelector('iframe')?.remove();
+            document.body.append(Object.assign(document.createElement('iframe'), {{src: {json.dumps(url)}}}))""")
+        return tab.until("window.told")["data"]
+
+    def redeemed(code: str) -> dict:
+        return fetched(tab, f"{default}/token", **form(
+            grant_type="authorization_code", client_id=SPA.id, code=code, redirect_uri=SPA.redirect, code_verifier=VERIFIER))["body"]
+
+    sign_in.sandbox.control("POST", "state/okta/add-redirect-uri", {"client": SPA.id, "uri": f"{APP}/", "logout": True})
+    assert api("GET", "sessions/me")[0] == 404
+    assert framed()["error"] == "login_required"
+    order = {"headers": {"Content-Type": "application/json"}, "body": json.dumps({"username": ADA, "password": ADA_PASSWORD})}
+    status, signed_in = api("POST", "authn", **order)
+    assert (status, signed_in["status"]) == (200, "SUCCESS")
+    tokens = redeemed(framed(sessionToken=signed_in["sessionToken"])["code"])
+    status, session = api("GET", "sessions/me")
+    assert (status, session["status"], session["userId"]) == (200, "ACTIVE", ADA_ID)
+    assert api("POST", "sessions/me/lifecycle/refresh")[1]["id"] == session["id"]
+    assert api("GET", "users/me")[1]["profile"]["login"] == ADA
+    renewed = redeemed(framed()["code"])
+    assert renewed["access_token"] != tokens["access_token"]
+    refreshed = fetched(tab, f"{default}/token", **form(
+        grant_type="refresh_token", client_id=SPA.id, refresh_token=tokens["refresh_token"], scope="openid profile offline_access"))
+    assert refreshed["status"] == 200, refreshed
+    # The SDK leaves the colon of Basic out.
+    order = form(token=refreshed["body"]["access_token"], token_type_hint="access_token")
+    order["headers"]["Authorization"] = "Basic " + base64.b64encode(SPA.id.encode()).decode()
+    assert fetched(tab, f"{default}/revoke", **order)["status"] == 200
+    user = f"{default}/userinfo"
+    assert fetched(tab, user, headers={"Authorization": f"Bearer {refreshed['body']['access_token']}"})["status"] == 401
+    assert api("DELETE", "sessions/me") == (204, None)
+    assert api("GET", "sessions/me")[0] == 404
+    assert framed()["error"] == "login_required"
+    tab.visit(f"{default}/logout?" + urlencode({"id_token_hint": refreshed["body"]["id_token"], "post_logout_redirect_uri": f"{APP}/"}))
+    tab.see("This is the app.")
+    assert tab.run("location.origin") == APP
 
 
 def test_a_script_of_another_origin_reads_keys_and_nothing_else(sign_in):

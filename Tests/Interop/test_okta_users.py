@@ -54,7 +54,7 @@ async def desk(org: Org, *scopes: str, **options):
     client = Client({
         "orgUrl": org.base, "authorizationMode": "PrivateKey", "clientId": OPS.id, "privateKey": pem("ck1"),
         "scopes": list(scopes) or ["okta.users.read", "okta.users.manage"], "rateLimit": {"maxRetries": 0}, **options})
-    # aiohttp reads the system's certificates when it is imported, so it is told here.
+    # aiohttp reads the system's certificates when it is imported, so they are set here.
     trust = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=org.server.authority))
     async with aiohttp.ClientSession(connector=trust) as session:
         client.get_request_executor()._http_client.set_session(session)
@@ -184,7 +184,7 @@ def test_a_scope_that_was_not_asked_for_is_missing_later(org):
 
 def test_a_scope_that_was_not_granted_is_not_given(org):
     async def overreach():
-        async with desk(org, "okta.groups.manage") as ops:
+        async with desk(org, "okta.apps.manage") as ops:
             with pytest.raises(Refused, match="You are not allowed any of the requested scopes."):
                 await ops.get_user(ADA_ID)
 

@@ -162,7 +162,7 @@ def test_pause_keeps_what_comes_above_a_line(visit):
     assert "token expired" not in tab.text()
     tab.click("button", "1 new")
     tab.see("token expired")
-    tab.click("button", "Go on")
+    tab.click("button", "Resume")
 
 
 def test_keys_lead_through_the_journal(visit):
@@ -207,11 +207,11 @@ def test_from_a_refused_call_to_its_cause_in_two_clicks(browser, server, defect,
     assert answer.status_code in (401, 403)
     tab = visit.open()
     name = tab.until("document.querySelector('[role=row] a')?.textContent")
-    assert cause in name, "the cause stands in the list already"
+    assert cause in name, "the cause is already in the list"
     # By now the failure's meaning may have been added to the reason.
     tab.click("link", f"{name.split(' — ')[0]}*")
     tab.find("article", "Entry 1")
-    tab.see("Why:", "The app sees", "It is not told")
+    tab.see("Why:", "The app sees", "It does not see")
     why = tab.run("document.querySelector('.why').innerText")
     assert cause in why
     entry = visit.sandbox.last_entry()
@@ -330,7 +330,7 @@ def test_the_messages_of_an_open_socket_lead_to_the_calls_that_caused_them(visit
             pass
         ear.send('{"name": "<i>unknown</i>"}')
         tab.until(f"fetch('/_understudy/journal/{opening}', {{headers: {{'X-Understudy-Sandbox': {json.dumps(visit.sandbox.url.rsplit('~')[-1])}}}}}).then(answer => answer.json()).then(entry => entry.socket.received)")
-        tab.click("button", "Look again")
+        tab.click("button", "Refresh")
         tab.see("Hello <b>there</b>", "from the client", "ignored frame", f", entry {posting}")
         lanes = tab.run("[...document.querySelectorAll('.lanes > li')].map(lane => lane.className)")
         assert lanes[0] == "out" and lanes[-1] == "in" and "b" not in tab.run("[...document.querySelectorAll('.lanes *')].map(each => each.localName)")
@@ -407,8 +407,8 @@ def test_a_copied_curl_line_sends_what_came(visit, case):
     ("/x", [("content-type", "image/png")], b"\x89PNG\xff", "# The body was not kept: 5 bytes"),
     (BOOK, [JSON_TYPE], b'{"cut": "o', "# The body was not kept: 10 bytes"),
     ("/oauth2/default/v1/token", [("content-type", "application/x-www-form-urlencoded")], b"password=hidden", "# The body was not kept: 15 bytes"),
-    ("/x?access_token=hidden", [("authorization", "Basic aGlkZGVu")], b"", "# The journal masks secrets by asterisks in the target and the fields: put yours there"),
-    ("/v2/credentials/login", [JSON_TYPE, ("x-rezolve-partner-apikey", API_KEY)], b'{"username":"u","password":"hidden"}', "# The journal masks secrets by asterisks in the body: put yours there"),
+    ("/x?access_token=hidden", [("authorization", "Basic aGlkZGVu")], b"", "# The journal masks secrets with asterisks in the target and the fields: put yours there"),
+    ("/v2/credentials/login", [JSON_TYPE, ("x-rezolve-partner-apikey", API_KEY)], b'{"username":"u","password":"hidden"}', "# The journal masks secrets with asterisks in the body: put yours there"),
 ], ids=["bytes", "cut", "form", "fields", "password"])
 def test_a_copied_curl_line_says_what_it_lacks(visit, path, fields, body, remark):
     record(visit.sandbox, "POST", path, fields, body)
@@ -434,15 +434,15 @@ def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
     kept = tab.run("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
     assert token[:40] not in kept
     tab.choose("Kind", "1")
-    tab.click("button", "Mint it right")
+    tab.click("button", "Mint a valid one")
     tab.find("region", "rezolve accepts it")
     tab.choose("Defect", "wrong-secret")
-    tab.click("button", "Mint it with this defect")
+    tab.click("button", "Mint with this defect")
     tab.find("region", "rezolve refuses it")
     tab.see("Minted with defect wrong-secret")
     tab.choose("Defect", "missing-CLAIM")
     tab.type("textbox", "Claim that is missing", "device_id")
-    tab.click("button", "Mint it with this defect")
+    tab.click("button", "Mint with this defect")
     tab.see("Minted with defect missing-device_id")
     assert len(tab.copied("button", "Copy token").split(".")) == 3
     tab.click("button", "Clear")
@@ -458,7 +458,7 @@ def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
     tab.type("textbox", "Name", name)
     tab.type("textbox", "Time to live", "10m")
     tab.click("button", "Create")
-    tab.see(f"Sandbox {name} was created.", "goes in")
+    tab.see(f"Sandbox {name} was created.", "removed in")
     tab.click("button", f"Delete {name}")
     tab.see("It happens in 5 s.")
     tab.click("button", "Undo")
@@ -491,7 +491,7 @@ def test_the_clock_is_moved_frozen_and_let_go(visit):
     while visit.sandbox.control("GET", "clock")["unix"] != before + 32 * 60:
         assert time.monotonic() < last
         time.sleep(0.05)
-    tab.click("button", "Let the clock go on")
+    tab.click("button", "Resume the clock")
     says("moved")
     tab.click("button", "now")
     tab.until("!document.querySelector('.clock').textContent.includes('moved')")
@@ -567,7 +567,7 @@ def test_an_undo_restores_the_clock_of_the_sandbox_it_was_pressed_in(visit):
 
 @pytest.mark.parametrize(("view", "change", "button", "said"), [
     ("scenarios", ("scenarios", {"scenario": "rezolve-busy-backend"}), "End rezolve-busy-backend", "rezolve-busy-backend has ended."),
-    ("scenarios", ("scenarios", {"scenario": "rezolve-busy-backend"}), "Start rezolve-busy-backend anew", "rezolve-busy-backend begins anew."),
+    ("scenarios", ("scenarios", {"scenario": "rezolve-busy-backend"}), "Restart rezolve-busy-backend", "rezolve-busy-backend was restarted."),
     ("faults", ("faults", {"vendor": "rezolve", "fail": "token-expired", "times": "always"}), "Disarm fault 1", "Fault 1 is disarmed."),
     ("faults", ("faults", {"vendor": "rezolve", "fail": "token-expired", "times": "always"}), "Disarm all", "All are disarmed."),
 ], ids=["scenario-ended", "scenario-anew", "fault", "all-faults"])
@@ -699,7 +699,7 @@ def test_a_scenario_is_drawn_and_its_state_lit(visit):
         call(visit.sandbox)
     tab.find("image", f"{name}: 2 states, fresh to expired, expired to fresh; now expired")
     assert "expired" in tab.run("document.querySelector('.current').textContent")
-    tab.click("button", f"Start {name} anew")
+    tab.click("button", f"Restart {name}")
     tab.see("in state fresh")
     tab.click("button", "Undo")
     tab.see("in state expired")
@@ -756,9 +756,9 @@ def test_state_and_its_actions(visit):
     tab.see("customers: 2 records")
     tab.unfold("customers*")
     tab.see("0: entity123")
-    tab.type("textbox", "entity (needed)*", "entity456")
+    tab.type("textbox", "entity (required)*", "entity456")
     tab.click("button", "Do remove-customer")
-    tab.see("remove-customer happened.", "customers: 1 record")
+    tab.see("remove-customer is done.", "customers: 1 record")
     tab.click("button", "Undo")
     tab.see("customers: 2 records")
     assert len(visit.sandbox.control("GET", "state/rezolve")["customers"]) == 2
@@ -928,7 +928,7 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
         began = time.monotonic()
         try:
             while time.monotonic() - began < 4:
-                assert tab.run("window.kept === document.querySelector('.entry')"), "the entry was drawn anew"
+                assert tab.run("window.kept === document.querySelector('.entry')"), "the entry was drawn again"
                 assert tab.run("document.querySelector('.detail').scrollTop") == scrolled
                 assert tab.run("document.querySelector('.row.chosen').getBoundingClientRect().top") == row
                 time.sleep(0.2)
@@ -993,7 +993,7 @@ def test_a_control_token_is_asked_for_once_and_kept_for_the_tab(browser, tmp_pat
         tab = browser.open(f"{server.url}/_understudy/")
         tab.find("dialog", "Control token")
         tab.type("textbox", "Control token", "steer")
-        tab.click("button", "Go on")
+        tab.click("button", "Continue")
         tab.see("No calls yet")
         tab.gone("dialog", "Control token")
         tab.reload()

@@ -24,6 +24,6 @@ def test_threads_reserve_two_megabytes_for_their_stacks(tmp_path):
     usual, _ = resource.getrlimit(resource.RLIMIT_STACK)
     sizes = mappings(server.process.pid)
     assert server.stop() == 0
-    assert usual != 2 << 20, "the system's own size would tell nothing"
+    assert usual != 2 << 20, "the system's own size would show nothing"
     assert sizes.count(usual) == 0, sizes
     assert sizes.count(2 << 20) >= 2, sizes

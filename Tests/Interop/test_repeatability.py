@@ -1,4 +1,4 @@
-"""With a seed, the same calls produce the same journals in two processes, as long as the clock stands."""
+"""With a seed, the same calls produce the same journals in two processes, while the clock is frozen."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def seeded(tmp_path_factory):
 
 
 def without_keys(value):
-    """Removes key pairs, which each process generates anew."""
+    """Removes key pairs, which each process generates itself."""
     if isinstance(value, dict):
         return {name: "a key" if name == "public_key" else without_keys(member) for name, member in value.items()}
     return [without_keys(element) for element in value] if isinstance(value, list) else value
@@ -41,7 +41,7 @@ def journal(server: Server, cases, name: str) -> str:
 
 
 def course(server: Server, name: str) -> list:
-    """What was called and what came of it, for cases whose clock runs: moments differ then."""
+    """The calls and their results, for cases whose clock runs: moments differ then."""
     entries = requests.get(f"{server.url}/~{name}/_understudy/journal").json()["entries"]
     return [[entry["vendor"], entry["route"], entry["status"], entry["failure"]] for entry in entries]
 

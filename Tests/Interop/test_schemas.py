@@ -1,4 +1,4 @@
-"""The schemas by which editors complete and check fixtures, against the files, the program's lists, and our own reader.
+"""The schemas by which editors complete and check fixtures, against the files, the program's lists and its reader.
 
 They say draft 2020-12, and some editors read them as draft-07: everything here is judged by both. YAML is read as version
 1.2, by which `on` is a text; the fixtures' own reader and the editors do so too.
@@ -15,10 +15,9 @@ import pytest
 from changes import REMOVED, changed, verdicts
 from jsonschema import Draft7Validator, Draft202012Validator
 from ruamel.yaml import YAML
-from world import BINARY, ROOT
+from world import BINARY, ROOT, VENDORS
 
 FIXTURES = ROOT / "Fixtures"
-VENDORS = ["rezolve", "ims", "bloomreach", "comapi", "okta"]
 KINDS = ["accounts", "failures", "changed-failures", "scenario"]
 
 
@@ -58,7 +57,7 @@ def schema(written: Path, vendor: str, kind: str) -> Schema:
 
 
 def files(vendor: str, kind: str) -> list[Path]:
-    """The files of a kind that ship with the program, samples to begin with included."""
+    """The files of a kind that ship with the program, starter files included."""
     patterns = {
         "accounts": ["accounts.yaml", "starter/accounts.yaml"], "failures": ["failures.yaml"],
         "changed-failures": ["starter/failures/*.yaml"], "scenario": ["scenarios/*.yaml", "starter/scenarios/*.yaml"]}
@@ -71,7 +70,7 @@ PLACES = {
 
 
 def judged(folder: Path, kind: str, contents: list[tuple]) -> list[str]:
-    """What our own reader finds wrong with each vendor's content; JSON is also YAML."""
+    """What Understudy's reader finds wrong with each vendor's content; JSON is also YAML."""
     folders = [folder / str(number) for number in range(len(contents))]
     for each, (vendor, content) in zip(folders, contents):
         path = each / vendor / PLACES[kind]
@@ -166,6 +165,19 @@ def test_the_configuration_s_switches_are_those_of_the_program(written, tmp_path
         assert (judge.takes(content), read.returncode) == (is_good, 0 if is_good else 2), (content, read.stderr)
 
 
+def test_a_file_of_added_accounts_has_the_lists_of_the_accounts_and_nothing_else(written, tmp_path):
+    judge = schema(written, "okta", "added-accounts")
+    mine = {"users": [{"id": "00umine", "login": "mine@example.test", "created": 1}], "groups": [{"id": "00gmine", "name": "Mine"}]}
+    cases = [(mine, True), ({}, True), ({"servers": []}, False), ({"users": [{"id": "00umine"}]}, False)]
+    folders = [tmp_path / str(number) for number in range(len(cases))]
+    for folder, (content, _) in zip(folders, cases):
+        path = folder / "okta/accounts/mine.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(content))
+    for told, (content, is_good) in zip(verdicts(folders), cases):
+        assert (judge.takes(content), told == "") == (is_good, is_good), (content, told)
+
+
 # --- Wrong files: what a schema refuses the reader refuses as well, and the other way round.
 
 
@@ -180,7 +192,7 @@ def places(content, path=(), pattern=()):
             yield from places(value, (*path, index), (*pattern, "*"))
 
 
-# Free-form values: whatever stands in there is right for both.
+# Free-form values: any content is right for both.
 FREE = {"body", "parameters", "sources", "properties", "profile", "jwks", "certs", "public_key"}
 
 
@@ -194,7 +206,7 @@ def alike(pattern: tuple, kind: str) -> tuple:
 
 
 def mutations(vendors: list[str], kind: str):
-    """Documents with one change: a member that nobody knows, a value of another type, a member less."""
+    """Documents with one change: an unknown member, a value of another type, a missing member."""
     tried = set()
     for vendor, file in ((vendor, file) for vendor in vendors for file in files(vendor, kind)):
         content = load(file.read_text())

@@ -1,4 +1,4 @@
-"""A running Understudy and what a test needs to know about its example world."""
+"""A running Understudy and what a test needs to know about its example accounts."""
 
 import contextlib
 import os
@@ -11,18 +11,19 @@ from child import Child
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("UNDERSTUDY_BINARY") or ROOT / ".build/debug/understudy").absolute()
+VENDORS = sorted(path.parent.name for path in (ROOT / "Fixtures").glob("*/accounts.yaml"))
 
 NOW = 1_800_000_000
 PARTNER = "317"
 API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
-# Invented, like everything in the example world.
+# Invented, like everything in the example accounts.
 AUTH_KEY = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
 DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 ADA = "entity123"
 
 
 def reserved_port() -> int:
-    """A free port below those that the system gives to whoever asks for one, so that it is still free soon after."""
+    """A free port below those that the system gives out itself, so that it is still free soon after."""
     while True:
         port = random.randrange(20_000, 32_768)
         with socket.socket() as probe, contextlib.suppress(OSError):

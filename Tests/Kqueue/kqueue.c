@@ -7,7 +7,7 @@
 #include <sys/epoll.h>
 
 // kqueue(2) by epoll, as far as the engine goes: level-triggered filters for reading and writing, one change at a time,
-// and filters that go when their descriptor is closed. It stands in where there is no kqueue, for tests alone.
+// and filters that go when their descriptor is closed. It replaces kqueue where there is none, for tests only.
 
 enum { descriptors = 65536, largest_batch = 256 };
 
@@ -26,7 +26,7 @@ int kqueue(void) {
     return queue;
 }
 
-// The end of what comes is of interest to whoever reads; to others it would be reported again and again.
+// The end of the input interests readers only; to others it would be reported again and again.
 static uint32_t with_end(uint8_t events) { return events & EPOLLIN ? events | EPOLLRDHUP : events; }
 
 static int apply(int queue, const struct kevent *change) {
@@ -47,7 +47,7 @@ static int apply(int queue, const struct kevent *change) {
     return code;
 }
 
-// An end is reported to whoever reads, a broken connection to both directions and with a reason.
+// An end is reported to readers, a broken connection to both directions and with a reason.
 static int report(const struct epoll_event *event, uint8_t bit, struct kevent *found) {
     uint32_t ended = bit == EPOLLIN ? EPOLLRDHUP | EPOLLHUP | EPOLLERR : EPOLLHUP | EPOLLERR;
     if (!(event->events & (bit | ended))) return 0;
@@ -55,7 +55,7 @@ static int report(const struct epoll_event *event, uint8_t bit, struct kevent *f
         .ident = event->data.fd,
         .filter = bit == EPOLLIN ? EVFILT_READ : EVFILT_WRITE,
         .flags = event->events & ended ? EV_EOF : 0,
-        // The socket would tell its reason once only, and the engine asks for it.
+        // The socket would give its reason only once, and the engine asks for it.
         .fflags = event->events & EPOLLERR ? ECONNRESET : 0,
     };
     return 1;

@@ -149,7 +149,7 @@ def build(mutants):
         bad = {n for n, one in mutants.items() if any(
             path == one.path and abs(line - one.line) <= 12 for path, line in wrong)}
         exact = {n for n in bad if (mutants[n].path, mutants[n].line) in wrong}
-        # A missing return, for one, is told at the end of its function: then the change above it is to blame.
+        # A missing return, for one, is reported at the end of its function: then the change above it is the cause.
         above = [
             max(((one.line, n) for n, one in mutants.items() if one.path == path and one.line < line), default=None)
             for path, line in wrong]
@@ -208,7 +208,7 @@ def stages(one) -> list[Stage]:
 
 @dataclass
 class Outcome:
-    """What became of a run of tests; `failing` has the tests that are known to have failed."""
+    """The result of a run of tests; `failing` has the tests that are known to have failed."""
 
     failed: bool
     hung: bool = False
@@ -273,7 +273,7 @@ def attempt(number: int, stage: Stage, patience: int, only=(), leaving_out=(), s
                     return Outcome(True, failing=failing)
             return Outcome(status != 0, hung=status is None, failing=failures(events.name))
         finally:
-            # Programs that the tests started must not stay behind either.
+            # Programs that the tests started must not be left either.
             try:
                 os.killpg(process.pid, 9)
             except ProcessLookupError:

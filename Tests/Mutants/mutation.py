@@ -70,7 +70,7 @@ def candidates(path: str, text: str) -> list[Mutant]:
 
 
 def operator_name(number: int) -> str:
-    """An operator for this change alone: operators cannot contain digits, so its number is written with two signs."""
+    """An operator for this change alone: operators cannot contain digits, so its number uses two characters."""
     return "~^" + format(number, "b").replace("0", "^").replace("1", "~")
 
 

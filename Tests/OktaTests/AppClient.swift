@@ -6,8 +6,7 @@ import Tokens
 
 /// A client's requests to the endpoints about tokens.
 struct AppClient: Sendable {
-    /// Parameters in the order sent.
-    typealias Items = [(name: String, value: String)]
+    typealias Items = Parameters
 
     static let form = ("content-type", "application/x-www-form-urlencoded")
 
@@ -29,10 +28,8 @@ struct AppClient: Sendable {
     }
 
     static func service(_ world: World) -> AppClient {
-        AppClient(world: world, credentials: [], fields: basic(Example.service, serviceSecret))
+        AppClient(world: world, credentials: [], fields: basic(Example.service, Example.serviceSecret))
     }
-
-    static let serviceSecret = "svc-secret-not-real-0123456789abcdef"
 
     static func basic(_ id: String, _ secret: String) -> World.Fields { basic("\(id):\(secret)") }
 
@@ -40,12 +37,7 @@ struct AppClient: Sendable {
         [("authorization", "Basic " + Data(text.utf8).base64EncodedString())]
     }
 
-    /// A form with these parameters, as clients encode them.
-    static func form(_ items: Items) -> String {
-        items.map { name, value in
-            name + "=" + (value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
-        }.joined(separator: "&")
-    }
+    static func form(_ items: Items) -> String { items.text }
 
     func post(_ path: String, _ items: Items, at endpoints: String = Example.custom) async throws -> ReceivedAnswer {
         try await world.call(.post, "\(endpoints)/\(path)", [Self.form] + fields, Self.form(credentials + items))
@@ -176,8 +168,7 @@ struct Assertion {
     }
 
     /// The same by the client's secret.
-    func signed(bySecret secret: String = AppClient.serviceSecret, _ algorithm: Algorithm = .hs256) throws -> Assertion
-    {
+    func signed(bySecret secret: String = Example.serviceSecret, _ algorithm: Algorithm = .hs256) throws -> Assertion {
         try changed {
             ($0.key, $0.algorithm) = (try SigningKey.secret(secret), algorithm)
             $0.header = ["alg": .string(algorithm.rawValue)]
@@ -193,5 +184,115 @@ struct Assertion {
     /// The parameters that present it.
     var items: AppClient.Items {
         get throws { [("client_assertion_type", Self.type), ("client_assertion", try text)] }
+    }
+}
+
+/// A DPoP proof as clients make them; tests change what they break.
+struct Proof: Sendable {
+    static let dk1 = key("dk1")
+    static let dk2 = key("dk2")
+    /// The key with which the fixtures' clients sign assertions, an RSA key.
+    static let ck1 = key("ck1")
+
+    var key: SigningKey
+    var algorithm = Algorithm.es256
+    var header: JSONObject
+    var claims: JSONObject
+
+    /// A proof of now for a request.
+    ///
+    /// - Parameter path: below the base of the examples.
+    init(
+        _ method: String = "POST", _ path: String = Example.custom + "/token", by key: SigningKey = dk1,
+        nonce: String? = nil, token: String? = nil, id: String = UUID().uuidString,
+        at moment: Int = World.exampleMoment
+    ) {
+        self.key = key
+        let jwk = key.publicJWK()?.object.map { JSONObject($0.filter { $0.name != "use" }.map { ($0.name, $0.value) }) }
+        header = ["typ": "dpop+jwt", "alg": "ES256", "jwk": .object(jwk ?? [:])]
+        claims = [
+            "jti": .string(id), "htm": .string(method), "htu": .string(Example.base + path), "iat": JSON(moment),
+        ]
+        if let nonce { claims["nonce"] = .string(nonce) }
+        if let token { claims["ath"] = .string(Proof.hash(of: token)) }
+    }
+
+    /// The same with another key type.
+    func signed(by key: SigningKey, _ algorithm: Algorithm) -> Proof {
+        var proof = self
+        (proof.key, proof.algorithm) = (key, algorithm)
+        proof.header["alg"] = .string(algorithm.rawValue)
+        proof.header["jwk"] = key.publicJWK()
+        return proof
+    }
+
+    func changed(_ change: (inout Proof) -> Void) -> Proof {
+        var proof = self
+        change(&proof)
+        return proof
+    }
+
+    var text: String {
+        get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
+    }
+
+    static func hash(of token: String) -> String { Base64URL.encode(Digest.sha256(Array(token.utf8))) }
+
+    static func key(_ name: String) -> SigningKey {
+        let path = Repository.root + "/Fixtures/okta/keys/\(name).pem"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8), let key = try? SigningKey.pem(text) else {
+            preconditionFailure("no key at \(path)")
+        }
+        return key
+    }
+}
+
+/// The token with which a device answers a challenge; tests change what they break.
+struct DeviceAnswer: Sendable {
+    static let pk1 = Proof.key("pk1")
+
+    var key: SigningKey
+    var algorithm = Algorithm.rs256
+    var header: JSONObject = ["alg": "RS256"]
+    /// The eight claims of the validator page.
+    var claims: JSONObject
+
+    init(_ transaction: String = "tx-1", id: String = "j1", by key: SigningKey = pk1) {
+        let now = World.exampleMoment
+        self.key = key
+        claims = [
+            "tx": .string(transaction), "iss": .string(Example.push), "sub": .string(Example.ada), "aud": "localhost",
+            "iat": JSON(now), "nbf": JSON(now - 60), "exp": JSON(now + 60), "jti": .string(id),
+        ]
+    }
+
+    func changed(_ change: (inout DeviceAnswer) -> Void) -> DeviceAnswer {
+        var answer = self
+        change(&answer)
+        return answer
+    }
+
+    var text: String {
+        get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
+    }
+}
+
+extension World {
+    static let factor = "/api/v1/users/\(Example.ada)/factors/\(Example.push)"
+
+    /// Challenges Ada's device, and returns the id of the transaction.
+    func challenge() async throws -> String {
+        let answer = try await manage(.post, Self.factor + "/verify")
+        return answer.json["_links"]?["poll"]?["href"]?.string?.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    /// Sends a device's answer.
+    func answer(
+        _ transaction: String, _ answer: DeviceAnswer?, _ body: String = "", at factor: String = factor
+    ) async throws -> ReceivedAnswer {
+        let fields = try answer.map { [("authorization", "SSWS " + (try $0.text))] } ?? []
+        return try await call(
+            .post, "\(factor)/transactions/\(transaction)/verify",
+            fields + (body.isEmpty ? [] : [("content-type", "application/json")]), body)
     }
 }

@@ -1,7 +1,9 @@
 import Foundation
+import HTTPTypes
 import JSON
 import Support
 import Testing
+import Tokens
 
 /// A browser in a sandbox: it keeps cookies and follows nothing by itself.
 struct Browser {
@@ -18,10 +20,14 @@ struct Browser {
     }
 
     mutating func post(
-        _ target: String, _ items: [(String, String)], _ fields: World.Fields = []
+        _ target: String, _ items: Parameters, _ fields: World.Fields = []
     ) async throws -> ReceivedAnswer {
         let type = ("Content-Type", "application/x-www-form-urlencoded")
-        return take(try await world.call(.post, target, own + [type] + fields, Self.form(items)))
+        return take(try await world.call(.post, target, own + [type] + fields, items.text))
+    }
+
+    mutating func delete(_ target: String, _ fields: World.Fields = []) async throws -> ReceivedAnswer {
+        take(try await world.call(.delete, target, own + fields))
     }
 
     mutating func forget(_ cookie: String) { cookies[cookie] = nil }
@@ -38,49 +44,15 @@ struct Browser {
         }
         return answer
     }
-
-    static func form(_ items: [(String, String)]) -> String {
-        let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."\u{7F}"))
-        return items.map { name, value in
-            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")"
-        }.joined(separator: "&")
-    }
 }
 
-/// The members of an authorization request; tests change what they are about.
-struct AuthorizeQuery {
-    var items: [(String, String)]
+extension Parameters {
+    static let spa = authorizing(Example.spa, "http://localhost:3000/spa", scope: "openid trips.share")
 
-    /// The request of the native app.
-    static let auth = AuthorizeQuery(items: [
-        ("client_id", Example.native), ("redirect_uri", "com.example.app:/callback"), ("response_type", "code"),
-        ("scope", "openid profile offline_access"), ("state", "s1"), ("nonce", "n1"),
-        ("code_challenge", Example.challenge), ("code_challenge_method", "S256"),
-    ])
+    /// The same with other values; `nil` removes a parameter.
+    func with(_ changes: [(String, String?)]) -> Parameters { changes.reduce(self) { $0.with($1.0, $1.1) } }
 
-    static let bank = auth.with([("client_id", Example.bank), ("redirect_uri", "http://localhost:3000/bank")])
-    static let spa = auth.with([
-        ("client_id", Example.spa), ("redirect_uri", "http://localhost:3000/spa"), ("scope", "openid trips.share"),
-    ])
-
-    /// The same with other values; `nil` removes a member.
-    func with(_ changes: [(String, String?)]) -> AuthorizeQuery {
-        var query = self
-        for (name, value) in changes {
-            guard let value else {
-                query.items.removeAll { $0.0 == name }
-                continue
-            }
-            if let place = query.items.firstIndex(where: { $0.0 == name }) {
-                query.items[place].1 = value
-            } else {
-                query.items.append((name, value))
-            }
-        }
-        return query
-    }
-
-    func target(_ endpoints: String = Example.custom) -> String { "\(endpoints)/authorize?\(Browser.form(items))" }
+    func target(_ endpoints: String = Example.custom) -> String { "\(endpoints)/authorize?\(text)" }
 }
 
 extension ReceivedAnswer {
@@ -122,5 +94,158 @@ extension ReceivedAnswer {
         if let reason {
             #expect(self.reason?.contains(reason) == true, "\(self.reason ?? "")", sourceLocation: sourceLocation)
         }
+    }
+}
+
+/// The flows of the clients whose tokens are bound to keys.
+extension World {
+    /// A code of the client `bank`, which need not push its request here.
+    func bankCode() async throws -> String {
+        try await set("okta.par-required", "never")
+        return try await code(
+            "client_id=\(Example.bank)&redirect_uri=http://localhost:3000/bank&scope=openid%20profile%20offline_access")
+    }
+
+    private func code(_ query: String) async throws -> String {
+        let answer = try await call(
+            .get, "\(Example.custom)/authorize?response_type=code&state=s1&nonce=n1&\(query)")
+        let location = try #require(answer["location"], "\(answer.text)")
+        return try #require(URLComponents(string: location)?.queryItems?.first { $0.name == "code" }?.value)
+    }
+
+    private func post(
+        _ path: String, _ items: AppClient.Items, _ fields: Fields = []
+    ) async throws -> ReceivedAnswer {
+        try await call(.post, Example.custom + path, [AppClient.form] + fields, AppClient.form(items))
+    }
+
+    private func bankItems(_ assertion: String?, for path: String = "/token") throws -> AppClient.Items {
+        let now = Int(sandbox.now.unixSeconds)
+        return [
+            ("client_id", Example.bank),
+            ("client_assertion_type", Assertion.type),
+            ("client_assertion", try assertion ?? Proof.assertion(for: path, at: now)),
+        ]
+    }
+
+    func redeem(_ code: String, _ proof: Proof? = nil, assertion: String? = nil) async throws -> ReceivedAnswer {
+        try await redeem(code, lines: try proof.map { [try $0.text] } ?? [], assertion: assertion)
+    }
+
+    func redeem(_ code: String, lines: [String], assertion: String? = nil) async throws -> ReceivedAnswer {
+        let items: AppClient.Items = [
+            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", "http://localhost:3000/bank"),
+        ]
+        return try await post("/token", try bankItems(assertion) + items, lines.map { ("DPoP", $0) })
+    }
+
+    func refresh(_ token: String, _ proof: Proof) async throws -> ReceivedAnswer {
+        let items: AppClient.Items = [("grant_type", "refresh_token"), ("refresh_token", token)]
+        return try await post("/token", try bankItems(nil) + items, [("DPoP", try proof.text)])
+    }
+
+    func introspect(_ token: String) async throws -> ReceivedAnswer {
+        try await post("/introspect", try bankItems(nil, for: "/introspect") + [("token", token)])
+    }
+
+    /// The current nonce, as a refused proof learns it.
+    func nonce() async throws -> String {
+        let now = Int(sandbox.now.unixSeconds)
+        let answer = try await redeem("none", Proof(nonce: "none", at: now))
+        return try #require(answer["dpop-nonce"], "\(answer.text)")
+    }
+
+    /// An access token of `bank`, bound to DK1.
+    func bankToken() async throws -> String {
+        let answer = try await redeem(try await bankCode(), Proof(nonce: try await nonce()))
+        return try #require(answer.json["access_token"]?.string, "\(answer.text)")
+    }
+
+    func userinfo(_ scheme: String, _ token: String, _ proof: Proof?) async throws -> ReceivedAnswer {
+        let fields = [("authorization", "\(scheme) \(token)")] + (try proof.map { [("DPoP", try $0.text)] } ?? [])
+        return try await call(.get, Example.custom + "/userinfo", fields)
+    }
+
+    // MARK: - A public client
+
+    func redeemNative(_ fields: Fields = []) async throws -> ReceivedAnswer {
+        let code = try await code(
+            "client_id=\(Example.native)&redirect_uri=com.example.app:/callback&scope=openid%20profile%20offline_access"
+                + "&code_challenge=\(Example.challenge)&code_challenge_method=S256")
+        let items: AppClient.Items = [
+            ("client_id", Example.native), ("grant_type", "authorization_code"), ("code", code),
+            ("redirect_uri", "com.example.app:/callback"), ("code_verifier", Example.verifier),
+        ]
+        return try await post("/token", items, fields)
+    }
+
+    func refreshNative(_ token: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
+        let items: AppClient.Items = [
+            ("client_id", Example.native), ("grant_type", "refresh_token"), ("refresh_token", token),
+        ]
+        return try await post("/token", items, fields)
+    }
+}
+
+extension Proof {
+    /// An assertion by which `bank` authenticates itself, once.
+    static func assertion(for path: String = "/token", at moment: Int = World.exampleMoment) throws -> String {
+        try Assertion(id: UUID().uuidString, for: Example.custom + path).changed {
+            ($0.claims["iss"], $0.claims["sub"]) = (.string(Example.bank), .string(Example.bank))
+            ($0.claims["exp"], $0.claims["iat"]) = (JSON(moment + 300), JSON(moment))
+        }.text
+    }
+}
+
+/// Calls of the management API with the example world's API token.
+extension World {
+    func manage(
+        _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil
+    ) async throws -> ReceivedAnswer {
+        let fields = World.Fields.apiToken
+        guard let body else { return try await call(method, path, fields) }
+        return try await call(method, path, fields + [("content-type", "application/json")], body.text)
+    }
+
+    /// Performs an action that must succeed.
+    @discardableResult
+    func act(_ action: String, _ members: JSON = [:]) async throws -> JSON {
+        let answer = try await control(.post, "state/okta/\(action)", members.text)
+        #expect(answer.status == 200, "\(answer.text)")
+        return answer.json
+    }
+
+    /// The message of an action that must be refused.
+    func refusal(of action: String, _ members: JSON) async throws -> (code: String, message: String) {
+        let answer = try await control(.post, "state/okta/\(action)", members.text)
+        #expect(answer.status == 400, "\(answer.text)")
+        return (answer.json["error"]?["code"]?.string ?? "", answer.json["error"]?["message"]?.string ?? "")
+    }
+}
+
+extension ReceivedAnswer {
+    /// Expects a refusal of the management API with exactly its members.
+    func refuses(
+        _ status: Int, _ code: String, _ summary: String, causes: JSON = [], _ failure: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        var causes = causes
+        if code == "E0000068" {
+            causes = [["errorSummary": "Your passcode doesn't match our records. Please try again."]]
+        }
+        if failure == "body-invalid" {
+            // Contract cases have the exact causes of each.
+            let texts = json["errorCauses"]?.array?.compactMap { $0["errorSummary"]?.string } ?? []
+            let member = summary.split(separator: " ").last ?? ""
+            #expect(texts.first?.hasPrefix("\(member): The field ") == true, "\(texts)", sourceLocation: sourceLocation)
+            causes = .array(texts.map { ["errorSummary": .string($0)] })
+        }
+        let id = json["errorId"]?.string ?? ""
+        #expect(id.hasPrefix("oae") && id.utf8.count == 25, sourceLocation: sourceLocation)
+        let body: JSON = [
+            "errorCode": .string(code), "errorSummary": .string(summary), "errorLink": .string(code),
+            "errorId": .string(id), "errorCauses": causes,
+        ]
+        expect(status, body.text, failure, sourceLocation: sourceLocation)
     }
 }

@@ -34,58 +34,6 @@ struct DeviceFlowTests {
             "grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=\(client)&device_code=\(device.device)")
     }
 
-    @Test("2.1: a device polls until somebody approves it", arguments: Depth.allCases)
-    func approval(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let answer = try await world.submit(
-            "client_id=\(Example.tv)&scope=openid+offline_access", to: Example.custom + "/device/authorize")
-        let (code, user) = (
-            try #require(answer.json["device_code"]?.string), try #require(answer.json["user_code"]?.string)
-        )
-        answer.expect(
-            200,
-            #"{"device_code":"\#(code)","user_code":"\#(user)","verification_uri":"http://localhost:8080/activate","#
-                + #""verification_uri_complete":"http://localhost:8080/activate?user_code=\#(user)","expires_in":600,"#
-                + #""interval":5}"#)
-        #expect(answer["content-type"] == "application/json")
-        #expect(user.wholeMatch(of: /[BCDFGHJKLMNPQRSTVWXZ]{8}/) != nil)
-        let device = Device(device: code, user: user)
-        let first = try await poll(world, device)
-        first.expect(400, Self.pending, "device-pending")
-        #expect(first.reason == "found nobody's answer to user code \(user); expected an approval")
-        try await world.perform("approve-device", ["user_code": .string(user), "user": "ada@example.test"])
-            .expect(200, #"{"user_code":"\#(user)","client":"\#(Example.tv)"}"#)
-        let tokens = try await poll(world, device)
-        tokens.expect(200)
-        #expect(tokens.json["refresh_token"]?.string != nil)
-        #expect(tokens.claims(of: "id_token")["nonce"] == nil)
-        #expect(tokens.claims(of: "id_token")["sub"] == .string(Example.ada))
-        #expect(tokens.claims(of: "access_token")["cid"] == .string(Example.tv))
-        let again = try await poll(world, device)
-        again.expect(400, Self.invalid, "device-code-invalid")
-        #expect(again.reason == "found a device code that was used; expected one use")
-    }
-
-    @Test("2.2: a device that polls too fast is slowed down; a refusal ends its wait", arguments: Depth.allCases)
-    func refusal(_ depth: Depth) async throws {
-        // The clock runs, and a busy machine may take its time between two polls.
-        let world = try await World(depth, at: nil)
-        try await world.set("okta.device-interval", "300")
-        let device = try await start(world)
-        try await poll(world, device).expect(400, Self.pending, "device-pending")
-        let fast = try await poll(world, device)
-        fast.expect(
-            400,
-            #"{"error":"slow_down","error_description":"Slow down the polling frequency. Please try again later."}"#,
-            "device-slow-down")
-        #expect(fast.outcome(of: "poll-interval") == .failed)
-        try await world.perform("deny-device", ["user_code": .string(device.user)]).expect(200)
-        try await world.advance("305s")
-        let refused = try await poll(world, device)
-        refused.expect(403, Self.denied, "device-denied")
-        #expect(refused.reason == "found that \(Example.ada) refused the device; expected an approval")
-    }
-
     @Test("each poll that came too early adds five seconds to the pause")
     func growingPause() async throws {
         // With so many polls too early, neither pause depends on how fast the machine is.
@@ -117,40 +65,6 @@ struct DeviceFlowTests {
         #expect(answer.json["interval"] == 1)
     }
 
-    @Test("2.3: codes end after ten minutes, and are forgotten ten minutes later", arguments: Depth.allCases)
-    func expiry(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let device = try await start(world)
-        try await world.advance("601s")
-        let late = try await poll(world, device)
-        late.expect(400, Self.expired, "device-code-expired")
-        #expect(late.reason == "the device code expired at 2027-01-15T08:10:00.000Z; expected a poll before")
-        try await world.advance("600s")
-        try await poll(world, device).expect(400, Self.invalid, "device-code-invalid")
-        let next = try await start(world)
-        try await world.perform("expire-device", ["user_code": .string(next.user)]).expect(200)
-        try await poll(world, next).expect(400, Self.expired, "device-code-expired")
-    }
-
-    @Test("2.3: a device needs scopes, and a client with its grant", arguments: Depth.allCases)
-    func requests(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let path = Example.custom + "/device/authorize"
-        let bare = try await world.submit("client_id=\(Example.tv)", to: path)
-        bare.expect(
-            400, #"{"error":"invalid_scope","error_description":"No scopes were requested."}"#, "scope-missing")
-        let foreign = try await world.submit("client_id=\(Example.native)&scope=openid", to: path)
-        foreign.expect(
-            400,
-            #"{"error":"unauthorized_client","error_description":"The client is not authorized to use the provided grant "#
-                + #"type. Configured grant types: [authorization_code, refresh_token]"}"#, "grant-type-not-allowed")
-        #expect(foreign.reason?.hasPrefix("found client \(Example.native), which has the grants") == true)
-        try await world.submit("client_id=\(Example.tv)&scope=nope", to: path).expect(
-            400,
-            #"{"error":"invalid_scope","error_description":"One or more scopes are not configured for the authorization "#
-                + #"server resource."}"#, "scope-unknown")
-    }
-
     @Test("a code is only good for its own client and server, and unknown ones for nobody")
     func foreignCodes() async throws {
         let world = try await World()
@@ -166,21 +80,6 @@ struct DeviceFlowTests {
         missing.expect(
             400, #"{"error":"invalid_request","error_description":"The required parameter 'device_code' is missing."}"#,
             "parameter-missing")
-    }
-
-    @Test("waiting, approved and used devices survive a restart")
-    func restart() async throws {
-        let world = try await World.restartable()
-        let (waiting, approved, used) = (try await start(world), try await start(world), try await start(world))
-        _ = try await poll(world, waiting)
-        for device in [approved, used] {
-            try await world.perform("approve-device", ["user_code": .string(device.user)])
-        }
-        try await poll(world, used).expect(200)
-        let again = try world.restarted()
-        try await poll(again, waiting).expect(400, Self.pending, "device-pending")
-        try await poll(again, used).expect(400, Self.invalid, "device-code-invalid")
-        try await poll(again, approved).expect(200)
     }
 
     @Test("nobody gets tokens for a user who was suspended after approving")
@@ -226,5 +125,123 @@ struct DeviceFlowTests {
             #expect(
                 answer.text.contains("no device waits under user code AAAAAAAA; it is unknown, answered or expired"))
         }
+    }
+}
+
+@Suite("Okta's page for devices")
+struct ActivationTests {
+    private static let html = ("accept", "text/html")
+    private static let json = ("accept", "application/json")
+
+    /// An opened page.
+    private struct Page {
+        let tx: String
+        let csrf: String
+        let cookie: String
+
+        func form(_ userCode: String) -> String { "tx=\(tx)&csrf=\(csrf)&user_code=\(userCode)" }
+        var fields: World.Fields { [("cookie", cookie)] }
+    }
+
+    private func device(_ world: World) async throws -> (device: String, user: String) {
+        let answer = try await world.submit(
+            "client_id=\(Example.tv)&scope=openid", to: Example.custom + "/device/authorize")
+        return (
+            try #require(answer.json["device_code"]?.string), try #require(answer.json["user_code"]?.string)
+        )
+    }
+
+    private func open(_ world: World, _ query: String = "") async throws -> Page {
+        let answer = try await world.call(.get, "/activate" + query, [Self.json])
+        answer.expect(200)
+        let cookie = try #require(answer["set-cookie"])
+        #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Lax"))
+        return Page(
+            tx: try #require(answer.json["tx"]?.string), csrf: try #require(answer.json["csrf"]?.string),
+            cookie: String(cookie.prefix { $0 != ";" }))
+    }
+
+    private func poll(_ world: World, _ code: String) async throws -> ReceivedAnswer {
+        try await world.token(
+            "grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=\(Example.tv)&device_code=\(code)")
+    }
+
+    @Test("2.3: a code is taken in small letters and with a hyphen", arguments: Depth.allCases)
+    func typedCode(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let device = try await device(world)
+        let page = try await open(world)
+        let typed = device.user.lowercased().prefix(4) + "-" + device.user.lowercased().suffix(4)
+        let done = try await world.submit(page.form(String(typed)), to: "/activate", page.fields + [Self.html])
+        done.expect(200)
+        #expect(done.text.contains("Device activated"))
+        #expect(done.text.contains("Follow the instructions on your device for next steps"))
+        let tokens = try await poll(world, device.device)
+        tokens.expect(200)
+        #expect(tokens.claims(of: "id_token")["sub"] == .string(Example.ada))
+        #expect(tokens.claims(of: "id_token")["amr"] == ["pwd"])
+    }
+
+    @Test("the address of a device fills in its code, and approves nothing by itself")
+    func completeAddress() async throws {
+        let world = try await World()
+        let device = try await device(world)
+        let answer = try await world.call(.get, "/activate?user_code=\(device.user)", [Self.json])
+        #expect(answer.json["page"] == "activate")
+        #expect(answer.json["user_code"] == .string(device.user))
+        #expect(answer.json["fields"] == ["tx", "csrf", "user_code", "action"])
+        #expect(try await poll(world, device.device).failure == "device-pending")
+    }
+
+    @Test("a used or expired code is as wrong as an unknown one")
+    func oldCodes() async throws {
+        let world = try await World()
+        let (used, old) = (try await device(world), try await device(world))
+        let page = try await open(world)
+        try await world.submit(page.form(used.user), to: "/activate", page.fields).expect(200)
+        #expect(
+            try await world.submit(page.form(used.user), to: "/activate", page.fields).failure == "user-code-invalid")
+        try await world.advance("600s")
+        #expect(
+            try await world.submit(page.form(old.user), to: "/activate", page.fields).failure == "user-code-invalid")
+    }
+
+    @Test("a form that was not filled in on the page is refused", arguments: Depth.allCases)
+    func forgery(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let device = try await device(world)
+        let (page, other) = (try await open(world), try await open(world))
+        func submit(_ form: String, _ fields: World.Fields, because reason: String) async throws {
+            let answer = try await world.submit(form, to: "/activate", fields + [Self.json])
+            #expect(answer.status == 403)
+            #expect(answer.failure == "login-forged")
+            #expect(answer.reason == reason)
+        }
+        let form = page.form(device.user)
+        try await submit(form, [], because: "found no cookie understudy_tx; expected the one that comes with the page")
+        let misfit = "found a csrf that does not fit tx and the cookie understudy_tx; expected that of the page"
+        try await submit(form, other.fields, because: misfit)
+        try await submit("tx=\(other.tx)&csrf=\(page.csrf)&user_code=\(device.user)", page.fields, because: misfit)
+        try await submit("user_code=\(device.user)", page.fields, because: misfit)
+        try await submit(
+            form, page.fields + [("origin", "http://evil.example")],
+            because: "found a form from http://evil.example; expected http://localhost:8080")
+        try await submit(
+            form, page.fields + [("origin", "null"), ("sec-fetch-site", "cross-site")],
+            because: "found a form from a page that hides its origin (cross-site); expected http://localhost:8080")
+        #expect(try await poll(world, device.device).failure == "device-pending")
+    }
+
+    @Test(
+        "forms from our own page come under these origins",
+        arguments: [
+            [("origin", "http://localhost:8080")], [("origin", "null"), ("sec-fetch-site", "same-origin")],
+            [("origin", "null")], [("origin", "http://127.0.0.1:9"), ("host", "127.0.0.1:9")],
+        ])
+    func ownOrigins(_ fields: World.Fields) async throws {
+        let world = try await World()
+        let device = try await device(world)
+        let page = try await open(world)
+        try await world.submit(page.form(device.user), to: "/activate", page.fields + fields).expect(200)
     }
 }

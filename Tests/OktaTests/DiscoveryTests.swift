@@ -4,40 +4,6 @@ import Testing
 
 @Suite("Okta's discovery and keys")
 struct DiscoveryTests {
-    @Test("1: each server describes itself; an unknown one is not found", arguments: Depth.allCases)
-    func documents(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let custom = try await world.call(.get, "/oauth2/default/.well-known/openid-configuration")
-        custom.expect(200)
-        #expect(custom.json["issuer"] == "http://localhost:8080/oauth2/default")
-        let org = try await world.call(.get, "/.well-known/openid-configuration")
-        org.expect(200)
-        #expect(org.json["issuer"] == "http://localhost:8080")
-        #expect(org.json["jwks_uri"] == "http://localhost:8080/oauth2/v1/keys")
-        let unknown = try await world.call(.get, "/oauth2/nope/.well-known/openid-configuration")
-        let id = try #require(unknown.json["errorId"]?.string)
-        #expect(id.hasPrefix("oae") && id.utf8.count == 25)
-        unknown.expect(
-            404,
-            #"{"errorCode":"E0000007","errorSummary":"Not found: Resource not found: nope (AuthorizationServer)","#
-                + #""errorLink":"E0000007","errorId":"\#(id)","errorCauses":[]}"#, "as-not-found")
-    }
-
-    @Test("2: keys have exactly six members, all strings", arguments: Depth.allCases)
-    func keys(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let answer = try await world.call(.get, Example.custom + "/keys")
-        answer.expect(200)
-        #expect(answer["cache-control"] == "max-age=3832304, must-revalidate")
-        #expect(answer["content-type"] == "application/json;charset=UTF-8")
-        let keys = try #require(answer.json["keys"]?.array)
-        #expect(keys.count == 2)
-        for key in keys {
-            #expect(key.object?.map(\.name).sorted() == ["alg", "e", "kid", "kty", "n", "use"])
-            #expect(key.object?.allSatisfy { $0.value.string != nil } == true)
-        }
-    }
-
     @Test(
         "an app that asks at another address than the document's is told so in the journal",
         arguments: [
@@ -53,6 +19,24 @@ struct DiscoveryTests {
             finding?.note?.hasSuffix("start the server with --public-base http://\(host).") == (isNoted ? true : nil))
     }
 
+    @Test("so is one that asks for no document, once, with its first tokens")
+    func otherAddressOfTokens() async throws {
+        let world = try await World()
+        func notes(_ host: String, _ fields: World.Fields = []) async throws -> [String] {
+            let client = AppClient.basic(Example.service, Example.serviceSecret)
+            let form: Parameters = [("grant_type", "client_credentials"), ("scope", "trips.read")]
+            let answer = try await world.token(form, at: Example.custom, [("host", host)] + client + fields)
+            answer.expect(200)
+            return answer.findings.filter { $0.check == "public-base" }.map { String(describing: $0.found) }
+        }
+        #expect(try await notes("localhost:8080").isEmpty)
+        #expect(try await notes("10.0.2.2:8080").isEmpty)
+        try await world.control(.post, "reset")
+        let proxy = ("Forwarded", "for=10.0.0.1; Host=\"auth.example.test\";proto=https, for=x;host=y")
+        #expect(try await notes("127.0.0.1:9", [proxy]).first?.contains("https://auth.example.test") == true)
+        #expect(try await notes("127.0.0.1:9", [proxy]).isEmpty)
+    }
+
     @Test("the issuer has the form in which the client selects its sandbox")
     func forms() async throws {
         let world = try await World()
@@ -63,5 +47,147 @@ struct DiscoveryTests {
         #expect(byHost.json["issuer"] == .string("http://\(world.name).localhost:8080"))
         let byField = try await world.call(.get, path, [("host", "127.0.0.1:9")])
         #expect(byField.json["issuer"] == "http://localhost:8080")
+    }
+}
+
+/// The fields that all answers have (section 6.3).
+@Suite("Okta's common header fields")
+struct HeaderTests {
+    @Test("each answer has a request id of its own", arguments: Depth.allCases)
+    func ids(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        var ids: Set<String> = []
+        for path in [
+            Example.custom + "/keys", Example.custom + "/authorize", Example.custom + "/nothing", "/activate",
+            Example.custom + "/userinfo", "/api/v1/users",
+        ] {
+            let id = try #require(try await world.call(.get, path)["x-okta-request-id"])
+            #expect(id.wholeMatch(of: /[0-9a-f]{32}/) != nil, "\(id)")
+            ids.insert(id)
+        }
+        #expect(ids.count == 6)
+    }
+
+    @Test("JSON has a bare content type, and is not cached but for keys and discovery", arguments: Depth.allCases)
+    func bare(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        for path in [
+            Example.custom + "/token", Example.org + "/device/authorize", Example.org + "/introspect", "/api/v1/users",
+            "/oauth2/nope/v1/token", "/oauth2/v1/tokens", "/api/v1/sessions/me",
+        ] {
+            let answer = try await world.call(.post, path)
+            #expect(answer["content-type"] == "application/json", "\(path)")
+            #expect(answer["cache-control"] == "no-cache, no-store", "\(path)")
+            #expect(answer["pragma"] == "no-cache" && answer["expires"] == "0", "\(path)")
+        }
+        for (path, lifetime) in [(Example.custom + "/keys", 3_832_304), ("/.well-known/openid-configuration", 86_400)] {
+            let answer = try await world.call(.get, path)
+            #expect(answer["content-type"] == "application/json", "\(path)")
+            #expect(answer["cache-control"] == "max-age=\(lifetime), must-revalidate", "\(path)")
+            #expect(answer["pragma"] == nil && answer["expires"] == nil, "\(path)")
+        }
+    }
+}
+
+/// Counts of requests (section 6.3, example 6.4).
+@Suite("Okta's rate limits")
+struct RateLimitTests {
+    private static let token = Example.custom + "/token"
+
+    /// The values of the three fields.
+    private func rate(_ answer: ReceivedAnswer) -> [String?] {
+        ["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"].map { answer[$0] }
+    }
+
+    private func ask(_ world: World, _ client: String, _ path: String = token) async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, path, [AppClient.form],
+            AppClient.form([
+                ("client_id", client), ("grant_type", "refresh_token"), ("refresh_token", "x"), ("token", "x"),
+            ])
+        )
+    }
+
+    @Test("each client has a count of its own at each route, for a minute", arguments: Depth.allCases)
+    func counts(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1800000060"])
+        try await world.advance("59s")
+        #expect(rate(try await ask(world, Example.spa)) == ["600", "598", "1800000060"])
+        #expect(rate(try await ask(world, Example.spa, Example.org + "/token")) == ["600", "597", "1800000060"])
+        #expect(rate(try await ask(world, Example.tv)) == ["600", "599", "1800000119"])
+        let userinfo = Example.custom + "/userinfo"
+        #expect(rate(try await world.call(.get, userinfo)) == ["600", "599", "1800000119"])
+        try await world.advance("1s")
+        #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1800000120"])
+        try await world.freeze(at: 1_700_000_000)
+        #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1700000060"], "a clock that was moved back")
+    }
+
+    @Test("unknown clients share a count")
+    func unknown() async throws {
+        let world = try await World()
+        #expect(rate(try await ask(world, "a"))[1] == "599")
+        #expect(rate(try await ask(world, "b"))[1] == "598")
+    }
+
+    @Test("discovery, keys and preflights have no limit", arguments: Depth.allCases)
+    func exempt(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        for path in [
+            Example.custom + "/keys", "/.well-known/openid-configuration",
+            "/oauth2/default/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
+        ] {
+            #expect(rate(try await world.call(.get, path)) == [nil, nil, nil], "\(path)")
+        }
+        let fields = [("Origin", "http://a.test"), ("Access-Control-Request-Method", "POST")]
+        #expect(rate(try await world.call(.options, Self.token, fields)) == [nil, nil, nil])
+    }
+
+    @Test("6.4: the switch enforce refuses what is beyond the quota, whatever else is wrong", arguments: Depth.allCases)
+    func enforced(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        try await world.set("okta.rate-limit-quota", "2")
+        for remaining in ["1", "0", "0"] {
+            let answer = try await ask(world, Example.web)
+            #expect(answer.status == 401, "the client says no secret")
+            #expect(rate(answer) == ["2", remaining, "1800000060"])
+        }
+        try await world.set("okta.rate-limit", "enforce")
+        let refused = try await ask(world, Example.web)
+        let id = try #require(refused.json["errorId"]?.string)
+        refused.expect(
+            429,
+            #"{"errorCode":"E0000047","errorSummary":"API call exceeded rate limit due to too many requests.","#
+                + #""errorLink":"E0000047","errorId":"\#(id)","errorCauses":[]}"#, "rate-limited")
+        #expect(rate(refused) == ["2", "0", "1800000060"])
+        #expect(refused.outcome(of: "rate-limit") == .failed)
+        #expect(try await ask(world, Example.spa).failure == "refresh-token-invalid")
+        #expect(try await ask(world, Example.spa).failure == "refresh-token-invalid")
+        #expect(try await ask(world, Example.spa).failure == "rate-limited")
+        try await world.advance("60s")
+        #expect(try await ask(world, Example.spa).failure == "refresh-token-invalid")
+        try await world.set("okta.rate-limit", "off")
+        for _ in 1...3 {
+            let answer = try await ask(world, Example.spa)
+            #expect(answer.failure == "refresh-token-invalid")
+            #expect(rate(answer) == [nil, nil, nil])
+        }
+    }
+}
+
+@Suite("Okta's key drills")
+struct KeyDrillTests {
+    @Test("a scenario can drill with the spare pairs, and no other")
+    func action() async throws {
+        let world = try await World()
+        let order = #"{"issuer":"default","drill":"overlap"}"#
+        for _ in 1...2 { try await world.control(.post, "state/okta/drill-keys", order).expect(200) }
+        let third = try await world.control(.post, "state/okta/drill-keys", order)
+        #expect(third.status == 400)
+        #expect(
+            third.text.contains("default has no spare pair; the call keys/okta/default/overlap waits"), "\(third.text)")
+        let unknown = try await world.control(.post, "state/okta/drill-keys", #"{"issuer":"defalt","drill":"retire"}"#)
+        #expect(unknown.text.contains("no authorization server is called defalt; did you mean"), "\(unknown.text)")
     }
 }

@@ -12,6 +12,24 @@ struct MintingTests {
         return answer.json
     }
 
+    @Test("explaining an ID token compares its hashes with the token and code that came with it")
+    func hashes() async throws {
+        let world = try await World()
+        let access = "not.a.token"
+        func finding(_ hash: String, _ claim: String, _ fact: String) async throws -> JSON? {
+            let token = try await world.mint("okta/id", ["claims": [claim: .string(hash)]])
+            let verdict = try await Self.explain(token, [fact: .string(access)], in: world)
+            return verdict["findings"]?.array?.first { $0["check"]?.string == claim }
+        }
+        let digest = Digest.sha256(Array(access.utf8))
+        for (claim, fact) in [("at_hash", "access_token"), ("c_hash", "code")] {
+            #expect(try await finding(Base64URL.encode(digest.prefix(16)), claim, fact)?["outcome"] == "passed")
+            let whole = try await finding(Base64URL.encode(digest), claim, fact)
+            #expect(whole?["outcome"] == "failed")
+            #expect(whole?["note"]?.string?.hasPrefix("It is the whole digest; expected base64url of 16 bytes") == true)
+        }
+    }
+
     private static func explain(_ token: String, _ request: JSON = [:], in world: World) async throws -> JSON {
         let order: JSON = ["token": .string(token), "vendor": "okta", "request": request]
         return try #require(try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0])
@@ -68,48 +86,6 @@ struct MintingTests {
         #expect(byPath.json["claims"]?["iss"] == .string("http://localhost:8080/~\(world.name)/oauth2/default"))
     }
 
-    @Test("a client assertion authenticates its client, by key and by secret, once", arguments: Depth.allCases)
-    func assertions(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        for method in ["private_key_jwt", "client_secret_jwt"] {
-            let minted = try await Self.minted("client-assertion", ["method": .string(method)], in: world)
-            #expect(minted["claims"]?["aud"] == "http://localhost:8080/oauth2/default/v1/token")
-            let app = AppClient(
-                world: world,
-                credentials: [
-                    ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-                    ("client_assertion", minted["token"]?.string ?? ""),
-                ])
-            let items = [("grant_type", "client_credentials"), ("scope", "trips.read")]
-            try await app.post("token", items).expect(200)
-            #expect(try await app.post("token", items).failure == "assertion-replayed")
-        }
-        let other = try await Self.minted(
-            "client-assertion", ["client": .string(Example.ops), "server": "org", "endpoint": "par"], in: world)
-        #expect(other["claims"]?["aud"] == "http://localhost:8080/oauth2/v1/par")
-        #expect(other["claims"]?["sub"] == .string(Example.ops))
-    }
-
-    @Test("a device's answer is accepted for the newest challenge", arguments: Depth.allCases)
-    func deviceAnswer(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let path = "/api/v1/users/\(Example.ada)/factors/\(Example.push)"
-        let challenge = try await world.call(
-            .post, path + "/verify", [("authorization", "SSWS 00understudy-api-token-not-a-secret")])
-        #expect(challenge.status == 201, "\(challenge.text)")
-        let minted = try await Self.minted("ssws", in: world)
-        #expect(Self.names(minted["claims"]) == ["tx", "iss", "sub", "aud", "iat", "nbf", "exp", "jti"])
-        let verdict = try await Self.explain(minted["token"]?.string ?? "", in: world)
-        #expect(verdict["kind"] == "ssws" && verdict["failure"] == .null, "\(verdict)")
-        #expect(verdict["account"] == .string("factor \(Example.push)"))
-        let transaction = minted["claims"]?["tx"]?.string ?? ""
-        let answer = try await world.call(
-            .post, "\(path)/transactions/\(transaction)/verify",
-            [("authorization", "SSWS \(minted["token"]?.string ?? "")"), ("content-type", "application/json")],
-            #"{"result":"APPROVE"}"#)
-        answer.expect(200, #"{"factorResult":"SUCCESS"}"#)
-    }
-
     @Test("a proof has the server's nonce and fits the access token")
     func proofs() async throws {
         let world = try await World()
@@ -129,40 +105,6 @@ struct MintingTests {
         #expect(elsewhere["failure"] == "dpop-htm", "\(elsewhere)")
     }
 
-    /// A defect of an access token, the claim or header member that shows it, and the failure at userinfo.
-    private static let defects: [(defect: String, failure: String?)] = [
-        ("expired", "access-token-expired"), ("unknown-kid", "access-token-invalid"),
-        ("retired-key", "access-token-invalid"), ("next-key", nil), ("wrong-issuer", "access-token-invalid"),
-        ("missing-kid", "access-token-invalid"), ("public-key-as-secret", "access-token-invalid"),
-        ("alg-none", "access-token-invalid"), ("bad-signature", "access-token-invalid"),
-    ]
-
-    @Test("a defective access token is refused, and explained with the same failure", arguments: defects)
-    func defective(_ example: (defect: String, failure: String?)) async throws {
-        let world = try await World()
-        let minted = try await Self.minted("access", ["defect": .string(example.defect)], in: world)
-        let token = minted["token"]?.string ?? ""
-        #expect(try await AppClient.native(world).userinfo(token).failure == example.failure)
-        let verdict = try await Self.explain(token, in: world)
-        #expect(verdict["kind"] == "access" && verdict["failure"] == example.failure.map(JSON.string) ?? .null)
-    }
-
-    @Test("defects of claims are as their names say")
-    func claims() async throws {
-        let world = try await World()
-        func claim(_ name: String, _ defect: String) async throws -> JSON? {
-            try await Self.minted("id", ["defect": .string(defect)], in: world)["claims"]?[name]
-        }
-        #expect(try await claim("aud", "wrong-audience") == "understudy-wrong-audience")
-        #expect(try await claim("aud", "aud-array") == [.string(Example.native), "understudy-wrong-audience"])
-        #expect(try await claim("nonce", "wrong-nonce") == "understudy-wrong-nonce")
-        #expect(try await claim("iat", "iat-milliseconds") == 1_800_000_000_000)
-        #expect(try await claim("iat", "issued-in-future") == 1_800_003_600)
-        #expect(try await claim("exp", "missing-exp") == nil)
-        let other = try await Self.minted("id", ["defect": "typ-other"], in: world)
-        #expect(other["header"]?["typ"] == "other+jwt")
-    }
-
     @Test(
         "an order that makes no sense is refused, and the answer says why",
         arguments: [
@@ -180,4 +122,98 @@ struct MintingTests {
         #expect(answer.status == 400)
         #expect(answer.json["error"]?["message"]?.string?.contains(hint) == true, "\(answer.text)")
     }
+}
+
+/// The shipped scenarios, each played as an app would experience it.
+@Suite("Okta's scenarios")
+struct ScenarioTests {
+    private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
+        let world = try await World(depth)
+        let answer = try await world.control(.put, "scenarios", #"{"scenario":"okta-\#(scenario)"}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        return world
+    }
+
+    @Test("keys rotate under a signed-in app: tokens of the old key work until it leaves", arguments: Depth.allCases)
+    func rotation(_ depth: Depth) async throws {
+        let world = try await world("keys-rotate-mid-session", depth)
+        let app = AppClient.native(world)
+        let first = try await app.tokens()
+        let refreshToken = first.member("refresh_token")
+        var kids: [JSON?] = []
+        for _ in 1...4 {
+            try await app.userinfo(first.member("access_token")).expect(200)
+            kids.append(try await app.refresh(refreshToken).read("access_token").header?["kid"])
+        }
+        #expect(kids[0] == first.read("access_token").header?["kid"] && kids[1] != kids[0])
+        #expect(kids[2] == kids[1] && kids[3] == kids[1])
+        #expect(try await app.userinfo(first.member("access_token")).failure == "access-token-invalid")
+        let rotating = world.sandbox.journal.entries().filter { $0.record.intervention != nil }
+        #expect(
+            rotating.map(\.record.intervention) == [
+                "scenario okta-keys-rotate-mid-session in old at call 2, to both: do drill-keys; waits for call 2 of "
+                    + "token.create whose form grant_type fits",
+                "scenario okta-keys-rotate-mid-session in both at call 2, to new: do drill-keys",
+            ])
+    }
+
+    @Test("a lost refresh answer: a second try within the leeway works, a later one ends all tokens")
+    func refreshLost() async throws {
+        let world = try await world("refresh-answer-lost")
+        let app = AppClient.spa(world)
+        let first = try await app.browserTokens()
+        let old = first.member("refresh_token")
+        let lost = try await app.refresh(old)
+        #expect(lost.entry?.record.intervention?.contains("fault empty reply") == true)
+        try await world.advance("20s")
+        let second = try await app.refresh(old)
+        second.expect(200)
+        #expect(second.member("refresh_token") != old)
+        try await world.advance("11s")
+        let reused = try await app.refresh(old)
+        reused.expect(
+            400, #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#,
+            "refresh-token-invalid")
+        #expect(reused.entry?.explanation?.contains("refresh-token-reused") == true)
+        #expect(try await app.refresh(second.member("refresh_token")).failure == "refresh-token-invalid")
+        #expect(try await app.isActive(second.member("access_token")) == false)
+    }
+
+    static func signIn(_ app: AppClient) async throws -> ReceivedAnswer {
+        try await app.post(
+            "token",
+            [
+                ("grant_type", "password"), ("username", "ada@example.test"), ("password", "not-a-secret-1"),
+                ("scope", "openid"),
+            ])
+    }
+}
+
+extension ScenarioPlay {
+    private static func signIn(_ world: World, _: String) async throws -> ReceivedAnswer {
+        try await ScenarioTests.signIn(.web(world))
+    }
+
+    static let all = [
+        ScenarioPlay("okta-consent-refused") { world, _ in
+            try await world.call(
+                .get,
+                "\(Example.custom)/authorize?client_id=\(Example.native)&redirect_uri=com.example.app:/callback"
+                    + "&response_type=code&scope=openid&state=s1&code_challenge=\(Example.challenge)"
+                    + "&code_challenge_method=S256")
+        },
+        ScenarioPlay("okta-keys-endpoint-down", calls: 4) { world, _ in
+            try await world.call(.get, Example.custom + "/keys")
+        },
+        ScenarioPlay(
+            "okta-keys-rotate-mid-session", calls: 5,
+            signIn: { try await AppClient.native($0).tokens().member("refresh_token") },
+            call: { try await AppClient.native($0).refresh($1) }),
+        ScenarioPlay("okta-mfa-required", ending: "mfa-required", call: signIn),
+        ScenarioPlay("okta-password-expired", ending: "password-expired", call: signIn),
+        ScenarioPlay(
+            "okta-refresh-answer-lost", calls: 1,
+            signIn: { try await AppClient.spa($0).browserTokens().member("refresh_token") },
+            call: { try await AppClient.spa($0).refresh($1) }),
+    ]
 }

@@ -1,8 +1,10 @@
-import Foundation
+import Emulation
 import JSON
 import Support
 import Testing
 import Tokens
+
+@testable import Okta
 
 /// The spec's examples 3.1 to 3.4, and the switches of proofs.
 @Suite("Okta's DPoP-bound tokens")
@@ -14,30 +16,6 @@ struct ProofTests {
     private static let nonceMissing = error("use_dpop_nonce", "Authorization server requires nonce in DPoP proof.")
 
     // MARK: - 3.1
-
-    @Test("3.1: a code is redeemed with a proof that has the server's nonce, once", arguments: Depth.allCases)
-    func redeem(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let code = try await world.bankCode()
-        try await world.redeem(code).expect(
-            400, Self.error("invalid_dpop_proof", "The DPoP proof JWT header is missing."), "dpop-missing")
-        let challenge = try await world.redeem(code, Proof())
-        challenge.expect(400, Self.nonceMissing, "dpop-nonce")
-        let nonce = try #require(challenge["dpop-nonce"])
-        #expect(nonce.wholeMatch(of: /[A-Za-z0-9_-]{32}/) != nil)
-        #expect(challenge["www-authenticate"] == nil)
-        let proof = Proof(nonce: nonce)
-        let tokens = try await world.redeem(code, proof)
-        tokens.expect(200)
-        #expect(tokens.json["token_type"] == "DPoP")
-        #expect(tokens["dpop-nonce"] == nil, "it is still the current one")
-        let access = CompactToken(try #require(tokens.json["access_token"]?.string))
-        #expect(access.claims?["cnf"] == ["jkt": .string(Proof.dk1.thumbprint ?? "")])
-        let again = try await world.bankCode()
-        try await world.redeem(again, proof).expect(
-            400, Self.error("invalid_dpop_proof", "The DPoP proof JWT has already been used."), "dpop-replayed")
-        try await world.redeem(again, Proof(nonce: nonce)).expect(200)
-    }
 
     @Test("3.1: two proofs are none")
     func two() async throws {
@@ -65,50 +43,6 @@ struct ProofTests {
 
     // MARK: - 3.2
 
-    /// A change to a proof, and the failure that it causes.
-    struct Case: Sendable, CustomStringConvertible {
-        let failure: String
-        let text: String
-        let change: @Sendable (inout Proof) -> Void
-
-        var description: String { failure }
-    }
-
-    private static let cases = [
-        Case(failure: "dpop-typ", text: "'typ' must be 'dpop+jwt' in the DPoP proof JWT.") { $0.header["typ"] = "JWT" },
-        Case(failure: "dpop-algorithm", text: "The DPoP proof JWT signature algorithm is invalid.") {
-            $0.header["alg"] = "HS256"
-        },
-        Case(failure: "dpop-key", text: "The DPoP proof JWT is invalid.") {
-            var jwk = $0.header["jwk"]?.object ?? [:]
-            jwk["d"] = "AA"
-            $0.header["jwk"] = .object(jwk)
-        },
-        Case(failure: "dpop-signature", text: "The DPoP proof JWT signature is invalid.") { $0.key = Proof.dk2 },
-        Case(failure: "dpop-htm", text: "'htm' claim in the DPoP proof JWT is invalid.") { $0.claims["htm"] = "GET" },
-        Case(failure: "dpop-htu", text: "'htu' claim in the DPoP proof JWT is invalid.") {
-            $0.claims["htu"] = .string(Example.base + "/")
-        },
-        Case(failure: "dpop-iat", text: "'iat' claim in the DPoP proof JWT is invalid.") { $0.claims["iat"] = "now" },
-        Case(failure: "dpop-too-old", text: "The DPoP proof JWT is issued more than five minutes in the past.") {
-            $0.claims["iat"] = 1_799_999_699
-        },
-        Case(failure: "dpop-future", text: "The DPoP proof JWT is issued in the future.") {
-            $0.claims["iat"] = 1_800_000_061
-        },
-        Case(failure: "dpop-expired", text: "The DPoP proof JWT is expired.") { $0.claims["exp"] = 1_800_000_000 },
-        Case(failure: "dpop-jti", text: "'jti' claim in the DPoP proof JWT is invalid.") { $0.claims["jti"] = nil },
-    ]
-
-    @Test("3.2: a proof with one fault is refused for that", arguments: Depth.allCases, cases)
-    func fault(_ depth: Depth, _ example: Case) async throws {
-        let world = try await World(depth)
-        let (code, proof) = (try await world.bankCode(), Proof(nonce: try await world.nonce()))
-        try await world.redeem(code, proof.changed(example.change)).expect(
-            400, Self.error("invalid_dpop_proof", example.text), example.failure)
-        try await world.redeem(code, proof).expect(200)
-    }
-
     @Test("3.2: what is no JWS is refused", arguments: ["", "x", "a.b.c", "e30.e30", "e30.W10.AA"])
     func malformed(_ text: String) async throws {
         let world = try await World()
@@ -117,55 +51,6 @@ struct ProofTests {
     }
 
     // MARK: - 3.3
-
-    private static func refusal(_ error: String, _ text: String) -> String {
-        #"DPoP error="\#(error)", error_description="\#(text)""#
-    }
-
-    @Test("3.3: userinfo takes a bound token under DPoP with a proof for it", arguments: Depth.allCases)
-    func userinfo(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let token = try await world.bankToken()
-        func expect(_ answer: ReceivedAnswer, _ failure: String, _ error: String, _ text: String) {
-            answer.expect(400, "", failure)
-            #expect(answer["www-authenticate"] == Self.refusal(error, text))
-        }
-        func proof(_ change: (inout Proof) -> Void = { _ in }) -> Proof { .userinfo(token).changed(change) }
-        try await world.userinfo("DPoP", token, proof()).expect(200)
-        expect(
-            try await world.userinfo("Bearer", token, proof()), "dpop-scheme", "invalid_request",
-            "The resource request must use the DPoP authentication scheme when using a DPoP bound token.")
-        expect(
-            try await world.userinfo("DPoP", token, nil), "dpop-proof-required", "invalid_request",
-            "The resource request requires a DPoP proof.")
-        expect(
-            try await world.userinfo("dpop", token, .userinfo(token, by: Proof.dk2)), "dpop-key-mismatch",
-            "invalid_dpop_proof", "The access_token is not bound to the provided DPoP proof.")
-        expect(
-            try await world.userinfo("DPoP", token, proof { $0.claims["ath"] = .string(Proof.hash(of: "x")) }),
-            "dpop-ath", "invalid_dpop_proof",
-            "'ath' claim in the DPoP proof does not match the presented access_token.")
-        expect(
-            try await world.userinfo("DPoP", token, proof { $0.claims["htm"] = "POST" }), "dpop-htm",
-            "invalid_dpop_proof", "'htm' claim in the DPoP proof JWT is invalid.")
-        let used = proof()
-        try await world.userinfo("DPoP", token, used).expect(200)
-        expect(
-            try await world.userinfo("DPoP", token, used), "dpop-replayed", "invalid_dpop_proof",
-            "The DPoP proof JWT has already been used.")
-    }
-
-    @Test("3.3: an unbound token under DPoP is refused")
-    func unbound() async throws {
-        let world = try await World()
-        let token = try await world.nativeToken()
-        let answer = try await world.userinfo("DPoP", token, .userinfo(token))
-        answer.expect(401, "", "dpop-not-bound")
-        #expect(
-            answer["www-authenticate"]
-                == Self.refusal("invalid_token", "The presented access_token is not DPoP bound."))
-        try await world.userinfo("Bearer", token, nil).expect(200)
-    }
 
     @Test("the token itself is judged before its proof")
     func tokenFirst() async throws {
@@ -178,25 +63,6 @@ struct ProofTests {
     }
 
     // MARK: - 3.4
-
-    @Test("3.4: a refresh token stays bound to its key", arguments: Depth.allCases)
-    func refresh(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let nonce = try await world.nonce()
-        let first = try await world.redeem(try await world.bankCode(), Proof(nonce: nonce))
-        let token = try #require(first.json["refresh_token"]?.string)
-        try await world.refresh(token, Proof(by: Proof.dk2, nonce: nonce)).expect(
-            400, Self.error("invalid_dpop_proof", "Invalid DPoP Public Key binding in refresh token"),
-            "dpop-refresh-key")
-        let second = try await world.refresh(token, Proof(nonce: nonce))
-        second.expect(200)
-        #expect(second.json["token_type"] == "DPoP")
-        let access = try #require(second.json["access_token"]?.string)
-        let active = try await world.introspect(access)
-        #expect(active.json["active"] == true)
-        #expect(active.json["token_type"] == "DPoP")
-        #expect(active.json["cnf"] == ["jkt": .string(Proof.dk1.thumbprint ?? "")])
-    }
 
     @Test("3.4: clients that need no proofs get bearer tokens, unless the switch has any proof bind")
     func optional() async throws {
@@ -258,24 +124,30 @@ struct ProofTests {
         try await world.advance("1s")
         try await world.redeem(try await world.bankCode(), proof).expect(200)
     }
-
-    @Test("userinfo needs a nonce only with the switch")
-    func resourceNonce() async throws {
-        let world = try await World()
-        let token = try await world.bankToken()
-        try await world.set("okta.dpop-resource-nonce", "require")
-        let refused = try await world.userinfo("DPoP", token, .userinfo(token))
-        refused.expect(401, "", "dpop-nonce")
-        #expect(
-            refused["www-authenticate"]
-                == Self.refusal("use_dpop_nonce", "Resource server requires nonce in DPoP proof"))
-        let nonce = try #require(refused["dpop-nonce"])
-        try await world.userinfo("DPoP", token, .userinfo(token, nonce: nonce)).expect(200)
-    }
 }
 
 extension Proof {
     static func userinfo(_ token: String, by key: SigningKey = dk1, nonce: String? = nil) -> Proof {
         Proof("GET", Example.custom + "/userinfo", by: key, nonce: nonce, token: token)
+    }
+}
+
+@Suite("Okta's memory of proofs, requests and origins")
+struct ProofStateTests {
+    private let vendor: Okta
+    private let moment = Moment(unixSeconds: Double(World.exampleMoment))
+
+    init() throws { vendor = try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta")) }
+
+    @Test("keeps few nonces, even of a clock that jumps")
+    func bounds() {
+        var state = vendor.initialState
+        let identifiers = IdentifierSource(seed: 1)
+        for day in 0..<100 { _ = state.proofNonces(at: moment + .seconds(Double(day) * 86_400), identifiers) }
+        #expect(state.proofNonces.count == 8)
+        let good = state.proofNonces(at: moment + .seconds(99 * 86_400), identifiers)
+        #expect(good.count == 3)
+        let back = state.proofNonces(at: moment, identifiers)
+        #expect(back.count == 8 && back.last == state.proofNonces.all.last?.id, "those of the future still count")
     }
 }

@@ -1,7 +1,10 @@
+import Emulation
 import Foundation
 import JSON
 import Support
 import Testing
+import Tokens
+import Understudy
 
 /// Parameters of a request, in order.
 typealias Parameters = [(String, String)]
@@ -59,8 +62,11 @@ extension Parameters {
         return changed
     }
 
-    /// As a query or form.
-    var text: String { AppClient.form(map { (name: $0.0, value: $0.1) }) }
+    /// As a query or form, in ASCII.
+    var text: String {
+        let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."\u{7F}"))
+        return map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")" }.joined(separator: "&")
+    }
 }
 
 extension World.Fields {
@@ -73,10 +79,6 @@ extension World.Fields {
     static func basic(_ client: String, _ secret: String) -> Self {
         [("authorization", "Basic " + Data("\(client):\(secret)".utf8).base64EncodedString())]
     }
-
-    static let asWeb = basic(Example.web, Example.webSecret)
-    static let asService = basic(Example.service, Example.serviceSecret)
-    static let asAPI = basic(Example.api, Example.apiSecret)
 
     static func bearer(_ token: String) -> Self { [("authorization", "Bearer " + token)] }
 }
@@ -128,13 +130,6 @@ extension World {
         return .assertion(try await mint("okta/client-assertion", order))
     }
 
-    /// An access token of the org server for the management API.
-    func managementToken(_ scope: String) async throws -> String {
-        let assertion = try await assertion(["client": .string(Example.ops), "server": "org"])
-        let answer = try await token(.service(scope) + assertion, at: Example.org)
-        return try #require(answer.json["access_token"]?.string, "\(answer.text)")
-    }
-
     /// Sends JSON with the API token.
     func manage(_ path: String, _ body: String = "") async throws -> ReceivedAnswer {
         let type: Fields = body.isEmpty ? [] : [("content-type", "application/json")]
@@ -153,4 +148,120 @@ extension ReceivedAnswer {
         fields.first { $0.name.lowercased() == "set-cookie" && $0.value.hasPrefix(name + "=") }
             .map { String($0.value.dropFirst(name.count + 1).prefix { $0 != ";" }) }
     }
+}
+
+/// The names of Okta's example world, as in the fixtures.
+enum Example {
+    static let base = "http://localhost:8080"
+    /// The endpoints of the custom server.
+    static let custom = "/oauth2/default/v1"
+    /// The endpoints of the organization's own server.
+    static let org = "/oauth2/v1"
+
+    static let native = "0oaunderstudynative1"
+    static let web = "0oaunderstudyweb0001"
+    static let service = "0oaunderstudysvc0001"
+    static let bank = "0oaunderstudybank001"
+    static let tv = "0oaunderstudytv00001"
+    static let spa = "0oaunderstudyspa0001"
+    static let direct = "0oaunderstudydirect1"
+    static let api = "0oaunderstudyapi0001"
+    static let ops = "0oaunderstudyops0001"
+
+    static let ada = "00uunderstudyada0001"
+    static let ben = "00uunderstudyben0001"
+    static let cleo = "00uunderstudycleo001"
+    static let push = "opfunderstudyada0001"
+
+    static let callback = "com.example.app:/callback"
+    static let apiToken = "00understudy-api-token-not-a-secret"
+    static let serviceSecret = "svc-secret-not-real-0123456789abcdef"
+    static let totp = "ostunderstudyada0001"
+
+    /// The pair of RFC 7636 appendix B.
+    static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+}
+
+extension World {
+    /// What a client sends to authorize after it has pushed its request.
+    func pushed(_ parameters: Parameters = .authorize) async throws -> Parameters {
+        let answer = try await submit(parameters, to: Example.custom + "/par")
+        let uri = try #require(answer.json["request_uri"]?.string, "\(answer.text)")
+        return [("client_id", Example.native), ("request_uri", uri)]
+    }
+
+    /// Gives a device its codes.
+    func startDevice() async throws -> (device: String, user: String) {
+        let answer = try await submit(
+            [("client_id", Example.tv), ("scope", "openid offline_access")], to: Example.custom + "/device/authorize")
+        return (answer.json["device_code"]?.string ?? "", answer.json["user_code"]?.string ?? "")
+    }
+
+    /// The device's answer to its first challenge, with a token that is minted.
+    func answerChallenge(_ order: JSONObject) async throws -> ReceivedAnswer {
+        var order = order
+        order["transaction"] = "tx-1"
+        return try await answerChallenge(with: try await mint("okta/ssws", order))
+    }
+
+    /// The device's answer to its first challenge.
+    func answerChallenge(with token: String) async throws -> ReceivedAnswer {
+        let path = "/api/v1/users/\(Example.ada)/factors/\(Example.push)/transactions/tx-1/verify"
+        return try await call(.post, path, [("authorization", "SSWS " + token)])
+    }
+}
+
+/// Requests of the tests about further grants.
+extension World {
+    /// Sends a form.
+    func submit(_ form: String, to path: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
+        try await call(.post, path, [("content-type", "application/x-www-form-urlencoded")] + fields, form)
+    }
+
+    /// Sends a form to a token endpoint.
+    func token(
+        _ form: String, _ fields: Fields = [], at endpoints: String = Example.custom
+    ) async throws -> ReceivedAnswer {
+        try await submit(form, to: endpoints + "/token", fields)
+    }
+
+    /// Performs an action.
+    @discardableResult
+    func perform(_ action: String, _ members: JSONObject = [:]) async throws -> ReceivedAnswer {
+        try await control(.post, "state/okta/" + action, JSON.object(members).text)
+    }
+
+    /// The answer to the redeemed code of the client `native`, which signs Ada in.
+    func signIn(_ scope: String = "openid profile offline_access") async throws -> ReceivedAnswer {
+        let client = AppClient.native(self)
+        let answer = try await client.redeem(try await client.code(scope))
+        answer.expect(200)
+        return answer
+    }
+
+    /// A world on a server of its own, which can be restarted.
+    static func restartable() async throws -> World {
+        try await World(on: Stage(Emulator(fixtures: Repository.fixtures, loaders: Catalog.vendors)))
+    }
+
+    /// The same world after its server was restarted with a state file, which holds what was there before.
+    func restarted() throws -> World {
+        let next = try stage.restarted()
+        #expect(next.emulator.exportState()["sandboxes"] == stage.emulator.exportState()["sandboxes"])
+        return moved(to: next)
+    }
+}
+
+extension ReceivedAnswer {
+    /// The text of a member of the content.
+    func text(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
+        try #require(json[name]?.string, "\(text)", sourceLocation: sourceLocation)
+    }
+
+    /// The claims of a token in the content, none of them trusted.
+    func claims(of token: String) -> JSONObject { json[token]?.string.flatMap { CompactToken($0).claims } ?? [:] }
+
+    /// Why the request was refused, as the journal says.
+    var reason: String? { entry?.explanation }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -5,7 +6,9 @@ import Testing
 /// A successful call of each route, at each of its endpoints.
 extension RouteCase {
     static let all: [RouteCase] =
-        discovery + both.flatMap { signIn($0) + tokens($0) + direct($0) } + pages + users + factors + push + preflights
+        discovery + both.flatMap { signIn($0) + tokens($0) + direct($0) } + pages + transactions + users + groups
+        + sessions + factors
+        + push + preflights
 
     private static let both = [Example.custom, Example.org]
 
@@ -53,7 +56,7 @@ extension RouteCase {
         }
         let userinfo =
             #"{"sub":"\#(Example.ada)","name":"Ada L","nickname":"","given_name":"Ada","family_name":"L","#
-            + #""preferred_username":"ada@example.test","locale":"en-US","zoneinfo":"UTC","updated_at":1798761600}"#
+            + #""preferred_username":"ada@example.test","locale":"en-US","zoneinfo":"UTC","updated_at":1704067200}"#
         return [
             form("token.create", server + "/token", .redeem("NEWCODE")) {
                 ["NEWCODE": try await $0.code(at: server)]
@@ -108,6 +111,91 @@ extension RouteCase {
             body: #"{"username":"ada@example.test","password":"not-a-secret-1"}"#),
     ]
 
+    /// A call of the authentication API with a state token that is valid there.
+    private static func authn(
+        _ route: String, _ path: String, _ members: String, answer: String? = nil,
+        prepare: @escaping @Sendable (World) async throws -> String
+    ) -> RouteCase {
+        RouteCase(
+            route, .post, "/api/v1/authn/" + path, fields: .jsonContent, body: #"{"stateToken":"NEWTOKEN"\#(members)}"#,
+            answer: answer
+        ) { ["NEWTOKEN": try await prepare($0)] }
+    }
+
+    private static let transactions: [RouteCase] = {
+        let challenged: @Sendable (World) async throws -> String = { world in
+            let token = try await world.stateToken()
+            let path = "/api/v1/authn/factors/smsunderstudyada0001/verify"
+            try await world.call(.post, path, .jsonContent, #"{"stateToken":"\#(token)"}"#).expect(200)
+            return token
+        }
+        let expired: @Sendable (World) async throws -> String = { world in
+            try await world.perform("set-status", ["user": .string(Example.ada), "status": "PASSWORD_EXPIRED"])
+            return try await world.stateToken(switches: false)
+        }
+        let factor = "factors/smsunderstudyada0001/verify"
+        return [
+            authn("authn.verify", factor, "") { try await $0.stateToken() },
+            authn("authn.verify", factor + "/resend", "", prepare: challenged),
+            authn("authn.previous", "previous", "", prepare: challenged),
+            authn("authn.enroll", "factors", #","factorType":"token:software:totp","provider":"OKTA""#) {
+                try await $0.enrollingToken()
+            },
+            RouteCase(
+                "authn.activate", .post, "/api/v1/authn/factors/NEWFACTOR/lifecycle/activate", fields: .jsonContent,
+                body: #"{"stateToken":"NEWTOKEN","passCode":"NEWCODE"}"#, prepare: { try await $0.enrolledFactor() }),
+            RouteCase(
+                "authn.resend", .post, "/api/v1/authn/factors/NEWFACTOR/lifecycle/resend", fields: .jsonContent,
+                body: #"{"stateToken":"NEWTOKEN"}"#, prepare: { try await $0.enrolledFactor() }),
+            authn("authn.skip", "skip", "") { world in
+                try await world.set("okta.authn-password-warning", "on")
+                return try await world.stateToken(switches: false)
+            },
+            authn("authn.cancel", "cancel", "", answer: "{}") { try await $0.stateToken() },
+            authn(
+                "authn.change", "credentials/change_password",
+                #","oldPassword":"not-a-secret-1","newPassword":"not-a-secret-6""#, prepare: expired),
+            authn("authn.reset", "credentials/reset_password", #","newPassword":"not-a-secret-6""#) { world in
+                let token = try await world.recovering()
+                let body = #"{"stateToken":"\#(token)","answer":"not-a-secret-plane"}"#
+                try await world.call(.post, "/api/v1/authn/recovery/answer", .jsonContent, body).expect(200)
+                return token
+            },
+            authn("authn.answer", "recovery/answer", #","answer":"not-a-secret-plane""#) { try await $0.recovering() },
+            RouteCase(
+                "authn.recovery", .post, "/api/v1/authn/recovery/password", fields: .jsonContent,
+                body: #"{"username":"ada@example.test","factorType":"EMAIL"}"#),
+            RouteCase(
+                "authn.unlock", .post, "/api/v1/authn/recovery/unlock", fields: .jsonContent,
+                body: #"{"username":"ada@example.test","factorType":"EMAIL"}"#
+            ) { world in
+                try await world.perform("set-status", ["user": .string(Example.ada), "status": "LOCKED_OUT"])
+                return [:]
+            },
+            recovery("verify", #","passCode":"NEWCODE""#), recovery("resend", ""),
+            RouteCase(
+                "authn.token", .post, "/api/v1/authn/recovery/token", fields: .jsonContent,
+                body: #"{"recoveryToken":"NEWTOKEN"}"#
+            ) { ["NEWTOKEN": try await $0.recoveryToken()] },
+        ]
+    }()
+
+    /// A call of a recovery that has sent a code to her phone.
+    private static func recovery(_ step: String, _ members: String) -> RouteCase {
+        RouteCase(
+            "authn.recovery.\(step)", .post, "/api/v1/authn/recovery/factors/SMS/\(step)", fields: .jsonContent,
+            body: #"{"stateToken":"NEWTOKEN"\#(members)}"#
+        ) { world in
+            let body = #"{"username":"ada@example.test","factorType":"SMS"}"#
+            let begun = try await world.call(.post, "/api/v1/authn/recovery/password", .jsonContent, body)
+            let factor: JSON = "smsunderstudyada0001"
+            let code = try await world.perform("factor-code", ["user": .string(Example.ada), "factor": factor])
+            return [
+                "NEWTOKEN": begun.json["stateToken"]?.string ?? "", "NEWCODE": code.json["code"]?.string ?? "",
+            ]
+        }
+    }
+
     private static let ada = "/api/v1/users/" + Example.ada
     private static let apiJSON = World.Fields.apiToken + .jsonContent
 
@@ -118,6 +206,15 @@ extension RouteCase {
                 + #""credentials":{"password":{"value":"not-a-secret-4"}},"groupIds":["00gunderstudypilots1"]}"#),
         RouteCase("user.list", .get, "/api/v1/users", fields: .apiToken),
         RouteCase("user.get", .get, ada, fields: .apiToken),
+        RouteCase(
+            "user.update", .post, ada, fields: apiJSON, body: #"{"profile":{"nickName":"A"}}"#),
+        RouteCase(
+            "user.update", .put, ada, fields: apiJSON,
+            body: #"{"profile":{"firstName":"A","lastName":"L","email":"a@example.test","login":"a@example.test"}}"#),
+        RouteCase("user.delete", .delete, ada, fields: .apiToken, status: 204, answer: ""),
+        RouteCase(
+            "user.credentials", .post, ada + "/credentials/forgot_password", fields: .apiToken, answer: "{}"),
+        RouteCase("user.groups", .get, ada + "/groups", fields: .apiToken),
         RouteCase("user.lifecycle", .post, ada + "/lifecycle/suspend", fields: .apiToken, answer: "{}"),
         RouteCase(
             "user.sessions", .delete, ada + "/sessions?oauthTokens=true", fields: .apiToken, status: 204, answer: ""),
@@ -126,8 +223,58 @@ extension RouteCase {
             body: #"{"sub_id":{"format":"opaque","id":"\#(Example.ada)"}}"#, status: 204, answer: ""),
     ]
 
+    private static let pilots = "/api/v1/groups/00gunderstudypilots1"
+
+    private static let groups: [RouteCase] = [
+        RouteCase("group.create", .post, "/api/v1/groups", fields: apiJSON, body: #"{"profile":{"name":"Crew"}}"#),
+        RouteCase("group.list", .get, "/api/v1/groups", fields: .apiToken),
+        RouteCase("group.get", .get, pilots, fields: .apiToken),
+        RouteCase("group.replace", .put, pilots, fields: apiJSON, body: #"{"profile":{"name":"Crew"}}"#),
+        RouteCase("group.delete", .delete, pilots, fields: .apiToken, status: 204, answer: ""),
+        RouteCase("group.members", .get, pilots + "/users", fields: .apiToken),
+        RouteCase(
+            "group.membership", .put, "\(pilots)/users/\(Example.ada)", fields: .apiToken, status: 204, answer: ""),
+        RouteCase(
+            "group.membership", .delete, "\(pilots)/users/\(Example.cleo)", fields: .apiToken, status: 204, answer: ""),
+    ]
+
+    private static let sessions: [RouteCase] = {
+        let (own, named) = ("/api/v1/sessions/me", "/api/v1/sessions/NEWSESSION")
+        let session: @Sendable (World) async throws -> [String: String] = { world in
+            let answer = try await world.manage(
+                "/api/v1/sessions", #"{"sessionToken":"\#(try await world.sessionToken())"}"#)
+            return ["NEWSESSION": answer.json["id"]?.string ?? ""]
+        }
+        let cookie: World.Fields = [("cookie", "sid=NEWSESSION")]
+        return [
+            RouteCase(
+                "session.create", .post, "/api/v1/sessions", fields: apiJSON, body: #"{"sessionToken":"NEWTOKEN"}"#
+            ) { ["NEWTOKEN": try await $0.sessionToken()] },
+            RouteCase("session.get", .get, named, fields: .apiToken, prepare: session),
+            RouteCase("session.refresh", .post, named + "/lifecycle/refresh", fields: .apiToken, prepare: session),
+            RouteCase("session.end", .delete, named, fields: .apiToken, status: 204, answer: "", prepare: session),
+            RouteCase("session.own", .get, own, fields: cookie, prepare: session),
+            RouteCase("session.own.refresh", .post, own + "/lifecycle/refresh", fields: cookie, prepare: session),
+            RouteCase("session.own.end", .delete, own, fields: cookie, status: 204, answer: "", prepare: session),
+            RouteCase("user.own", .get, "/api/v1/users/me", fields: cookie, prepare: session),
+        ]
+            + [HTTPRequest.Method.get, .post].map { method in
+                let items = "token=NEWTOKEN&redirectUrl=http%3A%2F%2Flocalhost%3A3000%2F"
+                let path = "/login/sessionCookieRedirect"
+                return RouteCase(
+                    "session.redirect", method, method == .get ? path + "?" + items : path,
+                    fields: method == .get ? [] : .form, body: method == .get ? "" : items, status: 302
+                ) { ["NEWTOKEN": try await $0.sessionToken()] }
+            }
+    }()
+
     private static let factors: [RouteCase] = [
         RouteCase("factor.list", .get, ada + "/factors", fields: .apiToken),
+        RouteCase("factor.questions", .get, ada + "/factors/questions"),
+        RouteCase("factor.get", .get, "\(ada)/factors/\(Example.totp)", fields: .apiToken),
+        RouteCase(
+            "factor.remove", .delete, "\(ada)/factors/\(Example.totp)", fields: .apiToken, status: 204, answer: ""),
+        RouteCase("factor.resend", .post, ada + "/factors/smsunderstudyada0001/resend", fields: .apiToken),
         RouteCase(
             "factor.enroll", .post, ada + "/factors", fields: apiJSON,
             body: #"{"factorType":"sms","provider":"OKTA","profile":{"phoneNumber":"+15550102"}}"#),
@@ -143,19 +290,19 @@ extension RouteCase {
         RouteCase(
             "push.challenge", .post, "\(ada)/factors/\(Example.push)/verify", fields: .apiToken, status: 201,
             answer: #"{"factorResult":"WAITING","expiresAt":"2027-01-15T08:05:00.000Z","_links":{"poll":{"href":"#
-                + #""http://localhost:8080\#(transactions)/tx-1"}}}"#),
+                + #""http://localhost:8080\#(challenges)/tx-1"}}}"#),
     ]
 
-    private static let transactions = "\(ada)/factors/\(Example.push)/transactions"
+    private static let challenges = "\(ada)/factors/\(Example.push)/transactions"
 
     private static let push: [RouteCase] = [
-        RouteCase("push.pending", .get, transactions, fields: .apiToken, answer: #"{"challenges":[]}"#),
-        RouteCase("push.poll", .get, transactions + "/tx-1", fields: .apiToken) { try await $0.challengeDevice() },
-        RouteCase("push.poll", .get, transactions + "/tx-1/verify", fields: .apiToken) {
+        RouteCase("push.pending", .get, challenges, fields: .apiToken, answer: #"{"challenges":[]}"#),
+        RouteCase("push.poll", .get, challenges + "/tx-1", fields: .apiToken) { try await $0.challengeDevice() },
+        RouteCase("push.poll", .get, challenges + "/tx-1/verify", fields: .apiToken) {
             try await $0.challengeDevice()
         },
         RouteCase(
-            "push.answer", .post, transactions + "/tx-1/verify",
+            "push.answer", .post, challenges + "/tx-1/verify",
             fields: World.Fields.jsonContent + [("authorization", "SSWS NEWTOKEN")], body: #"{"result":"APPROVE"}"#,
             answer: #"{"factorResult":"SUCCESS"}"#
         ) { world in
@@ -168,7 +315,12 @@ extension RouteCase {
         (both.flatMap { server in
             ["token", "par", "keys", "introspect", "revoke", "userinfo", "device/authorize"].map { "\(server)/\($0)" }
         } + discovery.prefix(5).map(\.target) + [
-            "/api/v1/authn", "/api/v1/users", ada, ada + "/lifecycle/suspend", ada + "/sessions",
+            "/api/v1/authn", "/api/v1/sessions", "/api/v1/sessions/me", "/api/v1/sessions/x/lifecycle/refresh",
+            "/api/v1/users", ada, ada + "/lifecycle/suspend", ada + "/sessions", ada + "/groups",
+            ada + "/credentials/change_password", "/api/v1/authn/factors/x/verify",
+            "/api/v1/authn/factors/x/verify/resend", "/api/v1/authn/factors/x/lifecycle/resend",
+            "/api/v1/authn/cancel", "/api/v1/authn/credentials/reset_password",
+            "/api/v1/authn/recovery/token", "/api/v1/authn/recovery/factors/sms/verify",
         ]).map { target in
             RouteCase(
                 "preflight", .options, target,
@@ -217,6 +369,46 @@ extension World {
         let answer = try await submit(
             [("client_id", Example.tv), ("scope", "openid")], to: Example.custom + "/device/authorize")
         return Page(try await call(.get, "/activate", .json), userCode: answer.json["user_code"]?.string ?? "")
+    }
+
+    /// A state token of Ada, who has to show a factor unless the switch stays as it is.
+    func stateToken(switches: Bool = true) async throws -> String {
+        if switches { try await set("okta.authn-mfa", "enrolled") }
+        let body = #"{"username":"ada@example.test","password":"not-a-secret-1"}"#
+        return try await call(.post, "/api/v1/authn", .jsonContent, body).json["stateToken"]?.string ?? ""
+    }
+
+    /// A state token of Cleo, who has to enroll a factor.
+    func enrollingToken() async throws -> String {
+        try await set("okta.authn-mfa", "required")
+        let body = #"{"username":"cleo@example.test","password":"not-a-secret-2"}"#
+        return try await call(.post, "/api/v1/authn", .jsonContent, body).json["stateToken"]?.string ?? ""
+    }
+
+    /// Her factor, to which a code was sent, as values for a call.
+    func enrolledFactor() async throws -> [String: String] {
+        let token = try await enrollingToken()
+        let body =
+            #"{"stateToken":"\#(token)","factorType":"sms","provider":"OKTA","profile":{"phoneNumber":"+15550199"}}"#
+        let answer = try await call(.post, "/api/v1/authn/factors", .jsonContent, body)
+        let factor = answer.json["_embedded"]?["factor"]?["id"]?.string ?? ""
+        let code = try await perform("factor-code", ["user": "cleo@example.test", "factor": .string(factor)])
+        return ["NEWTOKEN": token, "NEWFACTOR": factor, "NEWCODE": code.json["code"]?.string ?? ""]
+    }
+
+    /// The recovery token of Ada, who has forgotten her password.
+    func recoveryToken() async throws -> String {
+        let fields = World.Fields.apiToken + .jsonContent
+        let body = #"{"username":"ada@example.test"}"#
+        let answer = try await call(.post, "/api/v1/authn/recovery/password", fields, body)
+        return answer.json["recoveryToken"]?.string ?? ""
+    }
+
+    /// The state token of her recovery, which waits for the answer to her question.
+    func recovering() async throws -> String {
+        let body = #"{"recoveryToken":"\#(try await recoveryToken())"}"#
+        return try await call(.post, "/api/v1/authn/recovery/token", .jsonContent, body).json["stateToken"]?.string
+            ?? ""
     }
 
     /// The token of a sign-in that lacks the second factor.

@@ -134,3 +134,277 @@ extension TokenCase {
             [("authorization", "DPoP " + token), ("DPoP", try await world.mint("okta/dpop-proof", order))])
     }
 }
+
+/// The effect of each value of each switch.
+extension SwitchCase {
+    static let all =
+        keyCases + tokenCases + authorizeCases + redirectCases + pushCases + proofCases + directCases + answerCases
+        + judgementCases
+
+    private static let keys: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.get, Example.custom + "/keys")
+    }
+
+    private static let keyCases: [SwitchCase] = [
+        SwitchCase("keys-cache-control", "long", shows: "max-age=3832304, must-revalidate", keys),
+        SwitchCase("keys-cache-control", "short", shows: "max-age=60, must-revalidate", keys),
+        SwitchCase("keys-cache-control", "none", shows: "no-cache, no-store", keys),
+        // A zero byte in front makes the text begin with a letter A.
+        SwitchCase("modulus-leading-zero", "on", shows: #""n":"A"#, keys),
+        SwitchCase("modulus-leading-zero", "off", shows: "another letter") {
+            .heard([try await keys($0).text.contains(#""n":"A"#) ? "the letter A" : "another letter"])
+        },
+        SwitchCase("modulus-leading-zero", "off", note: "whose modulus has 342 characters", shows: "length 342") {
+            let modulus = try await keys($0).json["keys"]?[0]?["n"]?.string ?? ""
+            return .heard(["length \(modulus.count)"])
+        },
+        SwitchCase("keys-extra-members", "on", shows: "x5c", keys),
+        SwitchCase("keys-extra-members", "off", shows: #""use":"sig"}]"#, keys),
+    ]
+
+    private static func claims(
+        of token: String, _ parameters: Parameters = .authorize
+    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            let answer = try await world.token(.redeem(world.code(parameters)))
+            return .heard([JSON.object(answer.claims(of: token)).text])
+        }
+    }
+
+    /// What a second refresh with the first refresh token gives.
+    private static let refreshTwice: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let first = try await world.issue("refresh_token")
+        let answer = try await world.token(.refresh(first))
+        let isSame = answer.json["refresh_token"]?.string == first
+        return .heard([isSame ? "the same token" : "another token"])
+    }
+
+    private static let spaRefresh: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let address = "http://localhost:3000/spa"
+        let code = try await world.code(.authorizing(Example.spa, address, scope: "openid offline_access"))
+        let form = Parameters.redeem(code).with("redirect_uri", address).with("client_id", Example.spa)
+        let first = try await world.token(form).json["refresh_token"]?.string ?? ""
+        let answer = try await world.token(.refresh(first, Example.spa))
+        return .heard([answer.json["refresh_token"]?.string == first ? "the same token" : "another token"])
+    }
+
+    private static let openIDAlone: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let token = try await world.issue("access_token", .authorize.with("scope", "openid"))
+        return try await world.call(.get, Example.custom + "/userinfo", .bearer(token))
+    }
+
+    private static let tokenCases: [SwitchCase] = [
+        SwitchCase("userinfo-openid-alone", "on", shows: #"{"sub":"\#(Example.ada)"}"#, openIDAlone),
+        SwitchCase("userinfo-openid-alone", "off", failure: "scope-insufficient", openIDAlone),
+        SwitchCase("access-token-sub", "login", shows: #""sub":"ada@example.test""#, claims(of: "access_token")),
+        SwitchCase("access-token-sub", "user-id", shows: #""sub":"\#(Example.ada)""#, claims(of: "access_token")),
+        SwitchCase("auth-time-lag", "1", shows: #""auth_time":1799999999"#, claims(of: "id_token")),
+        SwitchCase("auth-time-lag", "0", shows: #""auth_time":1800000000"#, claims(of: "id_token")),
+        SwitchCase("auth-time-lag", "60", shows: #""auth_time":1799999940"#, claims(of: "id_token")),
+        SwitchCase("refresh-rotation", "per-client", note: "of an app", shows: "the same token", refreshTwice),
+        SwitchCase("refresh-rotation", "per-client", note: "of a page", shows: "another token", spaRefresh),
+        SwitchCase("refresh-rotation", "on", note: "of an app", shows: "another token", refreshTwice),
+        SwitchCase("refresh-rotation", "off", note: "of a page", shows: "the same token", spaRefresh),
+    ]
+
+    private static func authorize(_ parameters: Parameters) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.authorize(parameters) }
+    }
+
+    private static let plainWeb = Parameters.authorizing(Example.web, "http://localhost:3000/callback")
+        .with("code_challenge", nil).with("code_challenge_method", nil)
+    private static let plainNative = Parameters.authorize.with("code_challenge", nil)
+        .with("code_challenge_method", nil)
+
+    private static let authorizeCases: [SwitchCase] = [
+        SwitchCase("login-mode", "auto", shows: "Location: com.example.app:/callback?code=", authorize(.authorize)),
+        SwitchCase("login-mode", "page", shows: "Location: /login/login.htm?tx=", authorize(.authorize)),
+        SwitchCase("pkce", "per-client", note: "who must", failure: "pkce-challenge-missing", authorize(plainNative)),
+        SwitchCase("pkce", "per-client", note: "who need not", shows: "?code=", authorize(plainWeb)),
+        SwitchCase("pkce", "always", failure: "pkce-challenge-missing", authorize(plainWeb)),
+        SwitchCase("pkce", "never", shows: "?code=", authorize(plainNative)),
+        SwitchCase(
+            "par-required", "per-client", failure: "par-required",
+            authorize(.authorizing(Example.bank, "http://localhost:3000/bank"))),
+        SwitchCase("par-required", "all", failure: "par-required", authorize(.authorize)),
+        SwitchCase("par-required", "all", note: "in discovery", shows: #""require_pushed_authorization_requests":true"#)
+        {
+            try await $0.call(.get, "/.well-known/openid-configuration")
+        },
+        SwitchCase(
+            "par-required", "never", shows: "?code=",
+            authorize(.authorizing(Example.bank, "http://localhost:3000/bank"))),
+    ]
+
+    private static let redirectCases: [SwitchCase] = [
+        SwitchCase(
+            "redirect-uris", "registered", failure: "redirect-uri-illegal",
+            authorize(.authorizing(Example.spa, "http://localhost:5173/spa"))),
+        SwitchCase(
+            "redirect-uris", "any-localhost", shows: "?code=",
+            authorize(.authorizing(Example.spa, "http://localhost:5173/spa"))),
+    ]
+
+    private static let push: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.submit(.authorize, to: Example.custom + "/par")
+    }
+
+    private static func useAfter(_ seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            let request = try await world.pushed()
+            try await world.advance("\(seconds)s")
+            return try await world.authorize(request)
+        }
+    }
+
+    private static let device: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.submit([("client_id", Example.tv), ("scope", "openid")], to: Example.custom + "/device/authorize")
+    }
+
+    private static let pushCases: [SwitchCase] = [
+        SwitchCase("par-status", "200", shows: "200\n", push),
+        SwitchCase("par-status", "201", shows: "201\n", push),
+        SwitchCase("par-lifetime", "3600", shows: #""expires_in":3600"#, push),
+        SwitchCase("par-lifetime", "90", note: "in time", shows: "?code=", useAfter(89)),
+        SwitchCase("par-lifetime", "90", note: "too late", failure: "request-uri-invalid", useAfter(90)),
+        SwitchCase("device-interval", "5", shows: #""interval":5"#, device),
+        SwitchCase("device-interval", "1", shows: #""interval":1"#, device),
+    ]
+
+    private static func redeem(
+        _ change: @escaping @Sendable (inout Proof) -> Void
+    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            let code = try await world.bankCode()
+            return try await world.redeem(code, Proof().changed(change))
+        }
+    }
+
+    private static let resource: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let token = try await world.bankToken()
+        return try await world.userinfo("DPoP", token, Proof("GET", Example.custom + "/userinfo", token: token))
+    }
+
+    private static let optionalProof: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let nonce = try await world.nonce()
+        return try await world.redeemNative([("DPoP", try Proof(nonce: nonce).text)])
+    }
+
+    private static let oldProof: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let code = try await world.bankCode()
+        let nonce = try await world.nonce()
+        return try await world.redeem(code, Proof(nonce: nonce).changed { $0.claims["iat"] = 1_700_000_000 })
+    }
+
+    private static let proofCases: [SwitchCase] = [
+        SwitchCase("dpop-nonce", "require", failure: "dpop-nonce", redeem { _ in }),
+        SwitchCase("dpop-nonce", "off", shows: #""token_type":"DPoP""#, redeem { _ in }),
+        SwitchCase("dpop-resource-nonce", "off", shows: Example.ada, resource),
+        SwitchCase("dpop-resource-nonce", "require", failure: "dpop-nonce", resource),
+        SwitchCase("dpop-optional", "ignore", shows: #""token_type":"Bearer""#, optionalProof),
+        SwitchCase("dpop-optional", "bind", shows: #""token_type":"DPoP""#, optionalProof),
+        SwitchCase("dpop-iat", "enforce", failure: "dpop-too-old", oldProof),
+        SwitchCase("dpop-iat", "off", shows: #""token_type":"DPoP""#, oldProof),
+    ]
+
+    private static let text: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let token = try await world.mfaToken()
+        let answer = try await world.submit(
+            [("client_id", Example.direct), ("mfa_token", token), ("channel_hint", "sms")],
+            to: Example.custom + "/challenge")
+        return .heard([answer.json["interval"] == nil ? "without interval" : "with interval"])
+    }
+
+    private static let firstFactor: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let answer = try await world.token([("client_id", Example.direct)] + .password)
+        return .heard([answer.json["supported_challenge_types"] == nil ? "without types" : "with types"])
+    }
+
+    private static let directCases: [SwitchCase] = [
+        SwitchCase("oob-interval", "push", shows: "without interval", text),
+        SwitchCase("oob-interval", "always", shows: "with interval", text),
+        SwitchCase("mfa-challenge-types", "off", shows: "without types", firstFactor),
+        SwitchCase("mfa-challenge-types", "on", shows: "with types", firstFactor),
+    ]
+
+    /// The answer to the second call of a client.
+    private static func second(quota: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            try await world.set("okta.rate-limit-quota", String(quota))
+            _ = try await world.call(.get, "/api/v1/users", .apiToken)
+            return try await world.call(.get, "/api/v1/users", .apiToken)
+        }
+    }
+
+    private static let list: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.get, "/api/v1/users", .apiToken)
+    }
+
+    private static let stranger: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        try await world.token(.redeem(try await world.code()), [("origin", "http://evil.example")])
+    }
+
+    private static func signIn(
+        _ status: String, _ login: String = "ada@example.test", _ password: String = "not-a-secret-1"
+    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { world in
+            try await world.perform("set-status", ["user": .string(login), "status": .string(status)])
+            let body = #"{"username":"\#(login)","password":"\#(password)"}"#
+            return try await world.call(.post, "/api/v1/authn", .jsonContent, body)
+        }
+    }
+
+    private static let twoCredentials: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let secret = [("client_secret", Example.serviceSecret)]
+        return try await world.token(.service() + secret, .basic(Example.service, Example.serviceSecret))
+    }
+
+    private static let pushProfile: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        try await world.submit(.authorize.with("scope", "profile"), to: Example.custom + "/par")
+    }
+
+    private static let answerCases: [SwitchCase] = [
+        SwitchCase("rate-limit", "count", shows: "Remaining: 0", second(quota: 1)),
+        SwitchCase("rate-limit", "enforce", failure: "rate-limited", second(quota: 1)),
+        SwitchCase("rate-limit", "off", shows: "no count") {
+            let answer = try await second(quota: 1)($0)
+            return .heard([answer["x-rate-limit-limit"] == nil ? "no count" : "a count"])
+        },
+        SwitchCase("rate-limit-quota", "600", shows: "Limit: 600", list),
+        SwitchCase("rate-limit-quota", "7", shows: "Limit: 7", list),
+        SwitchCase("authn-mfa", "off", shows: #""status":"SUCCESS""#, signIn("ACTIVE")),
+        SwitchCase("authn-mfa", "enrolled", shows: #""status":"MFA_REQUIRED""#, signIn("ACTIVE")),
+        SwitchCase(
+            "authn-mfa", "required", shows: #""status":"MFA_ENROLL""#,
+            signIn("ACTIVE", "cleo@example.test", "not-a-secret-2")),
+        SwitchCase("authn-password-warning", "off", shows: #""status":"SUCCESS""#, signIn("ACTIVE")),
+        SwitchCase("authn-password-warning", "on", shows: #""status":"PASSWORD_WARN""#, signIn("ACTIVE")),
+        SwitchCase("authn-lockout", "hide", failure: "authn-failed", signIn("LOCKED_OUT")),
+        SwitchCase("authn-lockout", "show", shows: #""status":"LOCKED_OUT""#, signIn("LOCKED_OUT")),
+        SwitchCase("error-lists", "codes", failure: "client-credentials-multiple", shows: "401", twoCredentials),
+        SwitchCase("error-lists", "api", failure: "client-credentials-multiple", shows: "400", twoCredentials),
+        SwitchCase("error-lists", "codes", failure: "scope-openid-required", shows: "invalid_scope", pushProfile),
+        SwitchCase("error-lists", "api", failure: "scope-openid-required", shows: "access_denied", pushProfile),
+        SwitchCase("cors", "enforce", failure: "origin-not-redirect", stranger),
+        SwitchCase("cors", "any", shows: #""token_type":"Bearer""#, stranger),
+    ]
+
+    /// What the validator says to an ID token whose `exp` is no number.
+    private static let explain: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        let token = try await world.mint("okta/id", ["claims": ["exp": "soon"]])
+        return try await world.control(
+            .post, "tokens/explain", JSON.object(["token": .string(token), "vendor": "okta"]).text)
+    }
+
+    private static let signedLong: @Sendable (World) async throws -> ReceivedAnswer = { world in
+        try await world.challengeDevice()
+        return try await world.answerChallenge(["expires_in": 300])
+    }
+
+    private static let judgementCases: [SwitchCase] = [
+        SwitchCase("ssws-profile", "okta-verify", failure: "ssws-lifetime", signedLong),
+        SwitchCase("ssws-profile", "devices", shows: "SUCCESS", signedLong),
+        SwitchCase("validator-profile", "documented", shows: "jwt-expiry-missing", explain),
+        SwitchCase("validator-profile", "observed", shows: #""valid":true"#, explain),
+    ]
+}

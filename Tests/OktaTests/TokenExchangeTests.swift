@@ -37,76 +37,6 @@ struct TokenExchangeTests {
 
     // MARK: - On behalf of a user
 
-    @Test("5.1: a service gets a token of the user whose token it has", arguments: Depth.allCases)
-    func onBehalf(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let token = try await world.signIn().text("access_token")
-        let answer = try await onBehalf(world, token)
-        let issued = try answer.text("access_token")
-        answer.expect(
-            200,
-            #"{"token_type":"Bearer","expires_in":3600,"access_token":"\#(issued)","scope":"trips.read","#
-                + #""issued_token_type":"urn:ietf:params:oauth:token-type:access_token"}"#)
-        let claims = answer.claims(of: "access_token")
-        #expect(claims["cid"] == .string(Example.api))
-        #expect(claims["sub"] == "ada@example.test")
-        #expect(claims["uid"] == .string(Example.ada))
-        #expect(claims["auth_time"] == 1_799_999_999)
-        let audience = try await onBehalf(world, token, audience: "x")
-        audience.expect(
-            400,
-            Self.body(
-                "invalid_target", "Token Exchange requests must include a valid audience of the authorization server."),
-            "exchange-audience")
-        #expect(audience.reason == "found audience x; expected api://default")
-        let openid = try await onBehalf(world, token, scope: "openid")
-        openid.expect(
-            400,
-            Self.body(
-                "invalid_scope", "Can't request 'openid' scopes using the Token Exchange flow for a service app."),
-            "exchange-openid")
-        #expect(
-            openid.reason == "found scope openid; expected some of server default's own: trips.read trips.share")
-        let device = try await onBehalf(world, token, "&client_id=\(Example.tv)", as: [])
-        device.expect(
-            400, Self.body("invalid_request", "Only service clients may use on-behalf token exchange."),
-            "exchange-not-service")
-        #expect(device.reason == "found client \(Example.tv), application_type native; expected service")
-    }
-
-    @Test("a member that is not right is named")
-    func members() async throws {
-        let world = try await World()
-        let token = try await world.signIn().text("access_token")
-        func exchange(_ form: String, _ name: String, _ failure: String, because reason: String) async throws {
-            let answer = try await world.token(
-                "\(Self.grant)&scope=trips.read&audience=api://default&\(form)", Self.service)
-            let text = name == "subject_token" || name == "actor_token" ? "is invalid." : "is invalid or not supported."
-            answer.expect(400, Self.body("invalid_request", "'\(name)' \(text)"), failure)
-            #expect(answer.reason == reason)
-        }
-        let (access, id) = ("\(Self.types)access_token", "\(Self.types)id_token")
-        try await exchange(
-            "subject_token_type=\(access)", "subject_token", "exchange-subject",
-            because: "found no subject_token; expected an access token or ID token")
-        try await exchange(
-            "subject_token=\(token)&subject_token_type=x", "subject_token_type", "exchange-subject-type",
-            because: "found subject_token_type x; expected \(access) or \(id)")
-        try await exchange(
-            "subject_token=\(token)&subject_token_type=\(id)", "actor_token", "exchange-actor",
-            because: "found no actor_token beside an ID token; expected a device secret")
-        try await exchange(
-            "subject_token=\(token)&subject_token_type=\(id)&actor_token=x&actor_token_type=y", "actor_token_type",
-            "exchange-actor-type", because: "found actor_token_type y; expected \(Self.deviceSecret)")
-        try await exchange(
-            "subject_token=\(token)&subject_token_type=\(access)&requested_token_type=x", "requested_token_type",
-            "exchange-requested-type", because: "found requested_token_type x; expected \(access), or none")
-        try await exchange(
-            "subject_token=\(token)&subject_token_type=\(access)&requested_token_type=\(Self.types)id-jag",
-            "requested_token_type", "exchange-requested-type",
-            because: "found requested_token_type \(Self.types)id-jag; expected \(access), or none")
-    }
-
     @Test(
         "a token that its own server would not accept is not exchanged",
         arguments: [
@@ -169,19 +99,6 @@ struct TokenExchangeTests {
         #expect(revoked.outcome(of: "subject-revocation") == .failed)
     }
 
-    @Test("the org server exchanges nothing, whatever is requested", arguments: ["", "&requested_token_type=x"])
-    func org(_ requested: String) async throws {
-        let world = try await World()
-        let token = try await world.signIn().text("access_token")
-        let answer = try await onBehalf(world, token, requested, at: Example.org)
-        answer.expect(
-            400,
-            Self.body(
-                "unsupported_grant_type",
-                "'urn:ietf:params:oauth:grant-type:token-exchange' grant type is not supported."), "exchange-org")
-        #expect(answer.reason == "found a token exchange at the org server; expected one at a custom one")
-    }
-
     // MARK: - Between the apps of a device
 
     private func native(_ world: World, _ idToken: String, _ secret: String) async throws -> ReceivedAnswer {
@@ -200,42 +117,6 @@ struct TokenExchangeTests {
     private func refresh(_ world: World, _ answer: ReceivedAnswer, as client: String) async throws -> ReceivedAnswer {
         try await world.token(
             "grant_type=refresh_token&client_id=\(client)&refresh_token=\(try answer.text("refresh_token"))")
-    }
-
-    @Test("5.2: the second app of a device signs its user in with the first one's secret", arguments: Depth.allCases)
-    func deviceSecret(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let (idToken, secret, first) = try await deviceSession(world)
-        let claims = first.claims(of: "id_token")
-        let session = try #require(claims["sid"]?.string)
-        #expect(claims["ds_hash"]?.string?.utf8.count == 22)
-        let second = try await native(world, idToken, secret)
-        second.expect(200)
-        #expect(second.json["issued_token_type"] == .string(Self.types + "access_token"))
-        #expect(second.json["device_secret"] == nil)
-        let signedIn = second.claims(of: "id_token")
-        #expect(signedIn["aud"] == .string(Example.tv))
-        #expect(signedIn["sub"] == .string(Example.ada))
-        #expect(signedIn["sid"] == .string(session))
-        #expect(signedIn["nonce"] == nil)
-        func introspect() async throws -> ReceivedAnswer {
-            try await world.submit("client_id=\(Example.tv)&token=\(secret)", to: Example.custom + "/introspect")
-        }
-        try await introspect().expect(
-            200,
-            #"{"active":true,"sid":"\#(session)","token_type":"urn:x-oath:params:oauth:token-type:device-secret","#
-                + #""exp":1807776000}"#)
-        try await refresh(world, second, as: Example.tv).expect(200)
-        try await world.submit("client_id=\(Example.native)&token=\(secret)", to: Example.custom + "/revoke").expect(
-            200, "")
-        try await introspect().expect(200, #"{"active":false}"#)
-        for (answer, client) in [(first, Example.native), (second, Example.tv)] {
-            try await refresh(world, answer, as: client).expect(
-                400, Self.body("invalid_grant", "The refresh token is invalid or expired."), "refresh-token-invalid")
-        }
-        let ended = try await native(world, idToken, secret)
-        ended.expect(400, Self.gone, "exchange-subject-expired")
-        #expect(ended.outcome(of: "subject-session") == .failed)
     }
 
     @Test(
@@ -282,13 +163,5 @@ struct TokenExchangeTests {
         let (idToken, secret, _) = try await deviceSession(world)
         try await world.perform("end-sessions", ["user": .string(Example.ada), "tokens": true]).expect(200)
         try await native(world, idToken, secret).expect(400, Self.gone, "exchange-subject-expired")
-    }
-
-    @Test("device sessions survive a restart")
-    func restart() async throws {
-        let world = try await World.restartable()
-        let (idToken, secret, _) = try await deviceSession(world)
-        let again = try world.restarted()
-        try await native(again, idToken, secret).expect(200)
     }
 }

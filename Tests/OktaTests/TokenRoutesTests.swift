@@ -43,42 +43,6 @@ struct TokenRoutesTests {
         #expect(try await app.refresh(answer.member("refresh_token")).failure == "refresh-token-invalid")
     }
 
-    @Test(
-        "6: a code needs its verifier, its redirect URI, its client and its server, within 300 s",
-        arguments: Depth.allCases)
-    func refusedCodes(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let app = AppClient.native(world)
-        let code = try await app.code()
-        let other = try await app.redeem(code, verifier: String(repeating: "x", count: 43))
-        other.expect(400, Self.grant("PKCE verification failed."), "pkce-failed")
-        #expect(other.why.contains("expected \(Example.challenge)"), "\(other.why)")
-        try await app.redeem(code, verifier: nil).expect(
-            400, Self.grant("PKCE code verifier is required by the application.", "invalid_request"),
-            "pkce-verifier-missing")
-        try await app.redeem(code, redirectURI: "com.example.app:/x").expect(
-            400,
-            Self.grant(
-                "The 'redirect_uri' does not match the redirection URI used in the authorization request."),
-            "redirect-uri-mismatch")
-        try await app.redeem(code, at: Example.org).expect(
-            400, Self.grant("The grant was issued for another authorization server.", "invalid_request"),
-            "code-other-server")
-        try await AppClient.spa(world).redeem(code).expect(
-            400,
-            Self.grant(
-                "The grant was issued to another client. Please make sure the 'client_id' matches the one used at the authorize request."
-            ), "code-other-client")
-        try await app.redeem("nope").expect(400, Self.codeInvalid, "code-invalid")
-        // None of these tries has used it up.
-        try await app.redeem(code).expect(200)
-        let late = try await app.code()
-        try await world.advance("301s")
-        let answer = try await app.redeem(late)
-        answer.expect(400, Self.codeInvalid, "code-invalid")
-        #expect(answer.why.contains("301 s old; expected less than 300 s"), "\(answer.why)")
-    }
-
     @Test("a verifier without a challenge, and a user who is no longer active, get nothing")
     func furtherCodes() async throws {
         let world = try await World()
@@ -104,124 +68,216 @@ struct TokenRoutesTests {
         try await app.lifecycle("unsuspend")
         try await app.redeem(suspended).expect(200)
     }
+}
 
-    @Test("11: a service acts for itself", arguments: Depth.allCases)
-    func service(_ depth: Depth) async throws {
-        let service = AppClient.service(try await World(depth))
-        let items: AppClient.Items = [("grant_type", "client_credentials"), ("scope", "trips.read")]
-        let answer = try await service.post("token", items)
-        answer.expect(200)
-        #expect(answer.json.object?.map(\.name) == ["token_type", "expires_in", "access_token", "scope"])
-        let claims = answer.read("access_token").claims
-        #expect(claims?["sub"] == .string(Example.service) && claims?["uid"] == nil && claims?["auth_time"] == nil)
-        let org = try await service.post("token", items, at: Example.org)
-        org.expect(
-            401,
-            Self.grant(
-                "Client Credentials requests to the Org Authorization Server must use the private_key_jwt token_endpoint_auth_method.",
-                "invalid_client"), "org-client-method")
-        #expect(org.why.contains("found client_secret_basic; expected private_key_jwt"), "\(org.why)")
+@Suite("Okta's refresh tokens")
+struct RefreshTests {
+    private static let invalid =
+        #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#
+
+    @Test("keep the newest of a family when several are replaced in a row")
+    func chain() async throws {
+        let world = try await World()
+        let app = AppClient.spa(world)
+        var tokens = [try await app.browserTokens().member("refresh_token")]
+        for _ in 0..<3 { tokens.append(try await app.refresh(tokens.last ?? "").member("refresh_token")) }
+        #expect(Set(tokens).count == 4)
+        // Within the leeway each of them yields the newest.
+        for token in tokens.dropLast() { #expect(try await app.refresh(token).member("refresh_token") == tokens.last) }
+        #expect(try await app.isActive(tokens[3]))
     }
 
-    @Test("scopes of services are their server's own, granted, and need no user")
-    func serviceScopes() async throws {
+    @Test("end after seven days without use at a custom server, after 90 days at the org server")
+    func ends() async throws {
         let world = try await World()
-        let service = AppClient.service(world)
-        func ask(_ scope: String?) async throws -> ReceivedAnswer {
-            try await service.post(
-                "token", [("grant_type", "client_credentials")] + (scope.map { [("scope", $0)] } ?? []))
+        let app = AppClient.native(world)
+        let (custom, org) = (try await app.tokens(), try await app.tokens(at: Example.org))
+        let (token, orgToken) = (custom.member("refresh_token"), org.member("refresh_token"))
+        for _ in 0..<15 {
+            try await world.advance("\(6 * 86_400)s")
+            try await app.refresh(token).expect(200)
         }
-        try await ask(nil).expect(400, Self.grant("No scopes were requested.", "invalid_scope"), "scope-missing")
-        for scope in ["nope", "openid", "trips.read okta.users.read"] {
-            try await ask(scope).expect(
-                400,
-                Self.grant(
-                    "One or more scopes are not configured for the authorization server resource.", "invalid_scope"),
-                "scope-unknown")
-        }
-        try await ask("trips.read trips.share").expect(
-            400,
-            Self.grant(
-                "The following scopes require user consent and cannot be granted for the client credentials grant type: [trips.share].",
-                "consent_required"), "consent-required-service")
-        let path = Example.org + "/token"
-        func ops(_ scope: String, as client: String = Example.ops) async throws -> ReceivedAnswer {
-            let assertion = Assertion(id: nil, for: path).changed {
-                ($0.claims["iss"], $0.claims["sub"]) = (.string(client), .string(client))
-            }
-            return try await AppClient(world: world, credentials: try assertion.items).post(
-                "token", [("grant_type", "client_credentials"), ("scope", scope)], at: Example.org)
-        }
-        let granted = try await ops("okta.users.read okta.apps.read")
-        granted.expect(200)
-        #expect(granted.json["scope"] == "okta.users.read")
-        #expect(granted.read("access_token").claims?["aud"] == .string(Example.base))
-        try await ops("okta.apps.read").expect(
-            400, Self.grant("You are not allowed any of the requested scopes.", "consent_required"), "org-scopes")
-        try await ops("okta.users.read", as: Example.service).expect(
-            400, Self.grant("You are not allowed any of the requested scopes.", "consent_required"), "org-scopes")
+        // 90 days have passed.
+        let late = try await app.refresh(orgToken, at: Example.org)
+        late.expect(400, Self.invalid, "refresh-token-invalid")
+        #expect(late.why.contains("2027-04-15T08:00:00.000Z"), "\(late.why)")
+        try await world.advance("\(7 * 86_400 - 1)s")
+        try await app.refresh(token).expect(200)
+        try await world.advance("\(7 * 86_400)s")
+        let unused = try await app.refresh(token)
+        unused.expect(400, Self.invalid, "refresh-token-invalid")
+        #expect(unused.why.contains("expected a use within 7 days"), "\(unused.why)")
+        // Until then, the org server's token does not need any use.
+        let next = try await app.tokens(at: Example.org).member("refresh_token")
+        try await world.advance("\(90 * 86_400 - 1)s")
+        try await app.refresh(next, at: Example.org).expect(200)
     }
 
-    @Test("a password gets tokens while its user is active")
-    func password() async throws {
+    @Test("a successor ends with the first one")
+    func successors() async throws {
         let world = try await World()
-        let web = AppClient.web(world)
-        func ask(_ name: String, _ password: String, scope: String? = "openid profile offline_access") async throws
-            -> ReceivedAnswer
-        {
-            let items: AppClient.Items = [("grant_type", "password"), ("username", name), ("password", password)]
-            return try await web.post("token", items + (scope.map { [("scope", $0)] } ?? []))
-        }
-        let answer = try await ask("ada@example.test", "not-a-secret-1")
-        answer.expect(200)
-        #expect(answer.read("id_token").claims?["amr"] == ["pwd"] && answer.read("id_token").claims?["nonce"] == nil)
-        #expect(answer.json["refresh_token"] != nil)
-        try await ask("ADA@example.test", "not-a-secret-1").expect(200)
-        let wrong = Self.grant("The credentials provided were invalid.")
-        let cases = [
-            ("ada@example.test", "not-a-secret-2", "found another password"), ("nobody", "x", "found username nobody"),
-            ("ben@example.test", "not-a-secret-3", "SUSPENDED; expected ACTIVE"),
-        ]
-        for (name, password, reason) in cases {
-            let answer = try await ask(name, password)
-            answer.expect(400, wrong, "password-wrong")
-            #expect(answer.why.contains(reason), "\(answer.why)")
-            #expect(!answer.why.contains(password) || password == "x")
-        }
-        try await ask("ada@example.test", "not-a-secret-1", scope: nil).expect(
-            400, Self.grant("No scopes were requested.", "invalid_scope"), "scope-missing")
-        try await web.post("token", [("grant_type", "password"), ("username", "a"), ("scope", "openid")]).expect(
-            400, Self.grant("The required parameter 'password' is missing.", "invalid_request"), "parameter-missing")
-        try await web.lifecycle("expire_password")
-        try await ask("ada@example.test", "not-a-secret-1").expect(
-            400, Self.grant("Password has expired."), "password-expired")
-        try await ask("ada@example.test", "x").expect(400, wrong, "password-wrong")
+        try await world.set("okta.refresh-rotation", "on")
+        let app = AppClient.native(world)
+        var token = try await app.tokens(at: Example.org).member("refresh_token")
+        try await world.advance("\(89 * 86_400)s")
+        token = try await app.refresh(token, at: Example.org).member("refresh_token")
+        try await world.advance("86399s")
+        #expect(try await app.isActive(token, at: Example.org))
+        try await world.advance("1s")
+        try await app.refresh(token, at: Example.org).expect(400, Self.invalid, "refresh-token-invalid")
+    }
+}
+
+@Suite("Okta introspects and revokes tokens")
+struct IntrospectionTests {
+    private static let inactive = #"{"active":false}"#
+
+    @Test("a token without jti counts as never revoked, wherever it is used")
+    func unnamed() async throws {
+        let world = try await World()
+        let token = try await world.mint("okta/access", ["claims": ["jti": nil]])
+        let app = AppClient.native(world)
+        try await app.userinfo(token).expect(200)
+        #expect(try await app.introspect(token).json["active"] == true)
     }
 
-    @Test("a grant is named, served and the client's own")
-    func grantTypes() async throws {
+    @Test("everything else is inactive, and the journal says why")
+    func inactive() async throws {
         let world = try await World()
-        let web = AppClient.web(world)
-        let custom =
-            "authorization_code, refresh_token, password, client_credentials, urn:ietf:params:oauth:grant-type:device_code, "
-            + "urn:ietf:params:oauth:grant-type:token-exchange, "
-            + "urn:okta:params:oauth:grant-type:otp, urn:okta:params:oauth:grant-type:oob, "
-            + "http://auth0.com/oauth/grant-type/mfa-otp, http://auth0.com/oauth/grant-type/mfa-oob"
-        try await web.post("token", []).expect(
-            400,
-            Self.grant("The token request must specify a 'grant_type'. Valid values: [\(custom)]", "invalid_request"),
-            "grant-type-missing")
-        try await web.post("token", [("grant_type", "magic")]).expect(
-            400,
-            Self.grant(
-                "The authorization grant type is not supported by the authorization server. Configured grant types: [\(custom)]",
-                "unsupported_grant_type"), "grant-type-unsupported")
-        try await web.post("token", [("grant_type", "client_credentials")]).expect(
-            400,
-            Self.grant(
-                "The client is not authorized to use the provided grant type. Configured grant types: [authorization_code, refresh_token, password]",
-                "unauthorized_client"), "grant-type-not-allowed")
-        try await web.post("token", [("grant_type", "authorization_code")]).expect(
-            400, Self.grant("The required parameter 'code' is missing.", "invalid_request"), "parameter-missing")
+        let app = AppClient.native(world)
+        let tokens = try await app.tokens()
+        let token = tokens.member("access_token")
+        let broken = String(token.dropLast(2)) + (token.hasSuffix("AA") ? "BA" : "AA")
+        for (text, check) in [
+            ("nope", "refresh-token-active"), ("a.b", "parts"), (broken, "signature"),
+            (try await world.mint("okta/access", ["defect": "unknown-kid"]), "key-published"),
+            (try await world.mint("okta/access", ["defect": "wrong-issuer"]), "issuer"),
+        ] {
+            let answer = try await app.introspect(text)
+            answer.expect(200, Self.inactive)
+            #expect(answer.outcome(of: check) == .noted, "\(check): \(answer.findings)")
+        }
+        try await app.introspect(tokens.member("refresh_token"), at: Example.org).expect(200, Self.inactive)
+        try await world.advance("3600s")
+        for name in ["access_token", "id_token"] {
+            let answer = try await app.introspect(tokens.text(name))
+            answer.expect(200, Self.inactive)
+            #expect(answer.outcome(of: "expiry") == .noted)
+        }
+        let nothing = try await app.post("introspect", [])
+        nothing.expect(
+            400, #"{"error":"invalid_request","error_description":"The 'token' parameter is required."}"#,
+            "token-parameter-missing")
+        #expect(nothing["content-type"] == "application/json")
+    }
+
+    @Test("an access token is revoked alone, by its own client only")
+    func revocation() async throws {
+        let world = try await World()
+        let app = AppClient.native(world)
+        let tokens = try await app.tokens()
+        let token = tokens.member("access_token")
+        let other = try await AppClient.spa(world).revoke(token)
+        other.expect(200, "")
+        #expect(other.outcome(of: "token-of-client") == .noted)
+        #expect(try await app.isActive(token))
+        try await AppClient.spa(world).revoke(tokens.member("refresh_token")).expect(200, "")
+        try await app.revoke(tokens.member("refresh_token"), at: Example.org).expect(200, "")
+        #expect(try await app.isActive(tokens.member("refresh_token")))
+        for _ in 0..<2 { try await app.revoke(token).expect(200, "") }
+        let answer = try await app.introspect(token)
+        answer.expect(200, Self.inactive)
+        #expect(answer.outcome(of: "token-revoked") == .noted)
+        let userinfo = try await app.userinfo(token)
+        userinfo.expect(401, "", "access-token-revoked")
+        #expect(userinfo.why.contains("revoked; expected a token that was not revoked"), "\(userinfo.why)")
+        try await app.refresh(tokens.member("refresh_token")).expect(200)
+        for text in ["nope", "a.b.c", tokens.member("id_token")] { try await app.revoke(text).expect(200, "") }
+        #expect(try await app.isActive(tokens.member("id_token")))
+        try await app.post("revoke", []).expect(
+            400, #"{"error":"invalid_request","error_description":"The 'token' parameter is required."}"#,
+            "token-parameter-missing")
+    }
+
+    @Test("a minted token can be revoked too")
+    func minted() async throws {
+        let world = try await World()
+        let app = AppClient.native(world)
+        let token = try await world.mint("okta/access", ["client": .string(Example.native)])
+        #expect(try await app.isActive(token))
+        try await app.revoke(token).expect(200, "")
+        #expect(try await !app.isActive(token))
+    }
+}
+
+@Suite("Okta's logout")
+struct LogoutTests {
+    private static let logout = Example.custom + "/logout"
+
+    /// A browser with a session, and the ID token of its user.
+    private func signedIn(_ depth: Depth = .pipeline) async throws -> (Browser, String) {
+        var browser = Browser(try await World(depth))
+        let code = try await browser.get(Parameters.authorize.target()).expectCode()
+        let tokens = try await browser.redeem(code)
+        return (browser, try #require(tokens.json["id_token"]?.string))
+    }
+
+    private func target(_ items: [(String, String)]) -> String { "\(Self.logout)?\(items.text)" }
+
+    @Test("other hints and addresses are refused on a page", arguments: Depth.allCases)
+    func refusals(_ depth: Depth) async throws {
+        var (browser, token) = try await signedIn(depth)
+        try await browser.get(Self.logout).expectPage(
+            400, "id-token-hint-missing", "The required parameter 'id_token_hint' is missing.",
+            because: "there is no id_token_hint")
+        try await browser.get(target([("id_token_hint", "x.y")])).expectPage(
+            400, "id-token-hint-invalid", "The id token is invalid.", because: "found")
+        let access = try await browser.world.mint("okta/access", ["client": .string(Example.native)])
+        try await browser.get(target([("id_token_hint", access)])).expectPage(
+            400, "id-token-hint-invalid", "The id token is invalid.", because: "expected an ID token, whose jti begins")
+        let org = try await browser.world.mint("okta/id", ["client": .string(Example.native), "server": "org"])
+        try await browser.get(target([("id_token_hint", org)])).expectPage(
+            400, "id-token-hint-invalid", "The id token is invalid.", because: "key-published: found")
+        try await browser.get(
+            target([("id_token_hint", token), ("post_logout_redirect_uri", "https://evil.example/")])
+        ).expectPage(
+            400, "post-logout-uri-illegal",
+            "The 'post_logout_redirect_uri' parameter must be a Logout redirect URI in the client app settings.",
+            because: "found https://evil.example/; expected com.example.app:/logout")
+        // Nothing has changed.
+        try await browser.get(Parameters.authorize.with([("prompt", "none")]).target()).expectCode()
+    }
+}
+
+@Suite("Okta's pushed authorization requests")
+struct PushedRequestTests {
+    private static let par = Example.custom + "/par"
+    private static let invalid = "The authorize request_uri is invalid."
+
+    private func push(_ browser: inout Browser, _ query: Parameters = .authorize) async throws -> String {
+        let answer = try await browser.post(Self.par, query)
+        let id = try #require(answer.json["request_uri"]?.string)
+        #expect(id.wholeMatch(of: /urn:okta:[A-Za-z0-9_-]{59}/) != nil)
+        answer.expect(200, #"{"request_uri":"\#(id)","expires_in":3600}"#)
+        return id
+    }
+
+    private func named(_ id: String, by client: String = Example.native) -> Parameters {
+        [("client_id", client), ("request_uri", id)]
+    }
+
+    @Test("an error is an answer, too, and a failure that is armed reaches the client")
+    func errors() async throws {
+        var browser = Browser(try await World())
+        let first = named(try await push(&browser, .authorize.with([("prompt", "none")])))
+        let refused = try await browser.get(first.target())
+        #expect(refused.failure == "login-required")
+        #expect(refused["location"]?.hasPrefix("com.example.app:/callback?error=login_required&") == true)
+        try await browser.get(first.target()).expectPage(
+            400, "request-uri-invalid", Self.invalid, because: "has been used")
+        let second = named(try await push(&browser))
+        try await browser.world.arm("access-denied", at: "authorize")
+        let armed = try await browser.get(second.target())
+        #expect(armed["location"]?.hasPrefix("com.example.app:/callback?error=access_denied&") == true)
     }
 }

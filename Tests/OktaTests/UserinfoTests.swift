@@ -2,14 +2,16 @@ import JSON
 import Support
 import Testing
 import Tokens
+import Understudy
 
 @Suite("Okta's userinfo")
 struct UserinfoTests {
-    private static func challenge(_ error: String, _ text: String) -> String {
-        "Bearer error=\"\(error)\", error_description=\"\(text)\""
+    private static func challenge(_ error: String, _ text: String, at server: String = Example.custom) -> String {
+        "Bearer authorization_uri=\"\(Example.base)\(server)/authorize\", realm=\"\(Example.base)\", "
+            + "scope=\"openid\", error=\"\(error)\", error_description=\"\(text)\", resource=\"\(server)/userinfo\""
     }
 
-    private static let invalid = challenge("invalid_token", "The access token is invalid")
+    private static let invalid = challenge("invalid_token", "The access token is invalid.")
 
     private func expect(
         _ answer: ReceivedAnswer, _ status: Int, _ failure: String, _ challenge: String,
@@ -17,46 +19,6 @@ struct UserinfoTests {
     ) {
         answer.expect(status, "", failure, sourceLocation: sourceLocation)
         #expect(answer["www-authenticate"] == challenge, sourceLocation: sourceLocation)
-    }
-
-    @Test("14: tells about a token's user, and challenges whoever has none", arguments: Depth.allCases)
-    func userinfo(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let app = AppClient.native(world)
-        let token = try await app.tokens("openid profile email groups").member("access_token")
-        let body =
-            #"{"sub":"00uunderstudyada0001","name":"Ada L","nickname":"","given_name":"Ada","family_name":"L","#
-            + #""preferred_username":"ada@example.test","locale":"en-US","zoneinfo":"UTC","updated_at":1798761600,"#
-            + #""email":"ada@example.test","email_verified":true,"groups":["Everyone"]}"#
-        // Several times, since a token that was seen before takes another way.
-        for _ in 0..<3 { try await app.userinfo(token).expect(200, body) }
-        let post = try await world.call(.post, Example.custom + "/userinfo", [("authorization", "Bearer \(token)")])
-        post.expect(200, body)
-        #expect(post["content-type"] == "application/json;charset=UTF-8")
-        let missing = try await world.call(.get, Example.custom + "/userinfo")
-        expect(missing, 401, "access-token-missing", Self.challenge("invalid_request", "The access token is missing"))
-        let narrow = try await app.tokens("openid").member("access_token")
-        try await app.userinfo(narrow).expect(200, #"{"sub":"00uunderstudyada0001"}"#)
-        for isAnswered in [true, false] {
-            if !isAnswered { try await world.set("okta.userinfo-openid-alone", "off") }
-            let scope = isAnswered ? "trips.read" : "openid"
-            let poor = isAnswered ? try await world.mint("okta/access", ["scopes": ["trips.read"]]) : narrow
-            let refused = try await app.userinfo(poor)
-            expect(
-                refused, 403, "scope-insufficient",
-                Self.challenge(
-                    "insufficient_scope",
-                    "The access token must provide access to at least one of these scopes - profile, email, address or "
-                        + "phone"
-                ))
-            #expect(refused["expires"] == "0")
-            let expected = "profile or email or address or phone" + (isAnswered ? " or openid" : "")
-            #expect(refused.why.contains("found \(scope); expected \(expected)"), "\(refused.why)")
-        }
-        try await world.advance("3600s")
-        let late = try await app.userinfo(token)
-        expect(late, 401, "access-token-expired", Self.invalid)
-        #expect(late.outcome(of: "expiry") == .failed)
     }
 
     @Test("tells what the scopes and the profile say")
@@ -86,24 +48,6 @@ struct UserinfoTests {
         #expect(profile["nickname"] == "Do" && profile["locale"] == "de-DE")
     }
 
-    @Test(
-        "refuses a token that is not its own, and says why",
-        arguments: [
-            ("unknown-kid", "key-published", "never published here"), ("missing-kid", "key-published", "found no kid"),
-            ("bad-signature", "signature", "does not match"), ("alg-none", "algorithm", "unsigned"),
-            ("public-key-as-secret", "algorithm", "RS256"), ("wrong-issuer", "issuer", "--public-base"),
-        ])
-    func defects(_ defect: String, _ check: String, _ phrase: String) async throws {
-        let world = try await World()
-        let token = try await world.mint("okta/access", ["defect": .string(defect)])
-        for _ in 0..<3 {
-            let answer = try await AppClient.native(world).userinfo(token)
-            expect(answer, 401, "access-token-invalid", Self.invalid)
-            #expect(answer.outcome(of: check) == .failed, "\(answer.findings)")
-            #expect(answer.findings.contains { $0.description.contains(phrase) }, "\(answer.why)")
-        }
-    }
-
     @Test("refuses an ID token, another server's token, and one of another sandbox")
     func strangers() async throws {
         let world = try await World()
@@ -113,7 +57,9 @@ struct UserinfoTests {
         expect(id, 401, "access-token-invalid", Self.invalid)
         #expect(id.why.contains("expected an access token"), "\(id.why)")
         let org = try await app.userinfo(tokens.member("access_token"), at: Example.org)
-        expect(org, 401, "access-token-invalid", Self.invalid)
+        expect(
+            org, 401, "access-token-invalid",
+            Self.challenge("invalid_token", "The access token is invalid.", at: Example.org))
         #expect(org.why.contains("It is a key of server default"), "\(org.why)")
         #expect(try await app.userinfo(tokens.member("access_token"), at: "/oauth2/nope/v1").failure == "as-not-found")
         // Both sandboxes have the keys of the fixtures, but not the same address.
@@ -149,5 +95,258 @@ struct UserinfoTests {
         let same = try await app.userinfo(next)
         expect(same, 401, "access-token-invalid", Self.invalid)
         #expect(same.outcome(of: "signature") == .failed)
+    }
+}
+
+/// A backend that trusts the emulated issuer: it fetches the issuer's keys inside the process.
+@Suite("A backend that trusts Okta's tokens")
+struct TrustTests {
+    private static let me = "/ims/v1/me"
+
+    /// Enrolls the user of the issuer, which the fixtures onboard wherever this server is.
+    private static func trust(
+        in world: World, under prefix: String = "", _ fields: World.Fields = []
+    ) async throws {
+        let json = ("content-type", "application/json")
+        let user: JSON = [
+            "email": "ada@example.test", "tenant": "sso", "enterprise_id": "ada@example.test", "activate": true,
+        ]
+        let enrolled = try await world.bare(
+            .post, prefix + "/_understudy/state/ims/enroll-user", fields + [json], user.text)
+        #expect(enrolled.status == 200, "\(enrolled.text)")
+    }
+
+    @Test("signs a user in with keys that it fetches from the issuer", arguments: Depth.allCases)
+    func named(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        try await Self.trust(in: world, under: "/~\(world.name)")
+        let token = try await AppClient.native(world).tokens().member("access_token")
+        let answer = try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
+        answer.expect(200)
+        #expect(answer.json["enterprise_id"] == "ada@example.test", "\(answer.text)")
+        let fetched = world.sandbox.journal.entries().filter { $0.record.route == "keys.list" }
+        #expect(fetched.map(\.request.target) == ["/oauth2/default/v1/keys"])
+        // The fetched keys serve the next call.
+        try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")]).expect(200)
+        #expect(world.sandbox.journal.entries().count { $0.record.route == "keys.list" } == 1)
+    }
+
+    @Test("does so in the default sandbox, and in one that is named by path or host")
+    func forms() async throws {
+        let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
+        for (prefix, host) in [("", nil), ("/~\(world.name)", nil), ("", "\(world.name)-b.localhost")]
+            as [(String, String?)]
+        {
+            let fields = host.map { [("host", $0)] } ?? []
+            try await Self.trust(in: world, under: prefix, fields)
+            let minted = try await world.bare(.post, prefix + "/_understudy/tokens/okta/access", fields)
+            let token = try #require(minted.json["token"]?.string, "\(minted.text)")
+            let answer = try await world.bare(.get, prefix + Self.me, fields + [("authorization", "Bearer \(token)")])
+            #expect(answer.status == 200, "\(answer.text) \(minted.text)")
+        }
+    }
+
+    @Test("refuses tokens of a key that has left, of another server and of another sandbox's issuer")
+    func refused() async throws {
+        let world = try await World()
+        try await Self.trust(in: world, under: "/~\(world.name)")
+        func me(_ order: JSONObject) async throws -> ReceivedAnswer {
+            let token = try await world.mint("okta/access", order)
+            return try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
+        }
+        try await me([:]).expect(200)
+        #expect(try await me(["server": "org", "header": ["typ": "JWT"]]).failure == "issuer-unknown")
+        #expect(try await me(["defect": "unknown-kid"]).failure == "kid-unknown")
+        let elsewhere = try await me([
+            "claims": ["iss": "http://127.0.0.1:8080/oauth2/default"], "header": ["typ": "JWT"],
+        ])
+        #expect(elsewhere.failure == "issuer-unknown")
+        #expect(
+            elsewhere.findings.contains { $0.note?.contains("--public-base says which address that is") == true },
+            "\(elsewhere.findings)")
+        let literal = try await me(["claims": ["iss": "{base}/oauth2/default"], "header": ["typ": "JWT"]])
+        #expect(literal.failure == "issuer-unknown")
+    }
+
+    @Test("enrolls the user at the first call, in the scenario for that", arguments: Depth.allCases)
+    func scenario(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        try await world.control(.put, "scenarios", #"{"scenario":"ims-user-of-another-issuer"}"#).expect(200)
+        let app = AppClient.native(world)
+        let token = try await app.tokens().member("access_token")
+        for _ in 1...2 {
+            let answer = try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
+            answer.expect(200)
+            #expect(answer.json["enterprise_id"] == "ada@example.test", "\(answer.text)")
+        }
+        let stranger = try await world.mint("ims/user")
+        try await world.call(.get, Self.me, [("authorization", "Bearer \(stranger)")]).expect(200)
+    }
+
+    @Test("notices a rotation when the cool-down is over")
+    func rotation() async throws {
+        let world = try await World()
+        try await Self.trust(in: world, under: "/~\(world.name)")
+        func me() async throws -> ReceivedAnswer {
+            let token = try await world.mint("okta/access")
+            return try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
+        }
+        try await me().expect(200)
+        try await world.control(.post, "keys/okta/default/replace")
+        try await me().expect(200)
+        try await world.control(.post, "keys/okta/default/replace")
+        #expect(try await me().failure == "kid-unknown")
+        try await world.advance("30s")
+        try await me().expect(200)
+    }
+}
+
+/// Claims that a server adds to tokens or sets in them.
+@Suite("Okta's own claims")
+struct OwnClaimTests {
+    private static func set(_ order: JSON, in world: World) async throws -> ReceivedAnswer {
+        try await world.control(.post, "state/okta/set-claims", order.text)
+    }
+
+    private static func rules(in world: World) async throws -> JSON? {
+        try await world.control(.get, "state/okta").json["server_rules"]
+    }
+
+    @Test("8.1: tokens have the constants, the journal says which, and [] ends them", arguments: Depth.allCases)
+    func constants(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let app = AppClient.native(world)
+        let order: JSON = [
+            "claims": [
+                ["name": "nonce", "in": "id", "value": "wrong"], ["name": "role", "in": "id", "value": "admin"],
+                ["name": "auth_time", "in": "id", "value": .null],
+            ]
+        ]
+        let set = try await Self.set(order, in: world)
+        #expect(set.status == 200 && set.json["server"] == "default" && set.json["policies"] == .null, "\(set.text)")
+        let token = try await app.tokens()
+        let claims = try #require(token.read("id_token").claims)
+        #expect(claims["nonce"] == "wrong" && claims["role"] == "admin" && claims["auth_time"] == nil)
+        #expect(token.read("access_token").claims?["role"] == nil)
+        #expect(
+            world.masked(try #require(token.entry))["intervention"]
+                == [["set_claims": "nonce, role, auth_time", "of": "id"]])
+        let key = try #require(
+            try await Self.keys(in: world).first { $0.id == token.read("id_token").header?["kid"]?.string })
+        #expect(token.read("id_token").signature(by: key, algorithm: .rs256).outcome == .passed)
+        try await Self.set(["claims": []], in: world).expect(
+            200, #"{"server":"default","policies":null,"claims":[]}"#)
+        let plain = try await app.tokens()
+        #expect(plain.read("id_token").claims?["nonce"] == "n1")
+        #expect(world.masked(try #require(plain.entry))["intervention"] == nil)
+        try await Self.set([:], in: world).expect(200)
+        #expect(try await Self.rules(in: world) == [])
+    }
+
+    private static func keys(in world: World) async throws -> [VerificationKey] {
+        try await world.call(.get, Example.custom + "/keys").json["keys"]?.array?.map { try VerificationKey.jwk($0) }
+            ?? []
+    }
+
+    @Test("8.2: claims of both tokens end at the server's own checks, and are in the state", arguments: Depth.allCases)
+    func both(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let app = AppClient.native(world)
+        let past = JSON(World.exampleMoment - 3600)
+        try await Self.set(["claims": [["name": "exp", "value": past]]], in: world).expect(200)
+        #expect(
+            try await Self.rules(in: world)
+                == [["server": "default", "claims": [["name": "exp", "value": past, "always": true]]]])
+        let answer = try await app.tokens()
+        #expect(answer.read("id_token").claims?["exp"] == past && answer.read("access_token").claims?["exp"] == past)
+        let hash = Base64URL.encode(Digest.sha256(Array(answer.member("access_token").utf8)).prefix(16))
+        #expect(answer.read("id_token").claims?["at_hash"] == .string(hash))
+        let used = try await app.userinfo(answer.member("access_token"))
+        #expect(used.status == 401 && used.failure == "access-token-expired")
+        try await world.control(.post, "reset")
+        #expect(try await Self.rules(in: world) == [])
+    }
+
+    @Test("a scenario or fault sets claims, so that the third refresh gives a bad token")
+    func fault() async throws {
+        let world = try await World()
+        let app = AppClient.native(world)
+        let fault: JSON = [
+            "vendor": "okta", "route": "token.create", "when": ["form": ["grant_type": "refresh_token"]], "call": 3,
+            "do": ["set-claims": ["claims": [["name": "sub", "in": "id", "value": .null]]]],
+        ]
+        try await world.control(.put, "faults", fault.text).expect(200)
+        let token = try await app.tokens().member("refresh_token")
+        for call in 1...4 {
+            let answer = try await app.refresh(token)
+            #expect((answer.read("id_token").claims?["sub"] == nil) == (call >= 3))
+            guard call == 3 else { continue }
+            let intervention = world.masked(try #require(answer.entry))["intervention"]
+            #expect(intervention?[0] == "armed fault at call 3: do set-claims")
+            #expect(intervention?[1] == ["set_claims": "sub", "of": "id"])
+        }
+        let archive = try await world.control(.get, "journal?format=har")
+        #expect(archive.text.contains("set claims sub, of id"), "\(archive.text.suffix(2000))")
+    }
+
+    @Test("claims that were set outlive a restart")
+    func restart() async throws {
+        let world = try await World.restartable()
+        try await Self.set(["claims": [["name": "role", "in": "access", "value": "admin"]]], in: world).expect(200)
+        let again = try world.restarted()
+        #expect(try await AppClient.native(again).tokens().read("access_token").claims?["role"] == "admin")
+    }
+
+    @Test("claims of the fixtures are in tokens, introspection, userinfo and minted tokens alike")
+    func fixtures() async throws {
+        let fixtures = try OwnFixtures()
+        let claims = """
+            audience: "api://default"
+                claims:
+                  - { name: teams, in: access, value: groups(contains very) }
+                  - { name: department, value: user.profile.department, scope: profile }
+                  - { name: shown, in: id, value: { a: 1 }, always: false }
+            """
+        try fixtures.put(
+            "okta/accounts.yaml",
+            [
+                ("audience: \"api://default\"", claims),
+                ("first_name: \"Ada\"", "first_name: \"Ada\"\n    profile: { department: \"Flight\" }"),
+            ])
+        let world = try await World(on: Stage(fixtures.emulator(of: "okta")))
+        let app = AppClient.native(world)
+        let answer = try await app.tokens()
+        let (access, id) = (answer.read("access_token").claims, answer.read("id_token").claims)
+        #expect(access?["teams"] == ["Everyone"] && access?["department"] == "Flight")
+        #expect(id?["department"] == "Flight" && id?["shown"] == nil && id?["teams"] == nil)
+        let described = try await app.introspect(answer.member("access_token"))
+        #expect(
+            described.json["department"] == "Flight" && described.json["teams"] == ["Everyone"], "\(described.text)")
+        let shown = try await app.userinfo(answer.member("access_token"))
+        #expect(shown.json["shown"] == ["a": 1] && shown.json["department"] == "Flight" && shown.json["teams"] == nil)
+        let minted = CompactToken(try await world.mint("okta/access", ["scopes": "openid profile"]))
+        #expect(minted.claims?["department"] == "Flight" && minted.claims?["teams"] == ["Everyone"])
+        #expect(try await app.tokens("openid").read("access_token").claims?["department"] == nil)
+    }
+
+    @Test(
+        "claims that cannot be are refused with their place",
+        arguments: [
+            (#"{"claims":{}}"#, "claims: found a mapping; expected a list"),
+            (#"{"claims":[{"name":"a"}]}"#, "member “value” is missing"),
+            (#"{"claims":[{"name":"a","in":"refresh","value":1}]}"#, "[0].in: “refresh” is not one of access, id"),
+            (#"{"claims":[{"name":"a","value":"groups(like x)"}]}"#, "expected groups(), groups(starts-with TEXT)"),
+            (#"{"server":"defalt","claims":[]}"#, "did you mean “default”?"),
+            (
+                #"{"claims":[{"name":"a","value":"\#(String(repeating: "x", count: 8192))"}]}"#,
+                "bytes; expected at most 8192"
+            ),
+        ])
+    func refused(_ order: String, _ message: String) async throws {
+        let world = try await World()
+        let answer = try await world.control(.post, "state/okta/set-claims", order)
+        #expect(answer.status == 400)
+        #expect(answer.json["error"]?["message"]?.string?.contains(message) == true, "\(answer.text)")
+        #expect(try await Self.rules(in: world) == [])
     }
 }

@@ -1,4 +1,4 @@
-"""Sandboxes whose Bloomreach customers are counted up, so that whoever reads one sees which changes it holds."""
+"""Sandboxes whose Bloomreach customers are counted up, so that a reader of one sees which changes it holds."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ class Answer:
 
 
 class Caller:
-    """One connection, made anew after a loss; asks once."""
+    """One connection, reopened after a loss; asks once."""
 
     def __init__(self, port: int, timeout: float = 30):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
@@ -67,7 +67,7 @@ class Sandbox:
         return f"customer-{index:06}@example.test"
 
     def counter(self, index: int) -> str:
-        """The counters stand far from each other."""
+        """The counters are far apart."""
         return self.customer(index * self.customers // COUNTERS)
 
     def update(self, customer: str, number: int) -> dict:

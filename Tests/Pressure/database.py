@@ -18,7 +18,7 @@ class Database:
         return self.place.url() if isinstance(self.place, Postgres) else str(self.place)
 
     def rest(self) -> list[str]:
-        """The stored sandboxes, but `default`, whose mark tells sessions from before a reset."""
+        """The stored sandboxes, but `default`, whose mark distinguishes sessions from before a reset."""
         if isinstance(self.place, Postgres):
             return [name for name, in self.place.query(
                 "SELECT DISTINCT sandbox FROM understudy.records WHERE sandbox <> 'default'")]

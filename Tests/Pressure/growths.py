@@ -88,6 +88,10 @@ def account(number: int, **members) -> dict:
     return {"id": f"00u{number}", "login": f"u{number}@x.test", "created": NOW, **members}
 
 
+def client(number: int, **members) -> dict:
+    return {"id": f"0oa{number}", "application_type": "web", "methods": ["none"], "grants": [], **members}
+
+
 def phone(number: int) -> dict:
     return {"id": f"sms{number}", "user": f"00u{number}", "type": "sms", "phone": "1"}
 
@@ -185,6 +189,16 @@ IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
     ("okta", "factors"): (16_000, lambda n: okta(many(account, n), many(phone, n))),
     ("okta", "factors of one user"): (16_000, lambda n: okta(
         [account(0)], many(lambda i: {**phone(i), "user": "00u0"}, n))),
+    ("okta", "clients"): (10_000, lambda n: okta(clients=many(client, n))),
+    ("okta", "clients[].methods"): (40_000, lambda n: okta(clients=[client(0, methods=["none"] * n)])),
+    ("okta", "clients[].redirect_uris"): (40_000, lambda n: okta(
+        clients=[client(0, redirect_uris=many(lambda i: f"http://localhost/{i}", n))])),
+    ("okta", "clients[].post_logout_redirect_uris"): (40_000, lambda n: okta(
+        clients=[client(0, post_logout_redirect_uris=many(lambda i: f"http://localhost/{i}", n))])),
+    ("okta", "clients[].grants"): (40_000, lambda n: okta(clients=[client(0, grants=many(lambda i: f"g{i}", n))])),
+    ("okta", "clients[].granted_scopes"): (40_000, lambda n: okta(
+        clients=[client(0, granted_scopes=many(lambda i: f"s{i}", n))])),
+    ("okta", "groups"): (10_000, lambda n: okta(groups=many(lambda i: {"id": f"00g{i}", "name": f"g{i}"}, n))),
     ("okta", "trusted_origins"): (1000, lambda n: okta(trusted_origins=many(
         lambda i: {"origin": f"http://h{i}.test"}, n))),
     ("okta", "keys"): (16_000, lambda n: okta(keys=[{"issuer": "default", "keys": []}] * n)),
@@ -200,10 +214,24 @@ IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
         [account(0)], consents=[consent(0, scopes=many(lambda i: f"s{i}", n))])),
     ("okta", "used_ids"): (16_000, lambda n: okta(used_ids=many(
         lambda i: {"kind": "assertion", "owner": "c", "id": f"i{i}", "until": LATER}, n))),
+    ("okta", "revoked_ids"): (16_000, lambda n: okta(revoked_ids=many(
+        lambda i: {"kind": "revocation", "owner": "", "id": f"i{i}", "until": LATER}, n))),
     ("okta", "transactions"): (10_000, lambda n: okta(many(account, n), many(phone, n), transactions=many(
         lambda i: {"number": i + 1, "factor": f"sms{i}", "user": f"00u{i}", "created": NOW}, n))),
-    ("okta", "claim_overrides[].claims"): (500, lambda n: okta(
-        claim_overrides=[{"of": "id", "claims": {f"c{i}": i for i in range(n)}}])),
+    ("okta", "clients[].assigned.users"): (40_000, lambda n: okta(
+        clients=[client(0, assigned={"users": many(lambda i: f"u{i}", n)})])),
+    ("okta", "clients[].assigned.groups"): (40_000, lambda n: okta(
+        clients=[client(0, assigned={"groups": many(lambda i: f"g{i}", n)})])),
+    ("okta", "server_rules[].claims"): (150, lambda n: okta(server_rules=[
+        {"server": "default", "claims": many(lambda i: {"name": f"c{i}", "value": i}, n)}])),
+    ("okta", "server_rules[].policies"): (150, lambda n: okta(server_rules=[
+        {"server": "default", "policies": many(lambda i: {"name": f"p{i}"}, n)}])),
+    ("okta", "server_rules[].policies[].clients"): (500, lambda n: okta(server_rules=[
+        {"server": "default", "policies": [{"name": "p", "clients": many(lambda i: f"c{i}", n)}]}])),
+    ("okta", "server_rules[].policies[].grants"): (500, lambda n: okta(server_rules=[
+        {"server": "default", "policies": [{"name": "p", "grants": ["password"] * n}]}])),
+    ("okta", "server_rules[].policies[].scopes"): (500, lambda n: okta(server_rules=[
+        {"server": "default", "policies": [{"name": "p", "scopes": many(lambda i: f"s{i}", n)}]}])),
 }
 
 # Lists with a limit per sandbox: longer ones are rejected, which must not take long either.
@@ -228,7 +256,9 @@ POPULATED = {
         many(owner, n), many(lambda i: {"id": i + 1, "customer": f"e{i}", "username": f"u{i}"}, n)),
     "okta": lambda n: okta(
         many(account, n), many(phone, min(n, 10_000)), grants=many(grant, n), consents=many(consent, n),
-        claim_overrides=[{"of": "id", "claims": {"a": 1}}], transactions=many(
+        groups=many(lambda i: {"id": f"00g{i}", "name": f"n{i}"}, min(n, 10_000)),
+        server_rules=[{"server": "default", "claims": [{"name": "a", "value": 1}], "policies": [
+            {"name": "p", "clients": ["c"], "grants": ["password"], "scopes": ["s"]}]}], transactions=many(
             lambda i: {"number": i + 1, "factor": f"sms{i}", "user": f"00u{i}", "created": NOW}, min(n, 10_000))),
 }
 
@@ -270,6 +300,8 @@ ACTIONS: dict[tuple[str, str], dict] = {
     ("okta", "deny-device"): {"user_code": "BCDFGHJK"},
     ("okta", "expire-device"): {"user_code": "BCDFGHJK"},
     ("okta", "trusted-origin"): {"origin": "http://new.test"},
+    ("okta", "add-client"): {"redirect_uris": ["http://localhost:5173/"]},
+    ("okta", "add-redirect-uri"): {"client": "0oaunderstudyspa0001", "uri": "http://localhost:5173/"},
     ("okta", "add-user"): {"login": "new@x.test"},
     ("okta", "remove-user"): SOMEBODY,
     ("okta", "set-status"): {**SOMEBODY, "status": "DEPROVISIONED"},
@@ -282,7 +314,10 @@ ACTIONS: dict[tuple[str, str], dict] = {
     ("okta", "factor-code"): SOMEBODY,
     ("okta", "consent"): {**NATIVE, "scopes": ["trips.share"]},
     ("okta", "revoke-consent"): NATIVE,
-    ("okta", "claim-override"): {"claims": {"nonce": "wrong"}},
+    ("okta", "add-group"): {"name": "New"},
+    ("okta", "assign-client"): {"client": "0oaunderstudyspa0001", "users": ["ada@example.test"]},
+    ("okta", "set-policies"): {"policies": [{"name": "All"}]},
+    ("okta", "set-claims"): {"claims": [{"name": "nonce", "value": "wrong"}]},
     ("okta", "drill-keys"): {"issuer": "default", "drill": "overlap"},
 }
 

@@ -27,7 +27,7 @@ class History:
         return list(itertools.accumulate(self.changes, self.after, initial=self.base))
 
     def newest(self, seen) -> int | None:
-        """After how many changes it stood like that: the most, if two numbers lead to the same state."""
+        """After how many changes it was in that state: the most, if two numbers lead to the same state."""
         states = self.states()
         return next((count for count in range(len(states) - 1, -1, -1) if states[count] == seen), None)
 

@@ -58,7 +58,7 @@ class Postgres:
         return f"postgres://understudy:{password}@127.0.0.1:{port or self.port}/{database}"
 
     def start(self) -> None:
-        """Starts it, and waits until it answers; what a killed one leaves behind may take a moment."""
+        """Starts it, and waits until it answers; the remains of a killed one may take a moment."""
         end = time.monotonic() + 30
         while True:
             with open(self.log, "a") as log:

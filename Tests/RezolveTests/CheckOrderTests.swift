@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -131,6 +132,120 @@ struct CheckOrderTests {
         }
         for check in ["api-key", "auth-key", "token-present", "parts", "algorithm"] {
             #expect(answer.outcome(of: check) == .passed, "\(check)")
+        }
+    }
+}
+
+@Suite("Rezolve's failures")
+struct FailureTests {
+    /// The six reasons that the vendor masks, and the device check.
+    private static let masked: [(failure: String, fields: World.Fields, path: String)] = [
+        ("masked-api-key", World.Fields().bearer(Example.jwtAda), Example.addresses),
+        ("masked-no-auth-key", .keyX.bearer(Example.jwtAda), Example.addresses),
+        ("masked-token-missing", .keyN, Example.addresses),
+        ("masked-signature", .keyN.bearer("not.a.token"), Example.addresses),
+        (
+            "masked-missing-fields",
+            .keyN.bearer((try? Forged.token(claims: Forged.adaClaims(user: nil))) ?? "").device(Example.device),
+            Example.addresses
+        ),
+        ("masked-other-user", .ada, Example.ben + "/addressbook"),
+        ("masked-device-mismatch", .keyN.bearer(Example.jwtAda).device("another"), Example.addresses),
+    ]
+
+    @Test("what the staging servers say of wrong bodies", arguments: validations)
+    func validation(
+        _ method: String, _ path: String, _ body: String, _ code: String, _ items: String, _ failure: String
+    ) async throws {
+        let world = try await World()
+        try await world.set("rezolve.message-style", "staging")
+        let answer = try await world.call(try #require(.init(method)), Example.ada + path, .ada, body)
+        answer.expect(
+            400, #"{"type":"Bad Request","code":"\#(code)","message":"Validation error: [\#(items)]"}"#, failure)
+    }
+
+    private static let missing = "body-missing-fields"
+    private static let wrongType = "body-wrong-type"
+    private static let nullName = "Type mismatch. Expected String but got Null. - #/name"
+    private static let emptyName = "Expected value to have a minimum length of 1 but was 0. - #/name"
+
+    /// An invalid body by route, with the code and message that the staging servers answer.
+    private static let validations = [
+        ("POST", "/phonebook", #"{"name":"x"}"#, "3", "Required property phone was not present. - #", missing),
+        ("PUT", "/phonebook/phone-1", "{}", "6", "Required properties name, phone were not present. - #", missing),
+        (
+            "POST", "/phonebook", #"{"phone":true,"name":null}"#, "3",
+            nullName + ", Type mismatch. Expected String but got Boolean. - #/phone", wrongType
+        ),
+        (
+            "PUT", "/phonebook/phone-1", #"{"name":null,"phone":[]}"#, "6",
+            nullName + ", Type mismatch. Expected String but got Array. - #/phone", wrongType
+        ),
+        ("PUT", "/phonebook/phone-1", #"{"name":"","phone":"+1555"}"#, "6", emptyName, "body-too-short"),
+        (
+            "POST", "/phonebook", #"{"name":""}"#, "3", "Required property phone was not present. - #, " + emptyName,
+            missing
+        ),
+        (
+            "POST", "/addressbook", #"{"city":1,"zip":{}}"#, "5",
+            "Type mismatch. Expected String but got Number. - #/city, "
+                + "Type mismatch. Expected String but got Object. - #/zip",
+            wrongType
+        ),
+        (
+            "PUT", "/profile", #"{"use_data_for_marketing":"yes","name":null}"#, "5",
+            nullName + ", Type mismatch. Expected Boolean but got String. - #/use_data_for_marketing", wrongType
+        ),
+        (
+            "POST", "/wallet", "{}", "3",
+            "Required properties short_name, pan, pan6, pan4, brand, type, name_on_card, expires_on, "
+                + "address_id, valid_from were not present. - #",
+            missing
+        ),
+        (
+            "PUT", "/wallet/card-1", #"{"short_name":"x"}"#, "3",
+            "Required properties name_on_card, address_id were not present. - #", missing
+        ),
+        (
+            "PUT", "/wallet/card-1", #"{"short_name":null,"name_on_card":"x","address_id":"address-1"}"#, "3",
+            "Type mismatch. Expected String but got Null. - #/short_name", wrongType
+        ),
+    ]
+}
+
+@Suite("Rezolve's routes")
+struct RouteTests {
+    @Test(
+        "a path is found through repeated slashes, a slash at the end and escapes",
+        arguments: [
+            "/api//v1/partner/317//customer/entity123/addressbook",
+            "/api/v1/partner/317/customer/entity123/addressbook/",
+            "/api/v1/partner/317/customer/entity%3123/addressbook",
+            "//api/v1/partner/317/customer/entity123/addressbook",
+            "/api/v1/partner/317/customer/entity123/addressbook?page=1",
+        ])
+    func spellings(_ path: String) async throws {
+        let world = try await World()
+        try await world.call(.get, path, .ada).expect(200, "[\(Example.address1)]")
+    }
+
+    private static let commerce =
+        " belongs to the commerce part of Rezolve, which is not emulated; expected a path that “understudy routes” lists"
+
+    @Test(
+        "the commerce part says that it is not offered, whatever the method",
+        arguments: [
+            "/api/v2/partner/317/customer/entity123/cart", "/api/v3/partner", "/api/v4/partner/317/orders",
+            "/api/v1/device", "/admin/inventory/x", "/api/v1/search", "/api/v1/search/products?q=x",
+            "/api/v3/external/callback", "//api/v1//device/",
+        ])
+    func notOffered(_ path: String) async throws {
+        let world = try await World()
+        for method in [HTTPRequest.Method.get, .post] {
+            let answer = try await world.call(method, path, .ada)
+            answer.expect(404, Example.notFound, "route-not-offered")
+            let reason = answer.entry?.explanation ?? ""
+            #expect(reason.hasSuffix(Self.commerce), "\(reason)")
         }
     }
 }

@@ -23,24 +23,6 @@ struct MintingTests {
                 == Example.seedJWT)
     }
 
-    @Test("the journal names the mistake with the secret")
-    func diagnosis() async throws {
-        let world = try await World()
-        let token = try await world.mint("rezolve/login", ["defect": "secret-base64-decoded"])
-        let answer = try await world.call(.get, Example.addresses, .keyN.bearer(token).device(Example.device))
-        answer.expectDenied("masked-signature")
-        #expect(answer.outcome(of: "secret-base64-decoded") == .noted)
-    }
-
-    @Test("a logout token is over already, unless told otherwise")
-    func logoutToken() async throws {
-        let world = try await World()
-        let token = try await world.mint("rezolve/logout")
-        #expect(CompactToken(token).claims?["exp"] == 1_799_999_940)
-        try await world.call(.get, Example.addresses, .keyN.bearer(token).device(Example.device)).expectExpired()
-        #expect(try await world.mint("rezolve/logout", ["expires_in": 1800]) == Example.jwtAda)
-    }
-
     @Test("every member of an order shows in the token")
     func members() async throws {
         let world = try await World()
@@ -124,5 +106,171 @@ struct MintingTests {
         #expect(try await verdict(["device_id": "another"])?["failure"] == "masked-device-mismatch")
         #expect(try await verdict(["entity": "entity456"])?["failure"] == "masked-other-user")
         #expect(try await verdict(["partner": "3"])?["failure"] == "masked-signature")
+    }
+}
+
+/// The one-line reason names the cause.
+@Suite("Rezolve's reasons")
+struct ReasonTests {
+    @Test("a secret that was encoded, or changed by decoding, is masked too")
+    func masked() async throws {
+        let world = try await World()
+        let encoded = Base64URL.encode(Array(Example.secret.utf8))
+        for key in [encoded, "x " + encoded] {
+            try await world.call(.get, Example.addresses + "?note=" + encoded, Self.apiKey(key))
+                .expect(403, Example.denied, "masked-api-key")
+        }
+        let journal = try await world.control(.get, "journal").text
+        #expect(!journal.contains(encoded) && !journal.contains(Example.secret))
+    }
+
+    private static func list(_ token: @escaping @Sendable () throws -> String)
+        -> @Sendable (World) async throws -> ReceivedAnswer
+    {
+        { try await $0.call(.get, Example.addresses, .keyN.bearer(try token()).device(Example.device)) }
+    }
+
+    private static func list(_ fields: World.Fields) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.call(.get, Example.addresses, fields) }
+    }
+
+    private static func ping(_ token: @escaping @Sendable () throws -> String)
+        -> @Sendable (World) async throws -> ReceivedAnswer
+    {
+        { try await $0.call(.get, "/v2/credentials/ping", World.Fields().bearer(try token())) }
+    }
+
+    private static func apiKey(_ value: String) -> World.Fields {
+        [("x-rezolve-partner-apikey", value)].bearer(Example.jwtAda).device(Example.device)
+    }
+
+    private static let decoded = Base64URL.decodeLeniently(Array(Example.secret.utf8)) ?? []
+
+    private static func signed(_ secret: [UInt8], _ claims: String = Forged.adaClaims()) throws -> String {
+        let input =
+            Base64URL.encode(Array(Forged.loginHeader.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
+        let key = try SigningKey.secret(secret)
+        return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs512))
+    }
+
+    private static let signatures: [Mistake] = [
+        Mistake(
+            "secret base64-decoded", says: "partner 317", "when the secret is base64-decoded first",
+            by: list { try signed(decoded) }),
+        Mistake(
+            "secret base64-decoded, at RUA", says: "partner 317", "when the secret is base64-decoded first",
+            by: ping { try signed(decoded) }),
+        Mistake(
+            "white space added", says: "white space is added at the ends of the secret",
+            by: list { try signed(Array((Example.secret + "\n").utf8)) }),
+        Mistake(
+            "another partner's key, at RUA", says: "partner 317", "matches the secret of partner 3",
+            by: ping { try signed(Array("secret".utf8)) }),
+        Mistake(
+            "api key as token", says: "api key of partner 317", "x-rezolve-partner-apikey",
+            by: list { Example.apiKeyN }),
+        Mistake(
+            "auth key as token", says: "auth key of partner 317", "never sent", hides: [Example.secret],
+            by: list { Example.secret }),
+    ]
+
+    private static let keys: [Mistake] = [
+        Mistake(
+            "a JWT as api key", says: "a JWT", "belongs in Authorization", hides: [Example.jwtAda],
+            by: list(apiKey(Example.jwtAda))),
+        Mistake(
+            "an auth key as api key", says: "auth key", "never sent", hides: [Example.secret],
+            by: list(apiKey(Example.secret))),
+        Mistake("a partner id as api key", says: "the id of partner 317", by: list(apiKey("317"))),
+        Mistake(
+            "an api key in capitals", says: "differs from the api key of partner 317",
+            by: list(apiKey(Example.apiKeyN.uppercased()))),
+        Mistake(
+            "an api key in quotes", says: "differs from the api key of partner 317",
+            by: list(apiKey("\"\(Example.apiKeyN)\""))),
+        Mistake(
+            "an api key in base64", says: "the api key of partner 317 in base64",
+            by: list(apiKey(Base64URL.encode(Array(Example.apiKeyN.utf8))))),
+        Mistake(
+            "an auth key in base64 as api key", says: "the auth key of partner 317 in base64", "never sent",
+            hides: [Example.secret, Base64URL.encode(Array(Example.secret.utf8))],
+            by: list(apiKey(Base64URL.encode(Array(Example.secret.utf8))))),
+        Mistake("a token in the query", says: "no Authorization header, but access_token in the query") {
+            try await $0.call(.get, Example.addresses + "?access_token=" + Example.jwtAda, .keyN)
+        },
+        Mistake("an empty api key", says: "empty") { try await $0.call(.get, Example.addresses, apiKey("")) },
+        Mistake(
+            "another partner's api key, at RUA", says: "api key of partner 3", "api key of partner 317", "entity123"
+        ) {
+            try await $0.call(.get, "/v2/credentials/ping", .keyS.bearer(Example.jwtAda))
+        },
+    ]
+
+    private static let claims: [Mistake] = [
+        Mistake(
+            "swapped claims", says: "user-1001", "entity123", "swapped",
+            by: list { try Forged.token(claims: Forged.adaClaims(entity: #""user-1001""#, user: #""entity123""#)) }),
+        Mistake(
+            "the partner's id for the user's", says: "user-1001", "317", "partner-entity-id = any",
+            by: list { Example.jwtV2Bug.isEmpty ? "" : try Forged.token(claims: Forged.adaClaims(user: "317")) }),
+        Mistake(
+            "a customer whom nobody registered, at RUA", says: "nobody", "registered",
+            by: ping { try Forged.token(claims: Forged.adaClaims(entity: #""nobody""#, user: #""x""#)) }),
+        Mistake("a registration JWT at RUA", says: "registration JWT", "user-2001", by: ping { Example.regNew }),
+        Mistake(
+            "an empty member", says: #"found """#, "non-empty string",
+            by: list { try Forged.token(claims: Forged.adaClaims(device: #""""#)) }),
+        Mistake(
+            "a name that is too long", says: "256 characters", "1 to 255 characters",
+            by: list { try Forged.token(claims: Forged.adaClaims(user: "\"\(String(repeating: "u", count: 256))\"")) }),
+        Mistake(
+            "exp beyond every clock", says: "9007199254740993", "above 2^53",
+            by: list { try Forged.token(claims: Forged.adaClaims(exp: "9007199254740993")) }),
+        Mistake(
+            "exp in milliseconds, of which none may be so many", says: "looks like milliseconds",
+            "2027-01-15T08:30:00Z", "1800 s"
+        ) {
+            try await $0.set("rezolve.max-lifetime-seconds", "1800")
+            return try await list { try Forged.token(claims: Forged.adaClaims(exp: "1800001800000")) }($0)
+        },
+    ]
+
+    private static let bodies: [Mistake] = [
+        Mistake("no body at RUA", says: "the body is empty, not a JSON object") {
+            try await $0.call(.post, "/v2/credentials/login", .keyN)
+        },
+        Mistake("members of RUA", says: "there is no member password", "deviceId is a JSON number, not a string") {
+            try await $0.call(
+                .post, "/v2/credentials/login", .keyN, #"{"username":"ada@example.test","deviceId":1}"#)
+        },
+        Mistake("members of core", says: "name is a JSON null, not a string", "phone has 3 characters") {
+            try await $0.call(.post, Example.ada + "/phonebook", .ada, #"{"name":null,"phone":"555"}"#)
+        },
+    ]
+
+    @Test("names the cause, both sides, and no secret", arguments: signatures + keys + claims + bodies)
+    func reason(_ mistake: Mistake) async throws { try await mistake.check(in: World()) }
+
+    @Test("a token is explained by the same words", arguments: signatures.prefix(3))
+    func explained(_ mistake: Mistake) async throws {
+        let world = try await World()
+        let answer = try await mistake.send(world)
+        let fields = answer.entry?.request.fields.values(of: .authorization) ?? []
+        let token = String((fields.first ?? "").dropFirst("Bearer ".count))
+        let explained = try await world.control(
+            .post, "tokens/explain", JSON.object(["token": .string(token), "vendor": "rezolve"]).text)
+        let findings = explained.json["verdicts"]?[0]?["findings"]?.array ?? []
+        let note = findings.first { $0["check"] == "signature" }?["note"]?.string ?? ""
+        #expect(note.contains(mistake.phrases.last ?? ""), "\(note)")
+    }
+
+    @Test("an exp in milliseconds that passes leaves a note", arguments: [Example.addresses, "/v2/credentials/ping"])
+    func milliseconds(_ path: String) async throws {
+        let token = try Forged.token(claims: Forged.adaClaims(exp: "1800001800000"))
+        let answer = try await World().call(.get, path, .keyN.bearer(token).device(Example.device))
+        answer.expect(200)
+        let note = answer.findings.first { $0.check == "milliseconds-exp" }
+        #expect(note?.outcome == .noted)
+        #expect(note?.note?.contains("exp looks like milliseconds") == true)
     }
 }

@@ -100,21 +100,6 @@ struct RUATests {
             .expect(401, invalid("Token is invalid."), "rua-token-invalid")
     }
 
-    @Test("an empty device id is refused wherever a session begins")
-    func emptyDevice() async throws {
-        let world = try await World()
-        let body = #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#
-        try await world.call(.post, "/v2/credentials/login", .keyN, Example.login.replacing("dev-1", with: ""))
-            .expect(400, body, "rua-body-invalid")
-        let entity =
-            try await world.call(.post, "/v2/credentials/register/guest", .keyN).json["sdkEntity"]?.string ?? ""
-        let guest = #"{"deviceId":"","entityId":"\#(entity)"}"#
-        try await world.call(.post, "/v2/credentials/register/guest", .keyN, guest).expect(
-            400, body, "rua-body-invalid")
-        try await world.call(.post, "/api/v2/authentication/login/guest", .keyN.bearer(Example.regNew), guest)
-            .expect(400, Example.malformed, "body-too-short")
-    }
-
     @Test("details change what is sent, and nobody is found by the old ones any more")
     func details() async throws {
         let world = try await World()
@@ -130,7 +115,7 @@ struct RUATests {
         ).expect(201)
         let taken = try await world.call(.put, "/v1/user/details", session, #"{"phone":"+15550109"}"#)
         #expect(taken.failure == "rua-user-exists")
-        #expect(taken.entry?.explanation == "user 1002 has the phone +15550109 already; expected one that nobody has")
+        #expect(taken.entry?.explanation == "user 1002 has the phone +15550109 already; expected an unused one")
         #expect(
             try await world.call(.put, "/v1/user/details", session, #"{"phone":7}"#).failure == "rua-body-invalid")
         let state = try await world.control(.get, "state/rezolve")
@@ -180,46 +165,6 @@ struct RUATests {
             .post, "/v2/credentials/login", .keyN, Example.login.replacing("dev-1", with: "dev-2")
         ).expect(200)
         try await world.call(.get, ping, .keyN.bearer(other)).expect(200)
-    }
-
-    @Test("sign-ins are counted")
-    func counter() async throws {
-        let world = try await World()
-        for times in 1...3 {
-            try await world.call(.post, "/v2/credentials/login", .keyN, Example.login)
-                .expect(200, Example.ruaAda(timesLoggedIn: "\(times)"))
-        }
-        try await world.call(.get, "/v1/credentials/confirm/000000/1001", .keyN)
-            .expect(200, Example.ruaAda(timesLoggedIn: "3"))
-    }
-
-    @Test("a registered user is a customer, signs in unconfirmed, and is confirmed by the code")
-    func registration() async throws {
-        let world = try await World()
-        let answer = try await world.call(
-            .post, "/v2/credentials/register", .keyN,
-            #"{"username":"c@example.test","password":"not-a-secret-2","firstName":"C","lastName":"D","#
-                + #""phone":"+15550101","email":"c@example.test"}"#)
-        let entity = try #require(answer.json["sdkEntity"]?.string)
-        answer.expect(
-            201,
-            #"{"id":1002,"username":"c@example.test","title":null,"firstName":"C","lastName":"D","#
-                + #""email":"c@example.test","phone":"+15550101","language":"en","sdkEntity":"\#(entity)","#
-                + #""sdkPartner":"317","createdAt":"2027-01-15T08:00:00.000","updatedAt":"2027-01-15T08:00:00.000","#
-                + #""enabled":true,"partnerId":"317","applicationId":null,"timesLoggedIn":null,"#
-                + #""roles":[{"role":"ROLE_USER"}],"socialProviders":null,"guest":false,"accountNonExpired":true,"#
-                + #""accountNonLocked":true,"credentialsNonExpired":true,"timezone":"GMT"}"#)
-        let login = try await world.call(
-            .post, "/v2/credentials/login", .keyN,
-            #"{"username":"c@example.test","password":"not-a-secret-2","deviceId":"d"}"#)
-        login.expect(200)
-        let token = CompactToken(String(try #require(login["authorization"]).dropFirst(7)))
-        #expect(token.claims?["partner_entity_id"] == "rua-1002")
-        let profile = try await world.call(
-            .get, "/api/v1/partner/317/customer/\(entity)/profile",
-            .keyN.authorization(login["authorization"] ?? "").device("d"))
-        #expect(profile.json["email"] == "c@example.test")
-        try await world.call(.get, "/v1/credentials/confirm/000000/1002", .keyN).expect(200)
     }
 
     @Test("a user without a name is named by the phone")
@@ -283,26 +228,6 @@ struct RUATests {
             400, #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#, "rua-body-invalid")
     }
 
-    @Test("a password is changed by who knows it, and tokens stay valid")
-    func passwords() async throws {
-        let world = try await World()
-        let fields = World.Fields.keyN.bearer(Example.jwtAda)
-        for body in ["{}", #"{"currentPassword":"not-a-secret-1"}"#, #"{"newPassword":"x"}"#] {
-            #expect(try await world.call(.post, password, fields, body).failure == "rua-body-invalid")
-        }
-        try await world.call(
-            .post, password, fields, #"{"currentPassword":"not-a-secret-1","newPassword":"not-a-secret-9"}"#
-        ).expect(200, "{}")
-        #expect(
-            try await world.call(.post, "/v2/credentials/login", .keyN, Example.login).failure
-                == "rua-wrong-credentials")
-        try await world.call(
-            .post, "/v2/credentials/login", .keyN,
-            Example.login.replacing("not-a-secret-1", with: "not-a-secret-9")
-        ).expect(200)
-        try await world.call(.get, ping, fields).expect(200)
-    }
-
     @Test("a forgotten password leaves one entry in the journal, with a note of the mail")
     func forgotten() async throws {
         let world = try await World()
@@ -325,14 +250,79 @@ struct RUATests {
             try await world.call(.post, "/v1/credentials/forget", .keyS, #"{"email":"ada@example.test"}"#).failure
                 == "rua-user-not-found")
     }
+}
 
-    @Test("only a guest of the partner signs in as one", arguments: ["entity123", "nobody"])
-    func noGuest(_ entity: String) async throws {
+/// The tokens that open a guest's session on core.
+@Suite("Rezolve's guest login")
+struct GuestLoginTests {
+    private let path = "/api/v2/authentication/login/guest"
+
+    /// A guest's entity id and the body that signs the guest in.
+    private func guest(_ world: World) async throws -> (entity: String, body: String) {
+        let guest = try await world.call(.post, "/api/v2/authentication/register/guest", .keyN)
+        let entity = try #require(guest.json["sdkEntity"]?.string)
+        return (entity, #"{"deviceId":"dev-1","entityId":"\#(entity)"}"#)
+    }
+
+    private func token(_ entity: String, user: String? = nil) throws -> String {
+        try Forged.token(claims: Forged.adaClaims(entity: #""\#(entity)""#, user: #""\#(user ?? entity)""#))
+    }
+
+    @Test("the guest's own login JWT needs its device; a registration JWT does not")
+    func tokens() async throws {
         let world = try await World()
-        let body = #"{"deviceId":"dev-1","entityId":"\#(entity)"}"#
+        let (entity, body) = try await guest(world)
+        let own = World.Fields.keyN.bearer(try token(entity))
+        try await world.call(.post, path, own, body).expectDenied("masked-device-mismatch")
+        try await world.call(.post, path, own.device(Example.device), body).expect(200)
+        try await world.call(.post, path, .keyN.bearer(Example.regNew), body).expect(200)
+    }
+
+    @Test("another's login JWT is another's, whatever its device")
+    func otherLogin() async throws {
+        let world = try await World()
+        let (entity, body) = try await guest(world)
+        try await world.call(.post, path, .ada, body).expectDenied("masked-other-user")
+        try await world.call(.post, path, .keyN.bearer(Example.jwtAda), body).expectDenied("masked-other-user")
+        let wrongUser = World.Fields.keyN.bearer(try token(entity, user: "user-1001")).device(Example.device)
+        try await world.call(.post, path, wrongUser, body).expectDenied("masked-other-user")
+        let unknown = World.Fields.keyN.bearer(try token("nobody")).device(Example.device)
+        try await world.call(.post, path, unknown, body).expectDenied("masked-other-user")
+    }
+
+    @Test("token and content are judged in the order of all routes")
+    func order() async throws {
+        let world = try await World()
+        let (entity, body) = try await guest(world)
+        try await world.call(.post, path, World.Fields().bearer(Example.regNew), body).expectDenied("masked-api-key")
+        try await world.call(.post, path, .keyN, body).expectDenied("masked-token-missing")
+        try await world.call(.post, path, .keyS.bearer(Example.regNew), body).expectDenied("masked-signature")
+        let own = World.Fields.keyN.bearer(try token(entity)).device(Example.device)
+        try await world.call(.post, path, own, "{").expect(400, Example.malformed, "body-malformed")
+        #expect(try await world.call(.post, path, own, "{}").failure == "body-missing-fields")
         #expect(
-            try await world.call(.post, "/v2/credentials/register/guest", .keyN, body).failure == "rua-user-not-found")
-        try await world.call(.post, "/api/v2/authentication/login/guest", .keyN.bearer(Example.regNew), body)
-            .expectDenied("masked-other-user")
+            try await world.call(.post, path, own, #"{"deviceId":1,"entityId":"x"}"#).failure == "masked-other-user")
+        try await world.freeze(at: 1_800_001_800)
+        try await world.call(.post, path, .keyN.bearer(Example.regNew), body).expectExpired()
+    }
+
+    @Test("a guest of another partner is no guest here")
+    func otherPartner() async throws {
+        let world = try await World()
+        let guest = try await world.call(.post, "/api/v2/authentication/register/guest", .keyS)
+        let entity = try #require(guest.json["sdkEntity"]?.string)
+        try await world.call(
+            .post, path, .keyN.bearer(Example.regNew), #"{"deviceId":"dev-1","entityId":"\#(entity)"}"#
+        ).expectDenied("masked-other-user")
+    }
+
+    @Test("registering a guest takes an api key and an object, or nothing")
+    func registration() async throws {
+        let world = try await World()
+        let path = "/api/v2/authentication/register/guest"
+        try await world.call(.post, path).expectDenied("masked-api-key")
+        try await world.call(.post, path, [("x-rezolve-partner-apikey", "123jlklk")]).expectDenied("masked-api-key")
+        for body in ["", "{}", #"{"anything":1}"#] { try await world.call(.post, path, .keyN, body).expect(200) }
+        try await world.call(.post, path, .keyN, "[]").expect(400, Example.malformed, "body-malformed")
     }
 }

@@ -26,7 +26,6 @@ extension VendorConformance {
             }
             return route.route.hasPrefix("rua.") ? "rua-api-key-missing" : "masked-api-key"
         }
-        vendor.judgedFile = RezolveFailure.judgedFile
         vendor.switches = SwitchCase.all
         vendor.plays = ScenarioPlay.all
         vendor.actions = [

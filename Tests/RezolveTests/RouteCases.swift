@@ -1,4 +1,5 @@
 import Support
+import Testing
 
 /// A successful call of each route.
 extension RouteCase {
@@ -109,5 +110,224 @@ extension RouteCase {
         RouteCase(
             "rua.logout", .post, "/v1/user/logout", fields: .keyN.bearer(Example.jwtAda),
             answer: "{}"),
+    ]
+}
+
+/// The effect of each value of each switch (section 8 of the vendor's spec).
+extension SwitchCase {
+    private static func list(_ token: String, device: String? = Example.device)
+        -> @Sendable (World) async throws -> ReceivedAnswer
+    {
+        { world in
+            let fields = World.Fields.keyN.bearer(token)
+            return try await world.call(.get, Example.addresses, device.map(fields.device) ?? fields)
+        }
+    }
+
+    private static func list(claims: String, header: String = Forged.loginHeader)
+        -> @Sendable (World) async throws -> ReceivedAnswer
+    {
+        { try await list(Forged.token(header: header, claims: claims))($0) }
+    }
+
+    private static func authorization(_ value: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.call(.get, Example.addresses, .keyN.authorization(value).device(Example.device)) }
+    }
+
+    static let all = tokenCases + timeCases + deviceCases + schemeCases + stateCases + bodyCases + shapeCases
+
+    private static let tokenCases: [SwitchCase] = [
+        SwitchCase(
+            "auth-header", "required", failure: "masked-missing-fields",
+            list(claims: Forged.adaClaims(), header: #"{"alg":"HS512"}"#)),
+        SwitchCase(
+            "auth-header", "ignored", list(claims: Forged.adaClaims(), header: #"{"alg":"HS512","auth":1}"#)),
+        SwitchCase(
+            "partner-entity-id", "must-match", failure: "masked-other-user",
+            list(claims: Forged.adaClaims(user: "317"))),
+        SwitchCase("partner-entity-id", "any", list(claims: Forged.adaClaims(user: "317"))),
+        SwitchCase(
+            "partner-entity-id", "any", note: "but not empty", failure: "masked-missing-fields",
+            list(claims: Forged.adaClaims(user: #""""#))),
+        SwitchCase("exp-number", "any", list(Example.jwtFloat)),
+        SwitchCase("exp-number", "integer", failure: "masked-missing-fields", list(Example.jwtFloat)),
+        SwitchCase("exp-number", "integer", note: "with an integer", list(Example.jwtAda)),
+        SwitchCase("registration-token-reuse", "accept", reuse),
+        SwitchCase("registration-token-reuse", "refuse", failure: "masked-other-user", reuse),
+    ]
+
+    private static let reuse: @Sendable (World) async throws -> ReceivedAnswer = {
+        let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
+        return try await $0.call(.get, Example.addresses, .keyN.bearer(token))
+    }
+
+    private static let timeCases: [SwitchCase] = [
+        SwitchCase(
+            "max-lifetime-seconds", "off", list(claims: Forged.adaClaims(exp: "1900000000"))),
+        SwitchCase("max-lifetime-seconds", "1800", list(Example.jwtAda)),
+        SwitchCase(
+            "max-lifetime-seconds", "1799", failure: "token-lifetime-too-long", list(Example.jwtAda)),
+        SwitchCase("leeway-seconds", "0", failure: "token-expired", list(Example.jwtAdaOld)),
+        SwitchCase(
+            "leeway-seconds", "1", note: "a token whose leeway ends now", failure: "token-expired",
+            list(Example.jwtAdaOld)),
+        SwitchCase("leeway-seconds", "2", list(Example.jwtAdaOld)),
+        SwitchCase("leeway-seconds", "3600", note: "before nbf", list(claims: notYet)),
+        SwitchCase(
+            "leeway-seconds", "4000000000", note: "an exp of 0", failure: "token-expired",
+            list(claims: Forged.adaClaims(exp: "0"))),
+        SwitchCase("nbf", "enforce", failure: "masked-not-yet-valid", list(claims: notYet)),
+        SwitchCase(
+            "nbf", "enforce", note: "that is not a number", failure: "masked-not-yet-valid",
+            list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":"soon""#))),
+        SwitchCase(
+            "nbf", "enforce", note: "of now", list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":1800000000"#))
+        ),
+        SwitchCase(
+            "nbf", "enforce", note: "of an expired token", failure: "token-expired",
+            list(claims: Forged.adaClaims(exp: #"1799999999,"nbf":1800003600"#))),
+        SwitchCase("nbf", "ignore", list(claims: notYet)),
+    ]
+
+    private static let notYet = Forged.adaClaims(exp: #"1800009000,"nbf":1800003600"#)
+
+    private static let deviceCases: [SwitchCase] = [
+        SwitchCase(
+            "device-check", "enforce", failure: "masked-device-mismatch", list(Example.jwtAda, device: nil)),
+        SwitchCase("device-check", "off", list(Example.jwtAda, device: "another")),
+        SwitchCase(
+            "device-check", "off", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase(
+            "device-check", "if-present", note: "without header", list(Example.jwtAda, device: nil)),
+        SwitchCase(
+            "device-check", "if-present", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase(
+            "device-check", "if-present", note: "with both", failure: "masked-device-mismatch",
+            list(Example.jwtAda, device: "another")),
+    ]
+
+    private static let schemeCases: [SwitchCase] = [
+        SwitchCase(
+            "bearer-scheme", "required", failure: "masked-token-missing", authorization(Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "required", note: "twice", failure: "masked-signature",
+            authorization("Bearer Bearer " + Example.jwtAda)),
+        SwitchCase("bearer-scheme", "lenient", authorization(Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "once", authorization("Bearer " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "twice", authorization("Bearer bearer  " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "three times", failure: "masked-signature",
+            authorization("Bearer Bearer Bearer " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "another scheme", failure: "masked-signature",
+            authorization("Basic " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "no token", failure: "masked-token-missing",
+            authorization("Bearer Bearer")),
+    ]
+
+    static let register: @Sendable (World) async throws -> ReceivedAnswer = {
+        let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
+        return try await $0.call(
+            .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
+    }
+
+    private static let loggedOut: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAda)).expect(200)
+        return try await $0.call(.get, Example.addresses, .ada)
+    }
+
+    private static let stateCases: [SwitchCase] = [
+        SwitchCase("ping-after-logout", "expired-token", pingAfterLogout),
+        SwitchCase("ping-after-logout", "unauthorized", failure: "rua-token-invalid", pingAfterLogout),
+        SwitchCase("duplicate-registration", "fail", failure: "registration-duplicate", register),
+        SwitchCase("duplicate-registration", "return-existing", register),
+        SwitchCase("logout-revokes-core", "no", loggedOut),
+        SwitchCase("logout-revokes-core", "yes", failure: "token-expired", loggedOut),
+        SwitchCase("unknown-entity", "refuse", failure: "masked-other-user", unknownEntity),
+        SwitchCase("unknown-entity", "adopt", unknownEntity),
+    ]
+
+    private static let pingAfterLogout: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAda)).expect(200)
+        return try await $0.call(.get, "/v2/credentials/ping", .keyN.bearer(Example.jwtAda))
+    }
+
+    static let unknownEntity: @Sendable (World) async throws -> ReceivedAnswer = {
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
+        return try await $0.call(
+            .get, "/api/v1/partner/317/customer/entity-new/addressbook", .keyN.bearer(token).device(Example.device))
+    }
+
+    private static func createAddress(_ body: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.call(.post, Example.addresses, .ada, body) }
+    }
+
+    static let sampleRenewal: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(
+            .post, "/api/v1/authentication/register", [],
+            #"{"device_id":"dev-1","make":"Apple","os_type":"ios","entityId":"entity123","partnerId":"317"}"#)
+    }
+
+    private static let bodyCases: [SwitchCase] = [
+        SwitchCase("address-required-fields", "none", createAddress("{}")),
+        SwitchCase("address-required-fields", "shop", failure: "body-missing-fields", createAddress("{}")),
+        SwitchCase(
+            "address-required-fields", "shop", note: "all there",
+            createAddress(#"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
+        SwitchCase("pan-check", "any-string") {
+            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
+        },
+        SwitchCase("pan-check", "decrypt", failure: "body-wrong-type") {
+            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
+        },
+        SwitchCase("ios-sample-renewal", "off", failure: "masked-api-key", sampleRenewal),
+        SwitchCase("ios-sample-renewal", "on", sampleRenewal),
+        SwitchCase("ios-sample-renewal", "on", note: "an ordinary registration") {
+            try await $0.call(
+                .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"a@example.test"}"#)
+        },
+    ]
+
+    private static let missingPhone: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.get, Example.ada + "/phonebook/none", .ada)
+    }
+
+    private static let profile: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.get, Example.ada + "/profile", .ada)
+    }
+
+    private static let ping: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.get, "/v2/credentials/ping", .keyN.bearer(Example.jwtAda))
+    }
+
+    private static let signUp: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(
+            .post, "/v2/credentials/register", .keyN, #"{"username":"a","password":"not-a-secret-2","firstName":"A"}"#)
+    }
+
+    private static let shapeCases: [SwitchCase] = [
+        SwitchCase(
+            "error-envelope", "bare", failure: "phone-not-found", shows: "\n" + Example.notFound, missingPhone),
+        SwitchCase(
+            "error-envelope", "errors-array", failure: "phone-not-found",
+            shows: #"\#n{"errors":[\#(Example.notFound)]}"#, missingPhone),
+        SwitchCase(
+            "message-style", "error-page", failure: "phone-not-found", shows: Example.notFound, missingPhone),
+        SwitchCase(
+            "message-style", "staging", failure: "phone-not-found", shows: "Phone not found", missingPhone),
+        SwitchCase(
+            "profile-dates", "unix-seconds", shows: #""date_created":1800000000,"date_updated":1800000000"#,
+            profile),
+        SwitchCase(
+            "profile-dates", "iso",
+            shows: #""date_created":"2027-01-15T08:00:00.000Z","date_updated":"2027-01-15T08:00:00.000Z""#,
+            profile),
+        SwitchCase("rua-token-prefix", "bearer", shows: #"{"accessToken":"Bearer ey"#, ping),
+        SwitchCase("rua-token-prefix", "none", shows: #"{"accessToken":"ey"#, ping),
+        SwitchCase("rua-user-answers", "full", shows: #""firstName":"A""#, signUp),
+        SwitchCase("rua-user-answers", "schema", shows: #""firstName":null"#, signUp),
     ]
 }

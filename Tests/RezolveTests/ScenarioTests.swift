@@ -1,3 +1,4 @@
+import Emulation
 import HTTPTypes
 import JSON
 import Support
@@ -88,7 +89,9 @@ struct ScenarioTests {
             + "\(Self.routes) with a newer token; this token "
         #expect(
             world.sandbox.journal.entries().suffix(3).map(\.explanation)
-                == ["was refused already", "is from before the refusal", "was refused already"].map { expected + $0 })
+                == ["has already been refused", "is from before the refusal", "has already been refused"].map {
+                    expected + $0
+                })
     }
 
     @Test("a token minted after the refusal is newer, whatever its lifetime; one minted alike differs from the refused")
@@ -120,20 +123,6 @@ struct ScenarioTests {
         #expect((renewed.date("exp").seconds() ?? .infinity) < 1_800_000_000, "\(renewal.text)")
     }
 
-    @Test("a customer who is removed in mid-session is refused from then on")
-    func removed() async throws {
-        let world = try await world("customer-removed")
-        let token = try await world.mint("rezolve/login")
-        var answers: [Int] = []
-        for _ in 1...3 { answers.append(try await world.call(.get, Example.addresses, fields(token)).status) }
-        #expect(answers == [200, 403, 403])
-        let entry = world.sandbox.journal.entries()[1]
-        #expect(entry.record.failure == "masked-other-user")
-        #expect(
-            entry.record.intervention
-                == "scenario rezolve-customer-removed in present at call 2, to removed: do remove-customer")
-    }
-
     @Test("a busy backend refuses every third change, slows reads, and cuts every fifth profile short")
     func busy() async throws {
         let world = try await world("busy-backend")
@@ -150,16 +139,6 @@ struct ScenarioTests {
         let reads = world.sandbox.journal.entries().suffix(5).map(\.response.transmission)
         #expect(reads.prefix(4).allSatisfy { (.milliseconds(200)...(.milliseconds(800))).contains($0.delay) })
         #expect(reads.last?.fault == .truncated(bytes: 40))
-    }
-
-    @Test("the first sign-in breaks, the second works")
-    func signIn() async throws {
-        let world = try await world("sign-in-fails-once", .socket)
-        let body = #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"d"}"#
-        await #expect(throws: (any Error).self) {
-            try await world.call(.post, "/v2/credentials/login", .keyN, body)
-        }
-        #expect(try await world.call(.post, "/v2/credentials/login", .keyN, body).status == 200)
     }
 
     @Test("a customer can be registered and removed without a request of the app")
@@ -212,4 +191,103 @@ extension ScenarioPlay {
         ScenarioPlay("rezolve-sign-in-fails-once", call: logIn),
         ScenarioPlay("rezolve-token-expires-mid-session", calls: 8, signIn: signIn, call: list),
     ]
+}
+
+/// Effects of switches beyond the cases of `SwitchCase.all`.
+@Suite("Rezolve's switches")
+struct SwitchTests {
+
+    @Test("the renewal of the JWT page's sample opens core with its token")
+    func sampleRenewalWorks() async throws {
+        let world = try await World()
+        try await world.set("rezolve.ios-sample-renewal", "on")
+        let answer = try await SwitchCase.sampleRenewal(world)
+        let token = try #require(answer.json["access_token"]?.string)
+        let key = try #require(answer.json["public_key"]?.string)
+        answer.expect(200, JSON.object(["access_token": .string(token), "public_key": .string(key)]).text)
+        try await world.call(.get, Example.addresses, .keyN.bearer(token).device("dev-1")).expect(200)
+        let entry = world.shown(answer.entry)
+        let signature = try #require(token.split(separator: ".").last)
+        #expect(!entry.contains(signature), "the journal shows no signature")
+    }
+
+    @Test(
+        "what is not a renewal of the JWT page's sample still needs its api key",
+        arguments: [
+            "", "{", "[]", "{}", #"{"device_id":"d","entityId":"entity123","partnerId":"3"}"#,
+            #"{"device_id":"d","entityId":"nobody","partnerId":"317"}"#, #"{"entityId":"entity123","partnerId":"317"}"#,
+        ])
+    func otherRenewals(_ body: String) async throws {
+        let world = try await World()
+        try await world.set("rezolve.ios-sample-renewal", "on")
+        try await world.call(.post, "/api/v1/authentication/register", [], body).expectDenied("masked-api-key")
+    }
+
+    @Test("an adopted customer stays, and takes nobody's id")
+    func adopted() async throws {
+        let world = try await World()
+        try await world.set("rezolve.unknown-entity", "adopt")
+        try await SwitchCase.unknownEntity(world).expect(200, "[]")
+        try await world.set("rezolve.unknown-entity", "refuse")
+        try await SwitchCase.unknownEntity(world).expect(200, "[]")
+        try await world.set("rezolve.unknown-entity", "adopt")
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-other""#))
+        try await world.call(
+            .get, "/api/v1/partner/317/customer/entity-other/addressbook", .keyN.bearer(token).device(Example.device)
+        ).expectDenied("masked-other-user")
+        try await world.call(
+            .get, "/api/v1/partner/317/customer/entity-third/addressbook", .keyN.bearer(token).device(Example.device)
+        ).expectDenied("masked-other-user")
+    }
+
+    @Test("an adopted customer gets a key pair of its own")
+    func adoptedKey() async throws {
+        let world = try await World()
+        try await world.set("rezolve.unknown-entity", "adopt")
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
+        let fields = World.Fields.keyN.bearer(token).device(Example.device)
+        let path = "/api/v1/partner/317/customer/entity-new/publickey"
+        let first = try await world.call(.get, path, fields)
+        first.expect(200)
+        try await world.call(.get, path, fields).expect(200, first.text)
+    }
+
+    /// A card number and the result of the `pan` check.
+    @Test(
+        "an encrypted card number must agree with what the card says of it",
+        arguments: [
+            ("4200000000000000", "420000", "0000", true), ("4200000000000000", "420001", "0000", false),
+            ("42000000000", "420000", "0000", false), ("420000000000", "420000", "0000", true),
+            ("4200000000000000000", "420000", "0000", true), ("42000000000000000000", "420000", "0000", false),
+            ("4200000000x00000", "420000", "0000", false), ("4200000000000000", "4200", "0000", false),
+            ("4200000000000000", "420000", "", false),
+        ])
+    func pan(_ number: String, _ pan6: String, _ pan4: String, _ isAccepted: Bool) async throws {
+        let world = try await World()
+        try await world.set("rezolve.pan-check", "decrypt")
+        let pem = try await world.call(.get, Example.ada + "/publickey", .ada).json["public_key"]?.string ?? ""
+        let key = try #require(try VerificationKey.pem(pem).first)
+        let pan = Base64Text.encode(try #require(key.encryptOAEP(Array(number.utf8))))
+        let body: JSON = [
+            "short_name": "Test card", "name_on_card": "Ada L", "address_id": "address-1", "pan": .string(pan),
+            "pan6": .string(pan6), "pan4": .string(pan4),
+        ]
+        let answer = try await world.call(.put, Example.ada + "/wallet/card-1", .ada, body.text)
+        if isAccepted { answer.expect(200) } else { answer.expect(400, Example.malformed, "body-wrong-type") }
+        #expect(!world.shown(answer.entry).contains(pan))
+    }
+
+    @Test("a vendor's profile beats the profile of all, and a switch beats both")
+    func precedence() async throws {
+        let world = try await World()
+        let request = { try await world.call(.get, Example.addresses, .keyN.bearer(Example.jwtAda)) }
+        try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)
+        try await request().expect(200)
+        try await world.set("rezolve.device-check", "enforce")
+        #expect(try await request().failure == "masked-device-mismatch")
+        try await world.control(.put, "settings", #"{"switches":{"rezolve.device-check":null}}"#)
+        try await request().expect(200)
+        try await world.control(.put, "settings", #"{"profile":{"rezolve":null}}"#)
+        #expect(try await request().failure == "masked-device-mismatch")
+    }
 }

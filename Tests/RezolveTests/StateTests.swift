@@ -1,7 +1,9 @@
+import Emulation
 import JSON
 import Support
 import Testing
 import Tokens
+import Understudy
 
 /// What requests change (section 6 of the vendor's spec), and what they do not change.
 @Suite("Rezolve's state")
@@ -75,72 +77,6 @@ struct StateTests {
         ).expect(200)
     }
 
-    @Test("lists keep the order of insertion")
-    func order() async throws {
-        let world = try await World()
-        for name in ["B", "A", "C"] {
-            try await world.call(.post, Example.ada + "/phonebook", .ada, #"{"name":"\#(name)","phone":"+1555"}"#)
-                .expect(201)
-        }
-        let list = try await world.call(.get, Example.ada + "/phonebook", .ada)
-        #expect(list.json["phones"]?.array?.map { $0["name"]?.string } == ["Home", "B", "A", "C"])
-    }
-
-    @Test(
-        "a failing request changes nothing",
-        arguments: [
-            ("PUT", "/profile", #"{"name":"Other","email":1}"#), ("POST", "/phonebook", #"{"name":"x","phone":"1"}"#),
-            ("PUT", "/phonebook/phone-1", #"{"name":"x"}"#),
-            ("PUT", "/phonebook/none", #"{"name":"x","phone":"1234"}"#),
-            ("DELETE", "/phonebook/phone-1", ""), ("POST", "/addressbook", #"{"phone_id":"none"}"#),
-            ("PUT", "/addressbook/address-1", #"{"city":"Other","phone_id":"none"}"#),
-            ("DELETE", "/addressbook/address-1", ""), ("DELETE", "/wallet/none", ""),
-            ("POST", "/wallet", Example.newCard.replacing("address-1", with: "none")),
-            ("PUT", "/wallet/card-1", #"{"short_name":"x","name_on_card":"y","address_id":"none"}"#),
-        ])
-    func failureChangesNothing(_ method: String, _ path: String, _ body: String) async throws {
-        let world = try await World()
-        let before = try await everything(world)
-        try await world.advance("5s")
-        let answer = try await world.call(try #require(.init(method)), Example.ada + path, .ada, body)
-        #expect(answer.failure != nil)
-        #expect(try await everything(world) == before)
-    }
-
-    private func everything(_ world: World) async throws -> [String] {
-        var texts: [String] = []
-        for name in ["profile", "phonebook", "addressbook", "wallet"] {
-            texts.append(try await world.call(.get, "\(Example.ada)/\(name)", .ada).text)
-        }
-        return texts
-    }
-
-    @Test("an update keeps what it does not name in a profile and a card, and clears it in an address")
-    func updates() async throws {
-        let world = try await World()
-        try await world.advance("1m")
-        let profile = try await world.call(
-            .put, Example.ada + "/profile", .ada, #"{"title":"Dr","id":"x","devices":[1]}"#)
-        #expect(profile.json["title"] == "Dr")
-        #expect(profile.json["id"] == "entity123")
-        #expect(profile.json["devices"] == [])
-        #expect(profile.json["name"] == "Ada L")
-        #expect(profile.json["date_created"] == 1_800_000_000)
-        #expect(profile.json["date_updated"] == 1_800_000_060)
-        let card = try await world.call(
-            .put, Example.ada + "/wallet/card-1", .ada,
-            #"{"short_name":"N","name_on_card":"A","address_id":"address-1","valid_from":null,"expires_on":"12/31"}"#)
-        card.expect(200)
-        #expect(card.json["valid_from"] == .null)
-        #expect(card.json["expires_on"] == "12/31")
-        #expect(card.json["brand"] == "visa")
-        let address = try await world.call(.put, Example.addresses + "/address-1", .ada, #"{"phone_id":null}"#)
-        address.expect(200)
-        #expect(address.json["city"] == "")
-        #expect(address.json["phone_id"] == "")
-        try await world.call(.delete, Example.ada + "/phonebook/phone-1", .ada).expect(204)
-    }
-
     @Test("a customer's records are its own: another's id is unknown")
     func othersRecords() async throws {
         let world = try await World()
@@ -151,5 +87,118 @@ struct StateTests {
             .expect(404, Example.notFound, "address-not-found")
         try await world.call(.post, Example.ben + "/addressbook", ben, #"{"phone_id":"phone-1"}"#)
             .expect(404, Example.notFound, "phone-not-found")
+    }
+}
+
+/// State exported from a sandbox as JSON and imported again.
+@Suite("Rezolve's state, exported and imported")
+struct ExportTests {
+    @Test("put into another sandbox, the records are there, and who has no password there cannot sign in")
+    func elsewhere() async throws {
+        let (world, other) = (try await World(), try await World())
+        try await RezolveLife.live(world)
+        let state = try await world.control(.get, "state/rezolve")
+        #expect(state.json["last_user_id"] == 1003)
+        #expect(state.json["customers"]?.array?.map { $0["partner_entity_id"] }.prefix(2) == ["user-1001", "rua-1002"])
+        let exported = state.text
+        #expect(try await other.control(.put, "state/rezolve", exported).text == exported)
+        #expect(try await RezolveLife.seen(other) == RezolveLife.seen(world))
+        // Ada's password comes from the fixtures, so it works in every sandbox.
+        try await other.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
+        let login = Example.login.replacing("ada@", with: "new@").replacing("not-a-secret-1", with: "pass-of-new")
+        let refused = try await other.call(.post, "/v2/credentials/login", .keyN, login)
+        #expect(refused.failure == "rua-wrong-credentials")
+        // An import may include a password.
+        let withPassword = exported.replacing(
+            #""username":"new@example.test""#, with: #""username":"new@example.test","password":"pass-of-new""#)
+        #expect(try await other.control(.put, "state/rezolve", withPassword).text == exported)
+        try await other.call(.post, "/v2/credentials/login", .keyN, login).expect(200)
+        // Ids continue after those already assigned.
+        #expect(try await other.call(.post, "/v2/credentials/register/guest", .keyN).json["id"] == 1004)
+    }
+
+    @Test("what was replaced by a call outlives a restart as well, an empty state too")
+    func replaced() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        for state in [
+            #"{"customers":[{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","created":1800000000}],"users":[]}"#,
+            #"{"customers":[],"users":[]}"#,
+        ] {
+            let put = try await world.control(.put, "state/rezolve", state)
+            #expect(put.status == 200)
+            let again = world.moved(to: try first.restarted())
+            #expect(try await again.control(.get, "state/rezolve").text == put.text)
+        }
+    }
+
+    // MARK: - After a restart
+
+    @Test("what nobody touched follows the fixtures of the new start")
+    func otherFixtures() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        try await world.call(.post, RezolveLife.register, .keyN, RezolveLife.newUser).expect(201)
+        let text = try String(contentsOfFile: Repository.root + "/Fixtures/rezolve/accounts.yaml", encoding: .utf8)
+        let folder = try TemporaryFolder(["rezolve/accounts.yaml": text.replacing("Ada L", with: "Ada Lovelace")])
+        let fixtures = FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"])
+        let again = world.moved(to: try first.restarted(fixtures))
+        try await again.freeze(at: World.exampleMoment)
+        #expect(try await again.call(.get, Example.ada + "/profile", .ada).json["name"] == "Ada Lovelace")
+        _ = try await RezolveLife.publicKey(ofUser: "new@example.test", password: "pass-of-new", in: again)
+    }
+
+    @Test("a pair that was made for an unchanged customer of the fixtures outlives two restarts")
+    func madeForFixtures() async throws {
+        let text = try String(contentsOfFile: Repository.root + "/Fixtures/rezolve/accounts.yaml", encoding: .utf8)
+        let folder = try TemporaryFolder([
+            "rezolve/accounts.yaml": text.replacing("    key_pair: \"keys/ada.pem\"\n", with: "")
+        ])
+        let fixtures = FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"])
+        var stage = try Stage(Emulator(fixtures: fixtures))
+        let world = try await World(on: stage)
+        let key = try await world.call(.get, Example.ada + "/publickey", .ada)
+        key.expect(200)
+        for _ in 0..<2 {
+            stage = try stage.restarted(fixtures)
+            let again = world.moved(to: stage)
+            try await again.freeze(at: World.exampleMoment)
+            #expect(try await again.call(.get, Example.ada + "/publickey", .ada).text == key.text)
+        }
+    }
+
+    @Test("a customer who registered again has no pair before it is needed, after a restart either")
+    func registeredAgain() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity123"}"#)
+        let again =
+            #"{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","email":"ada@example.test"}"#
+        #expect(try await world.control(.post, "state/rezolve/register-customer", again).status == 200)
+        let restarted = try first.restarted()
+        let exported = first.emulator.exportState()
+        #expect(restarted.emulator.exportState()["sandboxes"] == exported["sandboxes"])
+        #expect(!exported.text.contains("PRIVATE KEY"))
+        let states = try await (
+            world.control(.get, "state/rezolve"), world.moved(to: restarted).control(.get, "state/rezolve")
+        )
+        #expect(states.0.text == states.1.text)
+    }
+
+    @Test("a seed's ids go on where they were, and none is given out twice")
+    func seededIDs() async throws {
+        var settings = Settings()
+        settings.seed = 5
+        let first = try Emulator(fixtures: Repository.fixtures, settings: settings)
+        let world = try await World(on: Stage(first), at: nil)
+        let guest = "/v2/credentials/register/guest"
+        let one = try await world.call(.post, guest, .keyN).json["sdkEntity"]
+        let saved = first.exportState()
+        let two = try await world.call(.post, guest, .keyN).json["sdkEntity"]
+        let second = try Emulator(fixtures: Repository.fixtures, settings: settings)
+        try second.importState(FixtureNode(saved, from: "file"))
+        let again = world.moved(to: try Stage(second))
+        #expect(try await again.call(.post, guest, .keyN).json["sdkEntity"] == two)
+        #expect(one != two)
     }
 }

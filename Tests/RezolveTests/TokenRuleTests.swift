@@ -138,14 +138,6 @@ struct TokenRuleTests {
     }
 
     @Test(
-        "a login JWT registers nobody",
-        arguments: ["/api/v1/authentication/register", "/api/v2/authentication/register"])
-    func loginTokenRegistersNobody(_ path: String) async throws {
-        let world = try await World()
-        try await world.call(.post, path, .ada, #"{"email":"a@example.test"}"#).expectDenied("masked-missing-fields")
-    }
-
-    @Test(
         "a lifetime above 30 minutes earns a note, and no more",
         arguments: [("1800001800", false), ("1800001801", true)])
     func lifetimeNote(_ exp: String, _ isNoted: Bool) async throws {
@@ -154,13 +146,6 @@ struct TokenRuleTests {
         let answer = try await world.call(.get, Example.addresses, .keyN.bearer(token).device(Example.device))
         answer.expect(200)
         #expect((answer.outcome(of: "lifetime") == .noted) == isNoted)
-    }
-
-    @Test("an integer exp earns no note of a fraction")
-    func noFractionNote() async throws {
-        let answer = try await World().call(.get, Example.addresses, .ada)
-        answer.expect(200)
-        #expect(answer.outcome(of: "exp-fraction") == nil)
     }
 
     @Test("a token is at most 16 kB long", arguments: [(16_384, true), (16_385, false)])

@@ -40,3 +40,97 @@ package final class OwnFixtures: Sendable {
     /// Removes a file from the folder.
     package func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
 }
+
+/// A folder that is removed with its last reference.
+package final class TemporaryFolder: Sendable {
+    /// The folder.
+    package let path: String
+
+    /// A folder with these files.
+    package init(_ files: [String: String] = [:]) throws {
+        path = FileManager.default.temporaryDirectory.path + "/understudy-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for (name, text) in files { try write(text, to: name) }
+    }
+
+    /// A folder with the same files.
+    package func copy() throws -> TemporaryFolder {
+        let copy = try TemporaryFolder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+            try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(copy.path)/\(name)")
+        }
+        return copy
+    }
+
+    /// The files in the folder and below, by their paths there.
+    package var files: [String] {
+        get throws {
+            try FileManager.default.subpathsOfDirectory(atPath: path).filter {
+                var isFolder: ObjCBool = false
+                return FileManager.default.fileExists(atPath: "\(path)/\($0)", isDirectory: &isFolder)
+                    && !isFolder.boolValue
+            }.sorted()
+        }
+    }
+
+    /// The text of a file in the folder or below.
+    package func text(of name: String) throws -> String {
+        try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
+    }
+
+    /// Writes a text to a file in the folder or below.
+    package func write(_ text: String, to name: String) throws {
+        let url = URL(filePath: path + "/" + name)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    /// Writes bytes to a file in the folder.
+    package func write(_ bytes: [UInt8], to name: String) throws {
+        try Data(bytes).write(to: URL(filePath: path + "/" + name))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// An engine that stores sandboxes.
+package enum StoreEngine: String, CaseIterable, Sendable {
+    case sqlite
+    case postgres
+}
+
+/// A place where sandboxes are stored.
+package final class StoreHome: Sendable {
+    /// What stores them.
+    package let engine: StoreEngine
+    /// The file's path, or the URL.
+    package let place: String
+    private let folder: TemporaryFolder?
+
+    /// An empty place.
+    package convenience init(_ engine: StoreEngine = .sqlite) throws {
+        switch engine {
+        case .sqlite: try self.init(TemporaryFolder())
+        case .postgres: self.init(try PostgresServer.shared.get().makeDatabase())
+        }
+    }
+
+    private init(_ folder: TemporaryFolder) { (engine, self.folder, place) = (.sqlite, folder, folder.path + "/u.db") }
+
+    private init(_ url: String) { (engine, folder, place) = (.postgres, nil, url) }
+
+    /// Opens the store. Several servers can share a PostgreSQL one; no test here is about one that cannot show that it is
+    /// alive, however busy the machine is.
+    package func open() throws -> any StateStore {
+        switch engine {
+        case .sqlite: try SQLiteStore(place)
+        case .postgres: try PostgresStore(place, lease: .seconds(600), patience: .seconds(120))
+        }
+    }
+
+    /// Another place with what is committed here, as if this one's servers were gone.
+    package func copy() throws -> StoreHome {
+        if let folder { return StoreHome(try folder.copy()) }
+        return StoreHome(try PostgresServer.shared.get().copy(place))
+    }
+}

@@ -59,6 +59,16 @@ final class TCPSocketEnd: SocketEnd {
         guard outcome == 0 else { throw Problem.noConnection }
     }
 
+    /// Only now nobody can use the descriptor any more: closed at the end of the connection, its number could be that of
+    /// another test's socket by the time a late frame is written.
+    deinit {
+        #if canImport(Darwin)
+            _ = Darwin.close(descriptor)
+        #else
+            _ = Glibc.close(descriptor)
+        #endif
+    }
+
     static func open(
         _ target: String, _ fields: World.Fields, at port: Int, of world: World
     ) async throws -> LiveSocket {
@@ -71,7 +81,7 @@ final class TCPSocketEnd: SocketEnd {
             end.write(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
         }
         guard head.status == 101 else {
-            shutdown(end.descriptor, Int32(SHUT_RDWR))
+            end.disconnect()
             throw world.refusal(head.status, head.fields, head.body)
         }
         return LiveSocket(inbox, end)
@@ -126,18 +136,15 @@ final class TCPSocketEnd: SocketEnd {
         #endif
     }
 
+    private func disconnect() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
     // MARK: - Receiving
 
     private func read() {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: Self.queue)
-        let descriptor = descriptor
         // The source keeps the end alive until the connection has ended.
         source.setEventHandler { self.readSome() }
-        #if canImport(Darwin)
-            source.setCancelHandler { _ = Darwin.close(descriptor) }
-        #else
-            source.setCancelHandler { _ = Glibc.close(descriptor) }
-        #endif
+        source.setCancelHandler { self.disconnect() }
         let held = Source(source: source)
         state.withLock { $0.source = held }
         source.activate()

@@ -3,6 +3,8 @@ import HTTPEngine
 package import HTTPTypes
 package import JSON
 import Synchronization
+package import Testing
+package import Tokens
 package import Understudy
 import Wire
 
@@ -189,4 +191,117 @@ struct ControlFailure: Error, CustomStringConvertible {
     let answer: String
 
     var description: String { "the control API answered \(answer)" }
+}
+
+/// An emulator with the repository's fixtures, its pipeline, and a server in front of it.
+package final class Stage: Sendable {
+    /// The emulator.
+    package let emulator: Emulator
+    let pipeline: Pipeline
+    /// The port of the server.
+    package let port: Int
+    /// Where it keeps its sandboxes; `nil` if it keeps none.
+    package let home: StoreHome?
+    private let server: Server
+
+    /// A separate server that keeps its sandboxes there.
+    package convenience init(
+        keeping home: StoreHome, _ fixtures: FixtureStore = Repository.fixtures,
+        _ loaders: [VendorLoader] = Catalog.vendors
+    ) throws {
+        try self.init(
+            Emulator(fixtures: fixtures, loaders: loaders, keeper: StateKeeper(home.open())), keeping: home)
+    }
+
+    /// A separate server for tests that need another emulator than the shared one.
+    package init(_ emulator: Emulator, keeping home: StoreHome? = nil) throws {
+        self.emulator = emulator
+        self.home = home
+        pipeline = Pipeline(emulator)
+        // On a busy machine these tests are slow clients, too, who must not be sent away.
+        var limits = Limits()
+        for limit in [\Limits.idle, \.header, \.body, \.write] { limits[keyPath: limit] = .seconds(600) }
+        server = try Server(
+            ServerConfiguration(listeners: [.init(port: 0)], loops: 1, limits: limits), handler: pipeline)
+        port = server.addresses[0].port
+        server.start()
+    }
+
+    /// The maximum content length at a target, in bytes.
+    func bodyLimit(_ method: HTTPRequest.Method, _ target: String) -> Int {
+        pipeline.bodyLimit(for: Request(method: method, target: target, authority: "127.0.0.1", fields: FieldLines([])))
+    }
+
+    /// The stage shared by all cases, each in its own sandbox.
+    package static func shared() throws -> Stage { try common.get() }
+
+    private static let common = Result { try Stage(Emulator(fixtures: Repository.fixtures)) }
+}
+
+/// At which level of the server a case is run; any difference between the two is a fault.
+package enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
+    /// The pipeline is called as the engine calls it, without a socket.
+    case pipeline
+    /// A client calls the server over a TCP connection.
+    case socket
+
+    /// The name in a test's title.
+    package var description: String { rawValue }
+}
+
+/// The answer to one request, and the journal's entry about it.
+package struct ReceivedAnswer: Sendable {
+    /// The status code.
+    package let status: Int
+    /// The fields in order.
+    package let fields: [(name: String, value: String)]
+    /// The content.
+    package let body: [UInt8]
+    /// The journal's entry; `nil` for control calls.
+    package let entry: JournalEntry?
+
+    /// Text received over a socket, in the form of an answer.
+    package static func heard(_ texts: [String]) -> ReceivedAnswer {
+        ReceivedAnswer(status: 200, fields: [], body: Array(texts.joined(separator: " ").utf8), entry: nil)
+    }
+
+    /// The content as text.
+    package var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The content as JSON; `null` when it is not JSON.
+    package var json: JSON { (try? JSON.parse(body)) ?? .null }
+
+    /// The name of the failure in the journal.
+    package var failure: String? { entry?.record.failure }
+
+    /// The checks in the journal.
+    package var findings: [Finding] { entry?.findings ?? [] }
+
+    /// The outcome of a check in the journal; `nil` when it was not made.
+    package func outcome(of check: String) -> Finding.Outcome? { findings.first { $0.check == check }?.outcome }
+
+    /// The value of the field with that name, ignoring case.
+    package subscript(field: String) -> String? {
+        fields.first { $0.name.lowercased() == field.lowercased() }?.value
+    }
+}
+
+extension ReceivedAnswer {
+    /// Expects a success, with exactly this content if one is given.
+    package func expect(_ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(
+            self.status == status, "\(text) \(failure ?? "") \(entry?.explanation ?? "")",
+            sourceLocation: sourceLocation)
+        if let body { #expect(text == body, sourceLocation: sourceLocation) }
+        #expect(failure == nil, sourceLocation: sourceLocation)
+    }
+
+    /// Expects a refusal: status, exact content, and the failure's name in the journal.
+    package func expect(
+        _ status: Int, _ body: String, _ failure: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(self.status == status, sourceLocation: sourceLocation)
+        #expect(text == body, sourceLocation: sourceLocation)
+        #expect(self.failure == failure, "\(entry?.explanation ?? "") \(findings)", sourceLocation: sourceLocation)
+    }
 }

@@ -1,6 +1,89 @@
 import JSON
+import TestKeys
 import Testing
 import Tokens
+
+/// One way to deceive a verifier: how to make the token, and the check that must fail.
+struct Attack: Sendable, CustomTestStringConvertible {
+    let name: String
+    let check: String
+    let algorithm: Algorithm
+    let token: @Sendable (Algorithm) throws -> String
+
+    init(
+        _ name: String, _ check: String, _ algorithm: Algorithm = .hs256,
+        _ token: @escaping @Sendable (Algorithm) throws -> String
+    ) {
+        (self.name, self.check, self.algorithm, self.token) = (name, check, algorithm, token)
+    }
+
+    var testDescription: String { name }
+
+    static let moment = 1_800_000_000.0
+    static let claims: JSONObject = ["sub": "mira", "exp": 1_800_001_800]
+
+    /// The findings of a server that expects this algorithm and its own key.
+    func judge() throws -> [Finding] {
+        let token = CompactToken(try token(algorithm))
+        return token.structure + [
+            token.algorithm(is: algorithm), token.type(is: "JWT"), token.critical(),
+            token.signature(by: try Self.key(for: algorithm).verificationKey, algorithm: algorithm),
+            token.claim("sub", is: .nonEmptyString), token.claim("exp", is: .number),
+            token.expiry(at: Self.moment, leeway: 0),
+        ]
+    }
+
+    /// The server's key for an algorithm; all are invented test keys.
+    static func key(for algorithm: Algorithm) throws -> SigningKey {
+        switch algorithm.family {
+        case .hmac: try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
+        case .rsaPKCS1, .rsaPSS: try .pem(TestPEM.rsaPrivate)
+        case .edwards: try .pem(TestPEM.edwardsPrivate)
+        case .ecdsa:
+            switch algorithm {
+            case .es384: try p384.get()
+            case .es512: try p521.get()
+            default: try .pem(TestPEM.ecPrivate)
+            }
+        }
+    }
+
+    private static let p384 = Result { () throws(KeyError) in try SigningKey.generateEC(.p384) }
+    private static let p521 = Result { () throws(KeyError) in try SigningKey.generateEC(.p521) }
+
+    /// A valid token with this header and payload text.
+    static func sign(header: [UInt8], payload: [UInt8], _ algorithm: Algorithm) throws -> String {
+        let input = "\(Base64URL.encode(header)).\(Base64URL.encode(payload))"
+        return "\(input).\(Base64URL.encode(try key(for: algorithm).sign(Array(input.utf8), algorithm: algorithm)))"
+    }
+
+    static func sign(_ header: [(String, JSON)], _ algorithm: Algorithm, payload: String? = nil) throws -> String {
+        let payload = payload.map { Array($0.utf8) } ?? JSON.object(claims).bytes
+        return try sign(header: JSON.object(JSONObject(header)).bytes, payload: payload, algorithm)
+    }
+
+    /// A valid token whose parts are changed afterwards.
+    static func change(_ algorithm: Algorithm, _ change: ([String]) -> [String]) throws -> String {
+        let token = try sign([("alg", .string(algorithm.rawValue))], algorithm)
+        return change(token.split(separator: ".").map(String.init)).joined(separator: ".")
+    }
+
+    /// A valid token with another signature.
+    static func signature(_ algorithm: Algorithm, _ change: ([UInt8]) -> [UInt8]) throws -> String {
+        try Self.change(algorithm) { parts in
+            let bytes = Base64URL.decodeLeniently(parts[2].utf8) ?? []
+            return [parts[0], parts[1], Base64URL.encode(change(bytes))]
+        }
+    }
+
+    /// A payload with this text as the value of `exp`.
+    static func expiry(_ text: String) throws -> String {
+        try sign([("alg", "HS256")], .hs256, payload: "{\"sub\":\"mira\",\"exp\":\(text)}")
+    }
+
+    static let all =
+        algorithmAttacks + keyAttacks + signatureAttacks + saltAttacks + encodingAttacks + jsonAttacks + timeAttacks
+}
 
 /// A catalogue of attacks that have deceived token verifiers, each with the check that must refuse it.
 @Suite("Attacks on verifiers of tokens")
@@ -70,5 +153,204 @@ struct AttackTests {
             }
             #expect(try token.signature(by: .secret(secret), algorithm: .hs256).outcome == .passed)
         }
+    }
+}
+
+/// Signatures of one valid token with the test key, with salt lengths that RFC 7518 section 3.5 does not allow;
+/// made with another library, since ours makes none.
+extension Attack {
+    static let saltAttacks: [Attack] = [
+        Attack("PS256 without a salt", "signature", .ps256) { _ in "\(salted).\(noSalt)" },
+        Attack("PS256 with a salt of 20 bytes", "signature", .ps256) { _ in "\(salted).\(shortSalt)" },
+        Attack("PS256 with the longest salt", "signature", .ps256) { _ in "\(salted).\(longSalt)" },
+        Attack("PS256 with another hash in the mask", "signature", .ps256) { _ in "\(salted).\(otherMask)" },
+    ]
+
+    /// The same with the correct salt, so that the others fail only for their salt.
+    static let rightlySalted = "\(salted).\(rightSalt)"
+
+    private static let salted = "eyJhbGciOiJQUzI1NiJ9.eyJzdWIiOiJtaXJhIiwiZXhwIjoxODAwMDAxODAwfQ"
+
+    private static let noSalt =
+        "S8U_Kmb0m62j_vaLXKBlX4Yt2LU280TngvTZgFS1pNXc_Y4Z21GN1WbjkLThnNEDKVZ3F6-p0Ui59o0ZIAI9WhF5vzw23lV3"
+        + "dGnMaLYuCEMdpSoomAMrpwFs1cj7mpA4A2bwWHLNioDrdU54x812aCDnC5f80G2FPejydCDGkF-SQ22IrY6rfoNw7rZvNVmf"
+        + "-nY79XNNJf3oEXuIKsKm_I5cq3xut7jRQ6xI7DHeprRlQ7ekTL4mBhEQS72UVChoaJDwpTSOlR3DxPwYy1yUZbXqp64nCOMG"
+        + "e-9BBie0_Mx0rL2KMlFgKIUS65ozS8zPRSujIzXCC1LrkYiejG1rLg"
+
+    private static let shortSalt =
+        "MRkElYHT9PpZPVat_wzQZdVLtAPtcF5gOke0aywi4YPtb-nibiwmDl5owOm_OOQF6JTMHGpmoJ3E8GwPpncx7TV0rZSUTOUF"
+        + "X5kyUo-or43ZwVJPq_d7OCaN1fgr5qTw2gjrz4ezYkfOymsYCM6bA29gridBKGW5gN9d7YDUT-H5-jCGdVebPUx6tmUBsazS"
+        + "KkJYlVEV_pn3Dc3yJNP1PKqyQYtPnPv_zfSmc03JbLxeBX40L5vOmzq1rbcI7iJgdzjnOCJEuIuNP3RX78pTgLcUvB_j-AAS"
+        + "D_Vxe0xATPom8aNF4cf-hJDhQQXiKhPoc0c-Bz7ZFruBBVXNjRyXEA"
+
+    private static let longSalt =
+        "gOGTJIRf1ty6kZoO0nga17X3Lg0cKcSEHOV_PgfS0GXlWgSNWK38447tt95ddCoZ09dyxPNT_4LjGBKLix91ikIyNR9ZhnBo"
+        + "RP7eJSKXr2AwXN5F2bKQXHX0c53Ed5Z4Jv3aE1Tan4okwXLebZPYNiZ_pj0_JtaDLm9Rm2EcJLtOAiI5OP9mczUXg3PAQ906"
+        + "1RwgMom9JoNCWQyDMmBkoQd35kz3FmWtAXkjK0eUCJXePZ1qa0UqKHbHBxDb-nmZ4qJWzUi8oDBbeukhiMPCilAlP0nKRUxF"
+        + "Z6PHu7hv5Fm13EVUEq3iTfwXEnMGRoG_WqiwWKOyfFLn5L_yl6F1cQ"
+
+    private static let rightSalt =
+        "POt7yhYtvOqrnUHR4C6nyaXRNeWEOrJwGCz5dZiiPAxS9cWCv2y_tn65ivpgF9thXzpm-XpgzNc6gR81c3UrNcfCsz7LvFM7"
+        + "mIXWaALExz5drB-inBWyomsDHuCfCDIdwfIzfzuEOCE6OsBF8iFCDNbCNf7sxoKej4RnPnJnP9zOXbyPx0FflWpz9yPM6CF6"
+        + "Cdk3eHs_WM4GSCy1JwS2kpXsnvKr-SD-ZCx8neDASYqtZxAws_1KPJ_qhZSUHAuHbD747rvI-_BK-jW2XLoIwSobYpmJ7Z-a"
+        + "r37aSZUKq6luwecxlJ5OfJwMo6seyqTFHE2jAMSztb9JVqtmkDfWfA"
+
+    private static let otherMask =
+        "OqeBReid9UIfkCVHgeGGpmbnKeTUxYRFFt1xgGROjGEjL97R1FiU1wHuuzdn96YANh3tBmHGdRPMrhbKDyV0mxmjMIe4n7j_"
+        + "Nzh7AKLTTLpmFxhhWNIlLCdwPCgGVu9StQAfYBzkHMJOufy1tlIVthSTEQfqB4Tve8MquInM3tmChrQT2QVlbs3Jj-x1kpbT"
+        + "Rli8zuoADnrCe15mP7rN__s14P3BmjWNsGV2AwrZZ_JAvTxXsfllUZ3U0ob4CxSLOz7aBxuZKIHyCyEE14mXKtQaZhXqTdGq"
+        + "2PDf9RllMtX7O-_07eNCZA_UzF8XcA1YRj5iSMBoNgIZjulicUxYYQ"
+}
+
+extension Attack {
+    static let algorithmAttacks: [Attack] =
+        ["none", "None", "NONE", "nOnE", "none ", " none", "nоne", "", "hs256", "HS256 ", "HS256\u{0}", "HS512"].flatMap
+    { name in
+        [
+            Attack("alg “\(name)” with an empty signature", "algorithm") { _ in
+                let parts = try sign([("alg", .string(name))], .hs256).split(separator: ".")
+                return "\(parts[0]).\(parts[1])."
+            },
+            Attack("alg “\(name)” with a good signature", "algorithm") {
+                try sign([("alg", .string(name))], $0)
+            },
+        ]
+    } + [
+        Attack("alg absent", "algorithm") { try sign([("typ", "JWT")], $0) },
+        Attack("alg null", "algorithm") { try sign([("alg", nil)], $0) },
+        Attack("alg a number", "algorithm") { try sign([("alg", 256)], $0) },
+        Attack("alg an array", "algorithm") { try sign([("alg", ["HS256"])], $0) },
+        Attack("alg under another name", "algorithm") { try sign([("ALG", "HS256")], $0) },
+        Attack("alg none with the signature stripped", "signature") { _ in
+            let parts = try sign([("alg", "none")], .hs256).split(separator: ".")
+            return "\(parts[0]).\(parts[1])."
+        },
+        Attack("typ of another token", "type") { try sign([("alg", "HS256"), ("typ", "at+jwt")], $0) },
+        Attack("crit with an unknown extension", "critical") {
+            try sign([("alg", "HS256"), ("crit", ["b64"]), ("b64", false)], $0)
+        },
+        Attack("crit empty", "critical") { try sign([("alg", "HS256"), ("crit", [])], $0) },
+        Attack("crit null", "critical") { try sign([("alg", "HS256"), ("crit", nil)], $0) },
+    ]
+
+    static let keyAttacks: [Attack] = [
+        Attack("HS256 with the public key as secret", "algorithm", .rs256) { _ in try defect(.publicKeyAsSecret, .rs256)
+        },
+        Attack("HS256 with the public key as secret, as signature", "signature", .rs256) { _ in
+            try defect(.publicKeyAsSecret, .rs256)
+        },
+        Attack("HS256 with an EC public key as secret", "signature", .es256) { _ in
+            try defect(.publicKeyAsSecret, .es256)
+        },
+        Attack("HS256 with an Ed25519 public key as secret", "signature", .edDSA) { _ in
+            try defect(.publicKeyAsSecret, .edDSA)
+        },
+        Attack("signed with another secret", "signature") { try defect(.wrongSecret, $0) },
+        Attack("signed with another RSA key", "signature", .rs256) { try defect(.wrongKey, $0) },
+        Attack("signed with another EC key", "signature", .es256) { try defect(.wrongKey, $0) },
+        Attack("signed with another Ed25519 key", "signature", .edDSA) { try defect(.wrongKey, $0) },
+        Attack("signed with the key embedded as jwk", "signature", .es256) { _ in
+            let attacker = try SigningKey.generateEC(.p256)
+            let header: JSONObject = ["alg": "ES256", "jwk": attacker.publicJWK() ?? nil]
+            return try TokenDraft(header: header, claims: claims).mint(key: attacker, algorithm: .es256)
+        },
+        Attack("an RS256 signature under PS256", "signature", .ps256) { _ in
+            try sign([("alg", "PS256")], .rs256)
+        },
+        Attack("a PS256 signature under RS256", "signature", .rs256) { _ in
+            try sign([("alg", "RS256")], .ps256)
+        },
+        Attack("an RS512 signature under RS256", "signature", .rs256) { _ in try sign([("alg", "RS256")], .rs512) },
+        Attack("an HS512 signature under HS256", "signature", .hs256) { _ in try sign([("alg", "HS256")], .hs512) },
+        Attack("an ES256 signature under ES384", "signature", .es384) { _ in try sign([("alg", "ES384")], .es256) },
+        Attack("an ES512 signature under ES256", "signature", .es256) { _ in try sign([("alg", "ES256")], .es512) },
+    ]
+
+    static let signatureAttacks: [Attack] =
+        [Algorithm.hs256, .hs384, .hs512, .rs256, .ps256, .es256, .es384, .es512, .edDSA].flatMap { algorithm in
+            [
+                Attack("\(algorithm.rawValue) stripped", "signature", algorithm) { try signature($0) { _ in [] } },
+                Attack("\(algorithm.rawValue) cut by a byte", "signature", algorithm) {
+                    try signature($0) { $0.dropLast() }
+                },
+                Attack("\(algorithm.rawValue) cut to a byte", "signature", algorithm) {
+                    try signature($0) { Array($0.prefix(1)) }
+                },
+                Attack("\(algorithm.rawValue) longer by a zero", "signature", algorithm) {
+                    try signature($0) { $0 + [0] }
+                },
+                Attack("\(algorithm.rawValue) with a zero in front", "signature", algorithm) {
+                    try signature($0) { [0] + $0 }
+                },
+                Attack("\(algorithm.rawValue) all zeros", "signature", algorithm) {
+                    try signature($0) { $0.map { _ in 0 } }
+                },
+                Attack("\(algorithm.rawValue) first bit flipped", "signature", algorithm) {
+                    try defect(.badSignature, $0)
+                },
+                Attack("\(algorithm.rawValue) last bit flipped", "signature", algorithm) {
+                    try signature($0) { $0.dropLast() + [($0.last ?? 0) ^ 1] }
+                },
+                Attack("\(algorithm.rawValue) over another payload", "signature", algorithm) {
+                    try defect(.tamperedPayload, $0)
+                },
+                Attack("\(algorithm.rawValue) over another header", "signature", algorithm) {
+                    try change($0) {
+                        [Base64URL.encode(Array("{\"alg\":\"\(algorithm.rawValue)\" }".utf8)), $0[1], $0[2]]
+                    }
+                },
+            ]
+        } + [
+            Attack("ES256 with r = 0", "signature", .es256) {
+                try signature($0) { [UInt8](repeating: 0, count: 32) + $0.suffix(32) }
+            },
+            Attack("ES256 with s = 0", "signature", .es256) {
+                try signature($0) { $0.prefix(32) + [UInt8](repeating: 0, count: 32) }
+            },
+            Attack("ES256 with r = s = the order of the curve", "signature", .es256) {
+                try signature($0) { _ in order + order }
+            },
+            Attack("ES256 with r = s = 1", "signature", .es256) {
+                try signature($0) { _ in one + one }
+            },
+            Attack("ES256 in DER", "signature", .es256) {
+                try signature($0) { [0x30, 0x44, 0x02, 0x20] + $0.prefix(32) + [0x02, 0x20] + $0.suffix(32) }
+            },
+            Attack("Ed25519 with s beyond the order", "signature", .edDSA) {
+                try signature($0) { addEdwardsOrder($0) }
+            },
+            Attack("RS256 with the modulus added to nothing", "signature", .rs256) {
+                try signature($0) { $0.map { _ in 0xFF } }
+            },
+        ]
+
+    private static func defect(_ defect: Defect, _ algorithm: Algorithm) throws -> String {
+        try TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims)
+            .mint(key: key(for: algorithm), algorithm: algorithm, defect: defect, at: moment)
+    }
+
+    private static let one = [UInt8](repeating: 0, count: 31) + [1]
+
+    /// The order of P-256 (FIPS 186-4 appendix D.1.2.3).
+    private static let order: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
+    ]
+
+    /// The order of Ed25519's group, least significant byte first (RFC 8032 section 5.1).
+    private static let edwardsOrder: [UInt8] =
+        [0xED, 0xD3, 0xF5, 0x5C, 0x1A, 0x63, 0x12, 0x58, 0xD6, 0x9C, 0xF7, 0xA2, 0xDE, 0xF9, 0xDE, 0x14]
+        + [UInt8](repeating: 0, count: 15) + [0x10]
+
+    /// An equivalent signature if a verifier does not check the range of s (RFC 8032 section 5.1.7 requires the check).
+    private static func addEdwardsOrder(_ signature: [UInt8]) -> [UInt8] {
+        var result = Array(signature.prefix(32))
+        var carry = 0
+        for (digit, added) in zip(signature.dropFirst(32), edwardsOrder) {
+            let sum = Int(digit) + Int(added) + carry
+            result.append(UInt8(sum & 0xFF))
+            carry = sum >> 8
+        }
+        return result
     }
 }

@@ -1,5 +1,8 @@
+import ArgumentParser
 import Foundation
 import Testing
+
+@testable import UnderstudyCLI
 
 /// Problems that stop a start, and their messages.
 @Suite("Wrong options and files")
@@ -24,7 +27,7 @@ struct ConfigurationTests {
             ),
             (
                 ["--state", "redis://ada:secret@localhost"],
-                "understudy: --state redis://… is no database that is known; expected a file such as understudy.db, or postgres://user@host/database.\n"
+                "understudy: --state redis://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database.\n"
             ),
             (
                 ["--state", "nowhere/understudy.db"],
@@ -51,6 +54,14 @@ struct ConfigurationTests {
             (
                 ["--fixtures", "nowhere"],
                 "understudy: the fixture folder nowhere does not exist or is not a folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
+            ),
+            (
+                ["--public-base", "http://x:99999"],
+                "understudy: --public-base http://x:99999 is not scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n"
+            ),
+            (
+                ["--state=~/understudy.db"],
+                "understudy: state ~/understudy.db begins with ~, which no shell has replaced here; write the whole path.\n"
             ),
             (["--host", "no such host"], "understudy: \"no such host\" is not an address of this machine"),
         ])
@@ -140,7 +151,7 @@ struct ConfigurationTests {
         arguments: [
             ("port: eighty\n", "understudy: understudy.yaml: port eighty is not a port (0–65535).\n"),
             ("host: x\nprot: 1\n", "understudy: understudy.yaml:2:1: unknown member “prot”; did you mean “port”?\n"),
-            ("port: [1\n", "understudy: understudy.yaml:2:1: not YAML: "),
+            ("port: [1\n", "understudy: understudy.yaml:1:7: not YAML: there is no ] "),
             ("profile: real\n", "understudy: understudy.yaml:1:10: “real” is not one of documented, observed\n"),
             (
                 "switches:\n  rezolve.pan-check: sometimes\n",
@@ -187,9 +198,16 @@ struct FixturesCheckTests {
         try folder.write("", to: "rezolve/notes.txt")
         let run = try Program.run("fixtures", "check", folder.path)
         #expect(run.status == 0)
+        let routes = "rezolve: 31 routes, 36 failures, good\n"
+        #expect(run.output.hasPrefix("read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\n" + routes))
+        try folder.write(
+            installed.replacing(/about: "[^"]*"/, with: "about: '${HERE}'", maxReplacements: 1),
+            to: "rezolve/failures.yaml")
+        let warned = try Program.run("fixtures", "check", folder.path)
+        #expect(warned.status == 0)
         #expect(
-            run.output.hasPrefix(
-                "read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\nrezolve: 31 routes, 36 failures, good\n"))
+            warned.output.contains(": ${HERE} stands here as it is; no variable is replaced in fixtures\n" + routes),
+            "\(warned.output)")
         #expect(run.output.split(separator: "\n").dropFirst(2).allSatisfy { $0.hasSuffix(" failures, good") })
     }
 
@@ -212,7 +230,7 @@ struct FixturesCheckTests {
         #expect(run.complaint.isEmpty, "\(run.complaint)")
         let parts = run.output.split(separator: "\n", omittingEmptySubsequences: false).split { $0.hasSuffix(":") }
         #expect(parts.count == 3)
-        #expect(parts.first?.first?.hasPrefix("wrong/rezolve/accounts.yaml:2:1: not YAML: ") == true)
+        #expect(parts.first?.first?.hasPrefix("wrong/rezolve/accounts.yaml:1:11: not YAML: ") == true)
         #expect(parts.dropFirst().first?.first == "read: rezolve/contract/a.hurl")
         #expect(parts.last?.first?.hasPrefix("the fixture folder none does not exist") == true)
         #expect(try Program.run("fixtures", "check", "good", "good", in: folder).status == 0)
@@ -223,7 +241,7 @@ struct FixturesCheckTests {
     @Test(
         "a wrong file gives its line and exit code 2, for the check and for the start",
         arguments: [
-            ("bad YAML", "accounts.yaml", "partners: [\n", ":2:1: not YAML: "),
+            ("bad YAML", "accounts.yaml", "partners: [\n", ":1:11: not YAML: there is no ] for the bracket"),
             (
                 "unknown key", "accounts.yaml", head + "partner: []\n",
                 ":4:1: unknown member “partner”; did you mean “partners”?"
@@ -271,3 +289,39 @@ struct FixturesCheckTests {
 
 /// The text in UTF-16, low byte first.
 private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } }
+
+@Suite("Arguments of understudy serve")
+struct PlainArgumentsTests {
+    /// Every option of `serve`, each with values of its own.
+    private static func arguments() throws -> [String] {
+        let help = ServeCommand.helpMessage(columns: 200)
+        let flags = ["--watch", "--until-stdin-closes", "--version", "--help"]
+        let listed = help.matches(of: /(?m)^  (--[a-z-]+)/).map { String($0.1) }
+        #expect(listed.count > 25)
+        return listed.filter { !["--version", "--help"].contains($0) }.flatMap { name in
+            flags.contains(name) ? [name] : [name, "1\(name.dropFirst(2))", name, "2"]
+        }
+    }
+
+    @Test("plain ones are read as ArgumentParser reads them")
+    func plain() throws {
+        let arguments = try Self.arguments()
+        let parsed = try #require(try ServeCommand.parseAsRoot(arguments) as? ServeCommand)
+        let plain = try #require(ServeCommand(plain: arguments))
+        #expect("\(plain)" == "\(parsed)")
+        let none = try #require(try ServeCommand.parseAsRoot([]) as? ServeCommand)
+        #expect("\(try #require(ServeCommand(plain: [])))" == "\(none)")
+    }
+
+    @Test(
+        "all others are left to it",
+        arguments: [
+            ["--port"], ["--port=0"], ["--port=0", "1"], ["port"], ["--port", "-1"], ["--port", "--watch"],
+            ["--colour", "1"],
+            ["--help"], ["-h"], ["--"], ["--watch", "yes"], ["--watch=true"], ["--port", "0", "--"], ["-"], [""],
+        ])
+    func others(_ arguments: [String]) {
+        let command = ServeCommand(plain: arguments)
+        #expect(command.map { "\($0)" } == nil)
+    }
+}

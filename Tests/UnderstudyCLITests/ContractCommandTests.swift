@@ -76,10 +76,11 @@ struct ContractCommandTests {
         try folder.write(steering, to: "cases/a.hurl")
         try folder.write(steering, to: "cases/deep/b.hurl")
         try folder.write("not Hurl", to: "cases/readme.txt")
+        try folder.write("t0ken\n", to: "token")
         let server = try await RunningServer("--log", "off", "--control-token", "t0ken")
         defer { _ = server.stop() }
         let run = try Program.run(
-            "contract", "run", "cases", "--against", server.base, "--control-token", "t0ken", "--junit", "report.xml",
+            "contract", "run", "cases", "--against", server.base, "--control-token", "@token", "--junit", "report.xml",
             in: folder)
         #expect(run.complaint == "")
         #expect(
@@ -324,17 +325,17 @@ struct ContractCommandTests {
         (["good.hurl", "--variables-file", "no.env"], "understudy: the file of variables no.env cannot be read"),
         (
             ["good.hurl", "--against", "ftp://a"],
-            "understudy: \"ftp://a/_understudy/health\" is not a URL that can be asked"
+            "understudy: \"ftp://a/_understudy/health\" is not a URL for a request"
         ),
         (["good.hurl", "--against", "http://a", "--within", "soon"], "understudy: --within soon is not a duration"),
         (["good.hurl", "--within", "1s"], "understudy: --within and --control-token are for a server; name one"),
         (["good.hurl", "--control-token", ""], "understudy: --within and --control-token are for a server; name one"),
         (["good.hurl", "--against", "http://a/?x=1"], "understudy: --against http://a/?x=1 has a query or a fragment"),
         (["good.hurl", "--against", "http://a#b"], "understudy: --against http://a#b has a query or a fragment"),
-        (["good.hurl", "--variable", "base=http://b"], "understudy: the variable base is the URL that is asked"),
+        (["good.hurl", "--variable", "base=http://b"], "understudy: the variable base is the server's URL"),
         (
             ["good.hurl", "--against", "http://a", "--variable", "base=http://b"],
-            "understudy: the variable base is the URL that is asked"
+            "understudy: the variable base is the server's URL"
         ),
         (["good.hurl", "--variable", "a=\"b"], "understudy: --variable the value of a begins with a quote"),
         (["good.hurl", "--variable", "1a=b"], "understudy: --variable 1a cannot stand between {{ and }}"),

@@ -1,6 +1,9 @@
+import Dispatch
 import Foundation
 import JSON
 import Testing
+
+@testable import UnderstudyCLI
 
 /// The names under which control calls are answered, and the warning for servers open to others.
 @Suite("understudy serve: who may make control calls")
@@ -65,7 +68,7 @@ struct ControlOptionsTests {
         "who listens beyond loopback without a control token is warned, in one line",
         arguments: [
             (["--host", "0.0.0.0"], 1), (["--host", "0.0.0.0", "--log", "off"], 1), (["--host", "::"], 1),
-            (["--host", "0.0.0.0", "--control-token", "steer"], 0), (["--host", "127.0.0.1"], 0),
+            (["--host", "0.0.0.0", "--control-token", "@/proc/sys/kernel/ostype"], 0), (["--host", "127.0.0.1"], 0),
             (["--host", "127.0.0.2"], 0), (["--host", "localhost"], 0), (["--host", "::1"], 0),
         ])
     func warning(options: [String], count: Int) async throws {
@@ -74,6 +77,43 @@ struct ControlOptionsTests {
         #expect(end.status == 0)
         #expect(end.log.split(separator: "\n").count == count, "\(end.log)")
         #expect(end.log.components(separatedBy: Self.warning).count == count + 1, "\(end.log)")
+    }
+
+    private static let visible = """
+        Anyone on this machine can see the control token on the command line; pass it in UNDERSTUDY_CONTROL_TOKEN, or as \
+        --control-token @FILE.
+
+        """
+
+    @Test("a control token comes from a file or the environment, and is warned of on the command line")
+    func tokenFile() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("t0ken\n", to: "token")
+        try folder.write("a\nb\n", to: "two")
+        let server = try await RunningServer("--log", "off", "--control-token", "@token", in: folder)
+        defer { server.process.terminate() }
+        func clock(_ options: [String], _ environment: [String: String] = [:]) throws -> Program.Run {
+            try Program.run(["clock", "--server", server.base] + options, environment: environment, in: folder)
+        }
+        for quiet in [
+            try clock(["--control-token", "@token"]), try clock([], ["UNDERSTUDY_CONTROL_TOKEN": "@token"]),
+            try clock([], ["UNDERSTUDY_CONTROL_TOKEN": "t0ken"]),
+        ] {
+            #expect(quiet.status == 0)
+            #expect(quiet.complaint == "")
+        }
+        let seen = try clock(["--control-token", "t0ken"])
+        #expect(seen.status == 0)
+        #expect(seen.complaint == Self.visible)
+        let wrong = try clock(["--control-token", "@two"])
+        #expect(wrong.status == 2)
+        #expect(
+            wrong.complaint == "understudy: --control-token: found 2 lines in two; expected the token alone.\n")
+        let missing = try clock(["--control-token", "@none"])
+        #expect(missing.status == 2)
+        #expect(missing.complaint == "understudy: --control-token: none cannot be read: No such file or directory.\n")
+        let warned = try await stopAfterBanner(RunningServer("--log", "off", "--control-token", "t0ken"))
+        #expect(warned.log == Self.visible)
     }
 
     @Test("a log in JSON stays one")
@@ -95,5 +135,158 @@ struct ControlOptionsTests {
         }
         let end = server.stop()
         return (end.status, end.log)
+    }
+}
+
+@Suite("understudy routes")
+struct RoutesCommandTests {
+    private func rows(_ options: String...) throws -> JSON {
+        let run = try Program.run(["routes", "--json"] + options)
+        #expect(run.status == 0, "\(run.complaint)")
+        return try JSON.parse(run.output.utf8)
+    }
+
+    @Test("several lists come at once, each under its name, and one alone as it always did")
+    func lists() throws {
+        let both = try rows("--failures", "--switches")
+        #expect(both.object?.map(\.name) == ["failures", "switches"])
+        #expect(try rows("--failures") == both["failures"])
+        #expect(try rows() == rows("--routes"))
+        let text = try Program.run("routes", "--switches", "--actions").output
+        let heads = text.split(separator: "\n").filter { $0.hasPrefix("SWITCH") || $0.hasPrefix("VENDOR") }
+        #expect(heads.count == 2)
+    }
+
+    @Test("--vendor and --grep leave out what is not asked for")
+    func filters() throws {
+        let one = try #require(try rows("--vendor", "ims").array)
+        #expect(!one.isEmpty && one.allSatisfy { $0["vendor"] == "ims" })
+        let two = try #require(try rows("--vendor", "ims", "--vendor", "rezolve").array)
+        #expect(Set(two.compactMap { $0["vendor"]?.string }) == ["ims", "rezolve"])
+        let books = try #require(try rows("--grep", "AddressBook").array)
+        #expect(!books.isEmpty && books.allSatisfy { $0.text.lowercased().contains("addressbook") })
+        let none = try Program.run("routes", "--grep", "nothing has this")
+        #expect(none.status == 1)
+        let unknown = try Program.run("routes", "--vendor", "imss")
+        #expect(unknown.complaint == "understudy: no vendor is called imss; did you mean “ims”?\n")
+        #expect(unknown.status == 2)
+    }
+
+    #if os(Linux)
+        @Test(
+            "a full disk at standard output is an error, also of --help",
+            arguments: [
+                "routes", "routes --help", "token mint rezolve login", "token explain --json a.b.c", "ca --pem",
+            ])
+        func fullDisk(_ command: String) throws {
+            let folder = TemporaryFolder()
+            let shell = Process()
+            shell.executableURL = URL(filePath: "/bin/sh")
+            shell.arguments = ["-c", "exec \(Program.path) \(command) >/dev/full"]
+            shell.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
+            shell.currentDirectoryURL = folder.url
+            let complaint = Pipe()
+            shell.standardError = complaint
+            try shell.run()
+            let text = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            shell.waitUntilExit()
+            #expect(shell.terminationStatus == 2)
+            #expect(
+                text.hasSuffix("understudy: standard output cannot be written: No space left on device.\n"), "\(text)")
+        }
+    #endif
+}
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+@Suite("The queue of log lines")
+struct LineWriterTests {
+    @Test("takes lines up to its limit, and drops those beyond", arguments: [(0, 0), (1, 1)])
+    func limit(_ excess: Int, _ dropped: Int) {
+        let nowhere = open("/dev/null", O_WRONLY)
+        defer { close(nowhere) }
+        let writer = LineWriter(nowhere) { "\($0) lines were dropped.\n" }
+        writer.write(String(repeating: "x", count: LineWriter.mostBytes + excess - 1) + "\n")
+        #expect(writer.droppedLines == dropped)
+        writer.finish(by: .now() + .seconds(60))
+    }
+
+    @Test("a notice stands where lines were dropped, even for one", arguments: [1, 2])
+    func notice(_ dropped: Int) throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        var output = LineOutput(descriptor: ends[1])
+        #expect(output.write(Array("first\n".utf8)) { "\($0) dropped" } == 0)
+        output.tell(ofDropped: dropped) { "\($0) dropped" }
+        #expect(output.write(Array("last\n".utf8)) { "\($0) dropped" } == 0)
+        close(ends[1])
+        var bytes = [UInt8](repeating: 0, count: 1000)
+        let count = read(ends[0], &bytes, bytes.count)
+        #expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self) == "first\n\(dropped) dropped\nlast\n")
+    }
+}
+
+/// Fixture folders with entries that are not files: a check ends with a message and never waits.
+@Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(15)))
+struct HostileFixtureTests {
+    private func complaint(_ folder: TemporaryFolder) throws -> String {
+        let run = try Program.run("fixtures", "check", folder.path + "/own", in: folder)
+        #expect(run.status == 2)
+        return run.complaint
+    }
+
+    private func folder() throws -> TemporaryFolder {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/own/rezolve/scenarios", withIntermediateDirectories: true)
+        return folder
+    }
+
+    @Test(
+        "a body_file that leads out of the folder is told with file, line, column and where it leads",
+        arguments: ["/etc/hostname", "../../../outside.txt", "/dev/zero"])
+    func bodyFile(_ target: String) throws {
+        let folder = try folder()
+        try folder.write("not for everybody", to: "outside.txt")
+        let scenarios = folder.path + "/own/rezolve/scenarios"
+        try FileManager.default.createSymbolicLink(atPath: scenarios + "/x.txt", withDestinationPath: target)
+        try folder.write(
+            """
+            scenario: linked
+            about: answers with a file
+            vendor: rezolve
+            states:
+              a:
+                - on: rua.ping
+                  respond: { body_file: scenarios/x.txt }
+            """, to: "own/rezolve/scenarios/linked.yaml")
+        let complaint = try complaint(folder)
+        let reason = target == "/dev/zero" ? "is a device; expected a file" : "leads to /"
+        #expect(complaint.contains("scenarios/linked.yaml:7:29: "), "\(complaint)")
+        #expect(complaint.contains("scenarios/x.txt: \(reason)"), "\(complaint)")
+        #expect(!complaint.contains("not for everybody"))
+    }
+
+    @Test("a pipe, a loop of links and ten thousand files end it with a sentence")
+    func others() throws {
+        let pipe = try folder()
+        #expect(mkfifo(pipe.path + "/own/rezolve/failures.yaml", 0o600) == 0)
+        #expect(try complaint(pipe).contains("rezolve/failures.yaml: is a named pipe; expected a file"))
+        let loop = try folder()
+        for name in ["a", "b", "c"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: loop.path + "/own/rezolve/scenarios/" + name, withDestinationPath: "..")
+        }
+        #expect(try complaint(loop).contains("rezolve/scenarios/a: is a link to "))
+        let many = try folder()
+        for number in 1...10_000 {
+            _ = FileManager.default.createFile(atPath: "\(many.path)/own/rezolve/\(number)", contents: nil)
+        }
+        #expect(try complaint(many).contains("own/rezolve: the fixtures hold more than 4096 files and folders"))
     }
 }

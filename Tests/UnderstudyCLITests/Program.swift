@@ -1,4 +1,11 @@
 import Foundation
+import HTTPEngine
+import HTTPTypes
+import JSON
+import Synchronization
+import Testing
+import Tokens
+import Wire
 
 /// The built program, run as a user runs it.
 struct Program {
@@ -101,4 +108,113 @@ final class TemporaryFolder: Sendable {
     func read(_ path: String) throws -> String {
         String(decoding: try Data(contentsOf: url.appending(path: path)), as: UTF8.self)
     }
+}
+
+/// A running `serve` that the test stops when it is done.
+struct RunningServer {
+    let process: Process
+    let folder: TemporaryFolder
+    let output: Pipe
+    let log: Pipe
+    /// Its base URL without TLS.
+    let base: String
+    /// Its base URL with TLS, if enabled.
+    let secureBase: String?
+
+    init(
+        _ options: String..., environment: [String: String] = [:], in folder: TemporaryFolder = TemporaryFolder()
+    ) async throws {
+        try await self.init(options, environment: environment, in: folder)
+    }
+
+    init(
+        _ options: [String], environment: [String: String] = [:], in folder: TemporaryFolder = TemporaryFolder()
+    ) async throws {
+        self.folder = folder
+        (output, log) = (Pipe(), Pipe())
+        process = Program.process(
+            ["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
+        process.standardOutput = output
+        process.standardError = log
+        try process.run()
+        let ports = folder.url.appending(path: "ports").path
+        let deadline = ContinuousClock.now + .seconds(300)
+        // The file appears, complete, once the server accepts connections.
+        while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {
+            try await Program.pause()
+        }
+        let lines = try folder.read("ports").split(separator: "\n").map { $0.split(separator: " ") }
+        base = "http://127.0.0.1:\(try #require(lines.first { $0[0] == "http" })[1])"
+        secureBase = lines.first { $0[0] == "https" }.map { "https://127.0.0.1:\($0[1])" }
+    }
+
+    func stop() -> (status: Int32, output: String, log: String) {
+        process.terminate()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let lines = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text, lines)
+    }
+}
+
+/// A local server that publishes an issuer's discovery document and keys, and some that lead astray.
+final class KeyServer: Sendable {
+    /// Generated once for all tests, since a pair takes a tenth of a second.
+    static let key = Result {
+        var key = try SigningKey.generateRSA()
+        key.id = key.thumbprint
+        return key
+    }
+
+    private final class Handler: RequestHandler {
+        let seen = Mutex<[String]>([])
+
+        func admit(_ head: Request) -> Admission { Admission(bodyLimit: 0, answer: answer) }
+
+        func answer(_ request: Request) -> Answer {
+            seen.withLock { $0.append(String(request.path)) }
+            return .ready(response(to: String(request.path), at: request.authority ?? ""))
+        }
+
+        private func response(to path: String, at authority: String) -> Response {
+            let base = "http://\(authority)"
+            switch path {
+            case "/keys":
+                let key = (try? KeyServer.key.get())?.publicJWK(algorithm: .rs256)
+                return .json(["keys": .array(key.map { [$0] } ?? [])])
+            case "/good/.well-known/openid-configuration":
+                return .json(["issuer": .string(base + "/good"), "jwks_uri": .string(base + "/keys")])
+            case "/moved/.well-known/openid-configuration":
+                return moved(to: "/good/.well-known/openid-configuration")
+            case "/absolute/.well-known/openid-configuration":
+                return moved(to: base + "/good/.well-known/openid-configuration")
+            case "/circle/.well-known/openid-configuration": return moved(to: path)
+            case "/astray/.well-known/openid-configuration": return moved(to: "https://\(authority)\(path)")
+            case "/host/.well-known/openid-configuration":
+                return moved(to: "//\(authority)/good/.well-known/openid-configuration")
+            case "/lost/.well-known/openid-configuration":
+                var response = Response.json([:])
+                response.transmission = Transmission(fault: .empty)
+                return response
+            default: return .json(["errorCode": "E0000007"], status: .notFound)
+            }
+        }
+
+        private func moved(to location: String) -> Response {
+            Response(status: .found, fields: [.location: location])
+        }
+    }
+
+    private let handler = Handler()
+    private let server: Server
+    let base: String
+
+    init() throws {
+        server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler)
+        base = "http://127.0.0.1:\(server.addresses[0].port)"
+        server.start()
+    }
+
+    /// The paths of the requests so far.
+    var seen: [String] { handler.seen.withLock { $0 } }
 }

@@ -117,7 +117,7 @@ struct StateFileTests {
             (["export", "state.json", "a.json"], "--state state.json cannot be used: file is not a database."),
             (
                 ["import", "http://a/b", "state.json"],
-                "--state http://… is no database that is known; expected a file such as understudy.db, or postgres://user@host/database."
+                "--state http://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database."
             ),
         ] {
             let run = try Program.run(["state"] + arguments, in: folder)
@@ -232,7 +232,7 @@ struct StateFileTests {
         arguments: [
             (
                 ["--import", "none.json"],
-                "--import none.json: there is no such file. On a first start that is right only where --export-on-exit names the same one."
+                "--import none.json: there is no such file. On a first start that is fine only if --export-on-exit names the same file."
             ),
             (
                 ["--import", "none.json", "--export-on-exit", "other.json"],

@@ -160,13 +160,12 @@ struct VerifyAsClientTests {
         (["--as", "oktb"], "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?"),
         (
             ["--as", "ims-sdk", "--cid", "x", "--issuer", "y"],
-            "--issuer, --cid cannot go with --as ims-sdk: the client has its own rules and takes --near-expiry."
+            "--issuer, --cid cannot be combined with --as ims-sdk: the client has its own rules and takes --near-expiry."
         ),
         (["--as", "ims-sdk", "--near-expiry=-1"], "--near-expiry -1 is below 0."),
-        (["--as", "okta", "--near-expiry", "5", "--issuer", "x"], "--near-expiry cannot go with --as okta"),
-        (["--as", "okta", "--secret", "x", "--issuer", "x"], "--secret cannot go with --as okta"),
+        (["--as", "okta", "--near-expiry", "5", "--issuer", "x"], "--near-expiry cannot be combined with --as okta"),
+        (["--as", "okta", "--secret", "x", "--issuer", "x"], "--secret cannot be combined with --as okta"),
         (["--as", "okta", "--issuer", "x", "--leeway", "1.5"], "--leeway 1.5 is not a whole number of seconds."),
-        (["--as", "okta", "--issuer", "x", "--leeway=-1"], "--as okta: the option leeway is -1; expected 0 or more"),
         (
             ["--as", "okta", "--issuer", "x", "--profile", "seen"],
             "--profile seen is not a profile (documented, observed)."
@@ -212,9 +211,14 @@ struct VerifyAsClientTests {
 
     @Test("shows hostile tokens without their control characters")
     func hostile() throws {
-        let run = try verify("--jwk", try jwk(), "--nonce", "x", try token(["nonce": "\u{1B}[2J\u{9B}1m"]))
+        let run = try verify(
+            "--jwk", try jwk(), "--nonce", "x", try token(["nonce": "\u{1B}[2J\u{9B}1m\u{202E}\u{2066}"]))
         #expect(run.status == 1)
-        #expect(!run.output.contains("\u{1B}") && !run.output.unicodeScalars.contains("\u{9B}"))
+        #expect(!run.output.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}\u{2066}".unicodeScalars.contains($0) })
+        let json = try Program.run(
+            "token", "verify", "--secret", "x", "--json", try token(["nonce": "\u{9B}1m\u{202E}\u{2066}"]))
+        #expect(!json.output.unicodeScalars.contains { "\u{9B}\u{202E}\u{2066}".unicodeScalars.contains($0) })
+        #expect(try JSON.parse(json.output.utf8)["claims"]?["nonce"] == "\u{9B}1m\u{202E}\u{2066}")
         let empty = try verify("--jwk", "key.jwk", "--json", "-", input: "")
         #expect(try JSON.parse(empty.output.utf8)["error"] == "jwt-malformed")
         let long = try verify("--jwk", "key.jwk", "--json", "-", input: String(repeating: "a.", count: 500_000))

@@ -1,10 +1,12 @@
 import Contracts
 import Emulation
+import Foundation
 import HTTPTypes
 import JSON
 import Support
 import Synchronization
 import Testing
+import Tokens
 import Understudy
 
 /// A refusal that occurred in a run of cases.
@@ -33,6 +35,10 @@ struct Occurrences: Sendable {
     var refusals: Set<ObservedRefusal> = []
     /// The entries of a seeded server, as the journal shows them.
     var shown: [JSON] = []
+    /// The failure and reason of each refusal, and each note, in their order.
+    var reasons: [String] = []
+    /// The outcomes of checks, each behind its vendor and its check.
+    var outcomes: Set<String> = []
 }
 
 extension Stage {
@@ -138,7 +144,14 @@ struct ContractRun: Sendable {
             state.withLock { occurrences in
                 occurrences.shown.append(shown)
                 if let route = record.route { occurrences.routes.insert(route) }
-                guard let failure = record.failure else { return }
+                for finding in record.findings {
+                    occurrences.outcomes.insert("\(record.vendor ?? "") \(finding.check) \(finding.outcome)")
+                }
+                let notes = record.findings.filter { $0.outcome == .noted }.map { "  \($0)" }
+                guard let failure = record.failure else { return occurrences.reasons += notes }
+                // What the machine's clock has a part in.
+                let told = (reason ?? "none").replacing(/after [0-9.]+ s;/, with: "after a while;")
+                occurrences.reasons += ["  \(failure): \(told)"] + notes
                 occurrences.failures.insert(failure)
                 occurrences.refusals.insert(
                     ObservedRefusal(
@@ -231,6 +244,77 @@ struct ContractCaseTests {
             offenders.isEmpty, "\(offenders.count) of \(refusals.count):\n\(offenders.sorted().joined(separator: "\n"))"
         )
     }
+
+    /// So that a case says all that a refusal must: status, content and reason.
+    @Test("give the reasons and notes that Reasons lists", arguments: Set(ContractFile.all.map(\.vendor)).sorted())
+    func listedReasons(_ vendor: String) async throws {
+        var lines: [String] = []
+        for file in ContractFile.all where file.vendor == vendor {
+            lines += [file.name] + (try await ContractRun.once(file).occurrences.reasons)
+        }
+        // A new vendor has no list yet: all of its lines are missing there.
+        let listed = (try? String(contentsOfFile: "\(Self.folder)/\(vendor).txt", encoding: .utf8)) ?? ""
+        let changes = lines.difference(from: listed.split(separator: "\n").map(String.init))
+        guard !changes.isEmpty else { return }
+        let path = "\(Repository.root)/.build/\(vendor).txt"
+        try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+        let texts = changes.map { change in
+            switch change {
+            case .insert(_, let line, _): "+ \(line)"
+            case .remove(_, let line, _): "- \(line)"
+            }
+        }
+        Issue.record("\(path) differs from Reasons:\n\(texts.joined(separator: "\n"))")
+    }
+
+    /// What breaks any vendor's token or credentials, some behind a prefix; the tests of tokens and of bearer tokens do.
+    private static let shared = [
+        "authorization-lines", "bearer-once", "critical", "header-base64url", "header-duplicates", "header-json",
+        "key-references", "milliseconds-exp", "milliseconds-iat", "milliseconds-nbf", "parts", "payload-base64url",
+        "payload-duplicates", "payload-json", "secret-mistake", "signature-base64url", "signature-present", "size",
+    ]
+
+    /// Rules that no case breaks, each behind its vendor, and the suites or cases of the kit that do.
+    private static let brokenElsewhere = [
+        "bloomreach private-key": "ReasonTests", "bloomreach type": "TokenRuleTests",
+        "comapi audience-array": "TokenRuleTests", "comapi claim-apiSpaceId-present": "TokenCase",
+        "comapi claim-boot-present": "TokenCase", "comapi claim-jti-present": "TokenCase",
+        "comapi claim-nbf-present": "TokenRuleTests", "comapi iat-ahead": "TokenRuleTests",
+        "comapi long-lived-token": "TokenRuleTests", "comapi shared-user-id": "TokenRuleTests",
+        "comapi unusual-typ": "TokenRuleTests", "comapi user-id": "TokenRuleTests",
+        "ims claim-client_id-equals": "ReasonTests", "ims claim-iat-present": "TokenRuleTests",
+        "ims claim-iss-present": "TokenRuleTests", "ims claim-nbf-present": "TokenRuleTests",
+        "ims signature-genuine": "EdgeTests", "ims token-is-jwt": "ReasonTests", "okta access-token": "UserinfoTests",
+        "okta claim-iat-present": "TokenCase", "okta claim-nbf-present": "TokenCase",
+        "okta claim-sub-present": "TokenCase", "okta claim-tx-present": "TokenCase",
+        "okta secret-length": "ClientAuthenticationTests", "okta ssws-algorithm": "TokenCase",
+        "okta ssws-claim-jti": "TokenCase", "okta ssws-not-before": "TokenCase", "okta ssws-transaction": "PushTests",
+        "okta ssws-type": "PushTests", "okta subject-algorithm": "TokenExchangeTests",
+        "okta subject-device-secret": "TokenExchangeTests", "okta subject-kind": "TokenExchangeTests",
+        "okta subject-revocation": "TokenExchangeTests", "okta subject-session": "TokenExchangeTests",
+        "okta subject-user": "TokenExchangeTests", "rezolve api-key-partner": "RUATests",
+        "rezolve claim-partner_entity_id-present": "TokenRuleTests",
+        "rezolve claim-rezolve_entity_id-present": "TokenRuleTests", "rezolve customer-known": "TokenRuleTests",
+        "rezolve partner-entity-id": "TokenRuleTests", "rezolve registration-token-reuse": "SwitchCase",
+        "rezolve rua-user": "RUATests", "rezolve type": "TokenRuleTests",
+    ]
+
+    @Test("break each rule, unless a suite is named that does")
+    func rules() async throws {
+        var outcomes: Set<String> = []
+        for file in ContractFile.all { outcomes.formUnion(try await ContractRun.once(file).occurrences.outcomes) }
+        for module in Catalog.vendors {
+            for rule in module.rules where !Self.shared.contains(where: rule.check.hasSuffix) {
+                let name = "\(module.identity.id) \(rule.check)"
+                // What leads to no failure leaves a note, or is not judged for want of what it needs.
+                let breaks: [Finding.Outcome] = rule.failures.isEmpty ? [.noted, .notJudged] : [.failed, .noted]
+                let isBroken = breaks.contains { outcomes.contains("\(name) \($0)") }
+                #expect(isBroken != (Self.brokenElsewhere[name] != nil), "\(name)")
+            }
+        }
+    }
+
+    private static let folder = Repository.root + "/Tests/UnderstudyTests/Reasons"
 
     @Test("the form is held: each fault of a reason is found")
     func reasonForm() {

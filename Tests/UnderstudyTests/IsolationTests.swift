@@ -1,6 +1,10 @@
+import Contracts
+import Emulation
+import Foundation
 import JSON
 import Support
 import Testing
+import Understudy
 
 @Suite("Sandboxes side by side")
 struct IsolationTests {
@@ -82,5 +86,166 @@ struct IsolationTests {
         }
         #expect(keys.count == 1)
         #expect(keys.first?.contains("BEGIN PUBLIC KEY") == true)
+    }
+}
+
+/// With a seed, the same calls produce the same journal in every process.
+@Suite("A seed")
+struct RepeatabilityTests {
+    /// Removes key pairs: each process generates its own, since private keys must not be predictable.
+    private static func withoutKeys(_ value: JSON) -> JSON {
+        switch value {
+        case .object(let object):
+            .object(
+                JSONObject(object.map { ($0.name, $0.name == "public_key" ? "a key" : withoutKeys($0.value)) }))
+        case .array(let elements): .array(elements.map(withoutKeys))
+        case .null, .bool, .number, .string: value
+        }
+    }
+
+    /// Files whose cases let the clock run see other times each time.
+    private static let files = ContractFile.all.filter { file in
+        guard let bytes = try? Repository.fixtures.file(file.description).bytes else { return true }
+        return !String(decoding: bytes, as: UTF8.self).contains(#""freeze":false"#)
+    }
+
+    @Test("has two emulators write the same journals, of all vendors", arguments: files)
+    func journals(_ file: ContractFile) async throws {
+        let run = try await ContractRun.once(file)
+        let other = try await ContractRun(file, in: World.seeded(for: file, on: Stage.seeded[1].get()))
+        #expect(other.result.hasPassed, "\(other.result.lines.joined(separator: "\n"))")
+        let journals = [run, other].map { $0.occurrences.shown.map { Self.withoutKeys($0).text } }
+        #expect(journals[0].count == journals[1].count)
+        for (first, second) in zip(journals[0], journals[1]) { #expect(first == second) }
+    }
+
+    @Test("yields other identifiers than another seed, and none yields others each time")
+    func seeds() throws {
+        let (alike, shared) = (try Stage.seeded.map { try $0.get() }, try Stage.shared())
+        var other = Settings()
+        other.seed = 8
+        let starts = try (alike + [Stage(Emulator(fixtures: Repository.fixtures, settings: other))]).map {
+            $0.emulator.sandboxes.standard.identity.start
+        }
+        #expect(starts[0] == starts[1])
+        #expect(starts[0] != starts[2])
+        let drawn = try [shared, Stage(Emulator(fixtures: Repository.fixtures))].map {
+            $0.emulator.sandboxes.standard.identity.start
+        }
+        #expect(drawn[0] != drawn[1])
+    }
+}
+
+/// A fixture change exactly between judging a call and running its handler.
+@Suite("A call that meets a change of the fixtures")
+struct ReloadConsistencyTests {
+    @Test("is answered wholly by the later fixtures, once, and its change is not lost", arguments: Depth.allCases)
+    func meeting(_ depth: Depth) async throws {
+        let (first, second) = (try Notary.fixtures("first"), try Notary.fixtures("second"))
+        let emulator = try Emulator(
+            fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
+        let world = try await World(depth, on: Stage(emulator))
+        let before = try await world.call(.get, "/notary/motto")
+        #expect(before.text == #"{"mottos":["first","first","first"],"visits":1}"#)
+        let sandbox = world.sandbox
+        Notary.holds.withLock { holds in
+            holds[world.name] = {
+                #expect(throws: Never.self) { try emulator.reload(FixtureStore(layers: [second.path])) }
+                // Something else moves the sandbox's state on before the held call uses it.
+                _ = sandbox.vendor(0).export(.whole)
+            }
+        }
+        let held = try await world.call(.get, "/notary/motto", [("x-hold", world.name)])
+        #expect(held.text == #"{"mottos":["second","second","second"],"visits":2}"#)
+        #expect(held.entry?.id == 2)
+        #expect(world.sandbox.exchanges == 2)
+    }
+
+    @Test("is answered wholly by the earlier ones where it is the first to come to the state")
+    func firstToCome() async throws {
+        let (first, second) = (try Notary.fixtures("first"), try Notary.fixtures("second"))
+        let emulator = try Emulator(
+            fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
+        let world = try await World(on: Stage(emulator))
+        Notary.holds.withLock { holds in
+            holds[world.name] = {
+                #expect(throws: Never.self) { try emulator.reload(FixtureStore(layers: [second.path])) }
+            }
+        }
+        let held = try await world.call(.get, "/notary/motto", [("x-hold", world.name)])
+        #expect(held.text == #"{"mottos":["first","first","first"],"visits":1}"#)
+        let next = try await world.call(.get, "/notary/motto")
+        #expect(next.text == #"{"mottos":["second","second","second"],"visits":2}"#)
+        #expect(try await world.call(.get, "/notary/none").json["motto"] == "second")
+    }
+}
+
+/// The watch over fixture files, checked by explicit calls so that no test has to wait.
+@Suite("Fixtures that are watched")
+struct FixtureWatchTests {
+    private static let failures = "rezolve/failures.yaml"
+
+    private struct Watched {
+        let fixtures: OwnFixtures
+        let world: World
+        let watch: FixtureWatch
+
+        init() async throws {
+            fixtures = try OwnFixtures()
+            let emulator = try Emulator(fixtures: fixtures.store)
+            world = try await World(on: Stage(emulator))
+            watch = FixtureWatch(emulator, over: fixtures.store)
+        }
+
+        /// A change takes effect at the second look.
+        func lookTwice() {
+            watch.look()
+            watch.look()
+        }
+
+        func reload() async throws -> JSON? { try await world.control(.get, "health").json["reload"] }
+        func refusal() async throws -> String? {
+            try await world.call(.get, "/api/v1/partner/317/customer/entity123/wallet").json["message"]?.string
+        }
+    }
+
+    @Test("nothing changes, nothing happens")
+    func quiet() async throws {
+        let watched = try await Watched()
+        for _ in 0..<3 { watched.lookTwice() }
+        #expect(
+            try await watched.reload() == ["watching": true, "count": 0, "at": nil, "problem": nil])
+        let unwatched = try await World().control(.get, "health").json["reload"]
+        #expect(unwatched?["watching"] == false)
+    }
+
+    @Test("what changed between the start and the watch is not missed")
+    func gap() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try Emulator(fixtures: fixtures.store)
+        try fixtures.put(Self.failures, [("Access is denied.", "No.")])
+        let watch = FixtureWatch(emulator, over: fixtures.store)
+        watch.look()
+        watch.look()
+        let world = try await World(on: Stage(emulator))
+        #expect(
+            try await world.call(.get, "/api/v1/partner/317/customer/entity123/wallet").json["message"] == "No.")
+    }
+
+    @Test("a folder that is gone lets nothing show through from below, and is named until it is back")
+    func gone() async throws {
+        let watched = try await Watched()
+        try watched.fixtures.put(Self.failures, [("Access is denied.", "No.")])
+        watched.lookTwice()
+        let folder = try #require(watched.fixtures.store.layers.first)
+        try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away")
+        watched.lookTwice()
+        #expect(try await watched.refusal() == "No.")
+        let problem = try await watched.reload()?["problem"]?.string
+        #expect(problem?.hasSuffix("the folder of fixtures is gone") == true, "\(problem ?? "none")")
+        try FileManager.default.moveItem(atPath: folder + "-away", toPath: folder)
+        watched.lookTwice()
+        #expect(try await watched.reload()?["problem"] == .null)
+        #expect(try await watched.refusal() == "No.")
     }
 }

@@ -32,7 +32,7 @@ struct KeyFetchTests {
         let key = try SigningKey.generateEC(.p256, id: "unknown")
         let draft = TokenDraft(header: ["alg": "ES256", "kid": "unknown"], claims: [:])
         let moment = Moment(unixSeconds: Double(World.exampleMoment))
-        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment).token
+        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
     }
 
     @Test("are asked for before the first use, in the same sandbox, and kept", arguments: Depth.allCases)
@@ -200,17 +200,19 @@ struct KeyFetchTests {
         try await world.advance("600s")
         let stale = try await read(token, world, "far")
         #expect(stale.status == 200)
-        let refusal = "not asked: this process asks a URL 1 times at once and then every 3600.0 seconds at most, "
+        let refusal =
+            "not requested: this process requests a URL at most 1 times at once and then "
+            + "once every 3600.0 seconds, for all sandboxes together"
         let finding = stale.findings.first { $0.check == "keys-fetched" }
         #expect(finding?.outcome == .noted)
-        #expect(finding?.found == .text(refusal + "all sandboxes together"))
+        #expect(finding?.found == .text(refusal))
         #expect(try await fetches(world, "far") == 1)
         try await world.control(.post, "reset")
         let forgotten = try await read(token, world, "far")
         #expect(forgotten.status == 503)
         #expect(forgotten.text == #"{"code":"keys-unavailable"}"#)
         #expect(forgotten.failure == "keys-unavailable")
-        #expect(forgotten.findings.first?.found == .text(refusal + "all sandboxes together"))
+        #expect(forgotten.findings.first?.found == .text(refusal))
         #expect(try await fetches(publisher) == 0)
         #expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" } == 1)
     }
@@ -265,7 +267,7 @@ struct KeyFetchTests {
         let key = try SigningKey.generateEC(.p256, id: kid)
         let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
         let moment = Moment(unixSeconds: Double(World.exampleMoment))
-        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment).token
+        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
     }
 
     @Test("that several handlers want at once are asked for once for all of them")

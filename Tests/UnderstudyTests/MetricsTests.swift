@@ -28,41 +28,6 @@ struct MetricsTests {
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test("are Prometheus text, each family with help and type", arguments: Depth.allCases)
-    func form(_ depth: Depth) async throws {
-        let answer = try await world(depth).control(.get, "metrics")
-        #expect(answer["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
-        #expect(answer.text.hasSuffix("\n"))
-        let lines = answer.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        let helped = lines.filter { $0.hasPrefix("# HELP ") }.map { $0.split(separator: " ")[2] }
-        let typed = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
-        #expect(helped == typed)
-        #expect(Set(typed).count == typed.count)
-        for line in lines where !line.hasPrefix("#") {
-            #expect(line.wholeMatch(of: /[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+/) != nil, "\(line)")
-        }
-    }
-
-    @Test("count requests by vendor, route, status and reason", arguments: Depth.allCases)
-    func requests(_ depth: Depth) async throws {
-        let world = try await world(depth)
-        for _ in 0..<3 { _ = try await world.call(.post, "/v2/credentials/register/guest", Self.key) }
-        _ = try await world.call(.post, "/v2/credentials/register/guest")
-        _ = try await world.call(.get, "/v2/credentials/pong", Self.key)
-        _ = try await world.call(.get, "/nowhere")
-        _ = try await world.bare(.get, "/~a/x", [("X-Understudy-Sandbox", "b")])
-        let counted = try await samples(world).filter { $0.key.hasPrefix("understudy_requests_total") }
-        #expect(
-            counted == [
-                #"understudy_requests_total{vendor="rezolve",route="rua.guest",status="200",reason=""}"#: "3",
-                #"understudy_requests_total{vendor="rezolve",route="rua.guest",status="500",reason="rua-api-key-missing"}"#:
-                    "1",
-                #"understudy_requests_total{vendor="rezolve",route="",status="404",reason="route-not-found"}"#: "1",
-                #"understudy_requests_total{vendor="",route="",status="404",reason=""}"#: "1",
-                #"understudy_requests_total{vendor="",route="",status="400",reason=""}"#: "1",
-            ])
-    }
-
     @Test("outlive a reset, and sum up all sandboxes")
     func process() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
@@ -75,26 +40,6 @@ struct MetricsTests {
         #expect(found["understudy_sandboxes"] == "3")
         #expect(found["understudy_journal_entries"] == "1")
         #expect(found["understudy_journal_bytes"] == "\(other.sandbox.journal.bytes)")
-    }
-
-    @Test("count how long requests took, in spans that add up", arguments: Depth.allCases)
-    func durations(_ depth: Depth) async throws {
-        let world = try await world(depth)
-        for _ in 0..<20 { _ = try await world.call(.post, "/v2/credentials/register/guest", Self.key) }
-        let answer = try await world.control(.get, "metrics")
-        let lines = answer.text.split(separator: "\n").filter {
-            $0.hasPrefix(#"understudy_request_duration_seconds_bucket{vendor="rezolve""#)
-        }
-        let counts = lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
-        let bounds = lines.compactMap { $0.firstMatch(of: /le="([^"]+)"/).map { Double($0.1) ?? .infinity } }
-        #expect(bounds.first == 0.00005 && bounds.dropLast().last == 10 && bounds.last == .infinity)
-        #expect(bounds == bounds.sorted() && counts == counts.sorted())
-        #expect(counts.count == 18 && counts.last == 20)
-        let found = try await samples(world)
-        #expect(found[#"understudy_request_duration_seconds_count{vendor="rezolve"}"#] == "20")
-        #expect(found[#"understudy_request_duration_seconds_count{vendor=""}"#] == "0")
-        let sum = found[#"understudy_request_duration_seconds_sum{vendor="rezolve"}"#].flatMap(Double.init) ?? 0
-        #expect(sum > 0 && sum < 60)
     }
 
     @Test("count control calls, refused ones and waits included", arguments: Depth.allCases)
@@ -131,42 +76,11 @@ struct MetricsTests {
         #endif
     }
 
-    @Test("show the connection that asks, and nothing of connections where there is no server")
-    func connections() async throws {
-        let found = try await samples(world(.socket))
-        #expect(found["understudy_open_connections"] == "1")
-        #expect(found["understudy_open_websockets"] == "0")
-        let emulator = try Emulator(fixtures: Repository.fixtures)
-        #expect(!emulator.metricsText(calls: []).contains("understudy_open_"))
-    }
-
     @Test("ask for the control token like the other calls")
     func token() async throws {
         let world = try await world(.pipeline, token: "steer")
         try await world.control(.get, "metrics").expectProblem(401, "control-token-wrong", "bearer token")
         #expect(try await world.control(.get, "metrics", fields: [("authorization", "Bearer steer")]).status == 200)
-    }
-
-    @Test("miss no request under load from many threads, and are readable meanwhile", arguments: Depth.allCases)
-    func load(_ depth: Depth) async throws {
-        let stage = try Stage(Emulator(fixtures: Repository.fixtures))
-        let world = try await World(depth, on: stage, at: nil)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<200 {
-                group.addTask {
-                    _ = try await world.call(.post, "/v2/credentials/register/guest", Self.key)
-                    guard number.isMultiple(of: 20) else { return }
-                    let found = try await self.samples(world)
-                    let count = found[#"understudy_request_duration_seconds_count{vendor="rezolve"}"#]
-                    #expect(count.flatMap { Int($0) } ?? 0 > 0)
-                }
-            }
-            try await group.waitForAll()
-        }
-        let found = try await samples(world)
-        let label = #"{vendor="rezolve",route="rua.guest",status="200",reason=""}"#
-        #expect(found["understudy_requests_total" + label] == "200")
-        #expect(found[#"understudy_request_duration_seconds_count{vendor="rezolve"}"#] == "200")
     }
 
     @Test("escape what labels may hold")

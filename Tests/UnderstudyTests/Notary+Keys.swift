@@ -39,7 +39,7 @@ extension Notary {
 extension Notary {
     static let tokenKinds = [TokenKind(name: "seal", about: "for tests", members: [], defects: [])]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(MintRefusal) -> MintedToken {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(MintRefusal) -> String {
         let key = setting.state.keys[0].signing
         let draft = TokenDraft(header: ["kid": JSON(key.id), "alg": "ES256"], claims: ["sub": "me"])
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: setting.moment)
@@ -51,9 +51,7 @@ extension Notary {
         TokenVerdict(kind: nil, account: nil, findings: Findings())
     }
 
-    var samples: [SampleCredential] { [] }
-
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Notary>) throws(MintRefusal) -> SampleRequest {
         SampleRequest(endpoint: .get("/notary/motto"), fields: [], body: "")
     }
 }

@@ -36,7 +36,7 @@ final class Notary: Vendor {
 
     static let identity = VendorIdentity(
         id: "notary", title: "Notary", prefixes: ["/notary"],
-        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+        repeatedSlashes: .collapse, ignoresTrailingSlash: true)
     static let unrouted = UnroutedFailures<Failure>(
         routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 

@@ -28,10 +28,65 @@ struct PipelineTests {
         let nearest =
             MaskedExchange(entry, by: world.sandbox.redactor)
             .json(routes: world.emulator.routes)["nearest_routes"]?.array ?? []
-        #expect(nearest.count == 3)
+        // Nothing at all when nothing is near.
+        #expect(nearest.isEmpty == ["/", "/nowhere", "*"].contains(example.path), "\(nearest)")
         if let expected = example.nearest { #expect(nearest[0] == .string(expected)) }
         let meant = example.nearest.map { "; the nearest route is \($0)" } ?? ""
         #expect(entry.explanation == "no vendor owns this path" + meant)
+    }
+
+    @Test("the vendors' answers are dated by the sandbox's clock, and by the machine's where it shows that")
+    func date() async throws {
+        let world = try await World(.socket)
+        let paths =
+            ["/nowhere"]
+            + world.emulator.vendors.map { $0.routes[0].endpoints[0].pattern.replacing(/\{[^}]*\}/, with: "x") }
+        for path in paths {
+            try await world.freeze(at: World.exampleMoment)
+            #expect(try await world.call(.get, path)["Date"] == "Fri, 15 Jan 2027 08:00:00 GMT", "\(path)")
+            try await world.advance("31m")
+            #expect(try await world.call(.get, path)["Date"] == "Fri, 15 Jan 2027 08:31:00 GMT", "\(path)")
+            var days = [try await world.control(.delete, "clock")["Date"]?.prefix(16)]
+            let answer = try await world.call(.get, path)
+            days.append(try await world.control(.get, "clock")["Date"]?.prefix(16))
+            #expect(days.contains(answer["Date"]?.prefix(16)), "\(path) \(days)")
+        }
+    }
+
+    @Test(
+        "the reason for a wrong path names the mistake and the route that was meant",
+        arguments: [
+            (
+                "GET", "/oauth2/default/v1/token",
+                ["; expected POST", "okta token.create: POST /oauth2/{server}/v1/token"]
+            ),
+            ("GET", "/oauth2/default/v1/introspect", ["okta token.introspect: POST /oauth2/{server}/v1/introspect"]),
+            ("GET", "/oauth2/default/v1/token/", [": it has a slash too many, at its end;", "okta token.create"]),
+            ("GET", "/oauth2/keys", ["okta keys.list: GET /oauth2/v1/keys"]),
+            ("GET", "/.well-known/jwks.json", ["which names jwks_uri"]),
+            ("GET", "/oauth2/default/.well-known/jwks.json", ["which names jwks_uri"]),
+            ("GET", "/.well-known/openid-configuration/oauth2/default", ["which names jwks_uri"]),
+            ("GET", "/oauth2/v1/clients", ["which is not emulated"]),
+            ("GET", "/api/v1/apps", ["are emulated; expected"]),
+            (
+                "GET", "/oauth2/default/oauth2/default/.well-known/openid-configuration",
+                [": it has /oauth2/default twice;", "okta discovery.custom"]
+            ),
+            ("POST", "/oauth2/default/oauth2/default/v1/token", ["/oauth2/default twice", "okta token.create"]),
+            (
+                "GET", "/oauth2/default//.well-known/openid-configuration",
+                [": it has a slash too many, before .well-known;", "okta discovery.custom"]
+            ),
+            ("POST", "/sessions/start", ["comapi session.start"]),
+            ("GET", "/apispaces//sessions/start", ["comapi session.start"]),
+            ("GET", "/apispaces/b1f0c3d2/session/start", ["comapi session.start"]),
+            ("OPTIONS", "/oauth2/default/v1/tokn", ["okta preflight: OPTIONS /oauth2/{server}/v1/token"]),
+        ])
+    func mistakes(_ method: String, _ path: String, _ phrases: [String]) async throws {
+        let world = try await World()
+        let answer = try await world.call(try #require(HTTPRequest.Method(method)), path)
+        let reason = answer.entry?.explanation ?? ""
+        for phrase in phrases { #expect(reason.contains(phrase), "\(reason)") }
     }
 
     @Test(
@@ -39,11 +94,9 @@ struct PipelineTests {
         arguments: Depth.allCases)
     func encodedNUL(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let unrouted = [
-            "rezolve": "route-not-found", "ims": "route-not-found", "comapi": "unknown-path",
-            "bloomreach": "unknown-route", "okta": "path-not-found",
-        ]
         for vendor in Catalog.vendors {
+            let unknown = try await world.call(.get, (vendor.identity.prefixes.first ?? "") + "/nothing/here").failure
+            #expect(unknown != nil, "\(vendor.identity.id)")
             let routes = try #require(world.emulator.vendors.first { $0.identity.id == vendor.identity.id }).routes
             for endpoint in routes.flatMap(\.endpoints) where endpoint.method == .get {
                 // In place of a parameter, after one, and where the rest of the path would be cut off.
@@ -56,7 +109,7 @@ struct PipelineTests {
                     let isOwned = vendor.identity.prefixes.contains { path.hasPrefix($0 + "/") }
                     #expect(answer.entry?.record.vendor == (isOwned ? vendor.identity.id : nil), "\(path)")
                     #expect((400..<500).contains(answer.status), "\(path) \(answer.status)")
-                    #expect(answer.failure == (isOwned ? unrouted[vendor.identity.id] : nil), "\(path)")
+                    #expect(answer.failure == (isOwned ? unknown : nil), "\(path)")
                     #expect(answer.entry?.request.target == path)
                 }
             }
@@ -115,5 +168,180 @@ struct PipelineTests {
     @Test("wrong fixtures stop the start")
     func wrongFixtures() {
         #expect(throws: FixtureProblem.self) { try Emulator(fixtures: FixtureStore(layers: ["/nowhere"])) }
+    }
+}
+
+/// The methods that a 405 lists for its path, for the routes of all vendors.
+@Suite("The methods of a path")
+struct AllowTests {
+    /// A vendor's path with its parameters filled in.
+    struct Place: Sendable, CustomStringConvertible {
+        let path: String
+        let route: String
+        let method: HTTPRequest.Method
+
+        var description: String { "\(method.rawValue) \(path)" }
+
+        static let all: [Place] = {
+            let vendors = (try? Stage.shared().emulator.vendors) ?? []
+            return vendors.flatMap { vendor in
+                vendor.routes.flatMap { route in
+                    route.endpoints.map { endpoint in
+                        let segments = endpoint.pattern.split(separator: "/").map { $0.hasPrefix("{") ? "x" : $0 }
+                        return Place(
+                            path: "/" + segments.joined(separator: "/"), route: route.id, method: endpoint.method)
+                    }
+                }
+            }
+        }()
+    }
+
+    private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
+
+    /// The methods that match a route at a path.
+    private func methods(at path: String, _ world: World) -> Set<String> {
+        Set(
+            Self.methods.filter {
+                if case .route = world.emulator.routes.match($0, path[...]) { true } else { false }
+            }.map(\.rawValue))
+    }
+
+    private func listed(_ answer: ReceivedAnswer) -> [String] {
+        (answer["allow"] ?? "").split(separator: ",").map { $0.filter { $0 != " " } }
+    }
+
+    @Test("a refused method is answered with each of the others, once", arguments: Place.all)
+    func natural(_ place: Place) async throws {
+        let world = try await World()
+        let known = methods(at: place.path, world)
+        for method in Self.methods where !known.contains(method.rawValue) {
+            let answer = try await world.call(method, place.path)
+            guard answer.status == 405 else { continue }
+            let listed = listed(answer)
+            #expect(Set(listed) == known, "\(method.rawValue) \(place.path): \(listed)")
+            #expect(listed.count == Set(listed).count, "\(listed)")
+        }
+    }
+
+    @Test("an armed 405 says the same of its path", arguments: Place.all)
+    func armed(_ place: Place) async throws {
+        let world = try await World()
+        let vendor = try #require(
+            world.emulator.vendors.first { $0.routes.contains { $0.id == place.route } })
+        guard vendor.failures.contains(where: { $0.name == "method-not-allowed" }),
+            !place.path.hasSuffix("/x") || place.method != .options
+        else { return }
+        try await world.arm("method-not-allowed", at: place.route)
+        let answer = try await world.call(place.method, place.path)
+        guard answer.status == 405 else { return }
+        let listed = listed(answer)
+        #expect(Set(listed) == methods(at: place.path, world), "\(place): \(listed)")
+        #expect(listed.count == Set(listed).count, "\(listed)")
+    }
+}
+
+@Suite("Selecting a sandbox")
+struct SandboxSelectionTests {
+    /// The sandbox that a control call selects.
+    private func selected(
+        _ target: String, _ fields: World.Fields, _ depth: Depth = .pipeline
+    ) async throws -> ReceivedAnswer {
+        try await World(depth, at: nil).bare(.get, target, fields)
+    }
+
+    @Test(
+        "path prefix, header and host name one, and without any it is the standard one", arguments: Depth.allCases,
+        [
+            ("/_understudy/journal", nil, "default"), ("/_understudy/journal", "select-a", "select-a"),
+            ("/~select-b/_understudy/journal", nil, "select-b"),
+            ("/~select-c/_understudy/journal", "select-c", "select-c"),
+            ("/~0/_understudy/journal?count=0", nil, "0"),
+        ] as [(String, String?, String)])
+    func names(_ depth: Depth, _ example: (target: String, header: String?, name: String)) async throws {
+        let fields = example.header.map { [("x-understudy-sandbox", $0)] } ?? []
+        let answer = try await selected(example.target, fields, depth)
+        #expect(answer.status == 200)
+        #expect(answer.json["sandbox"]?.string == example.name)
+    }
+
+    @Test(
+        "a host below localhost names one; a port and capitals do not matter",
+        arguments: [
+            ("select-h.localhost", "select-h"), ("select-h.localhost:8080", "select-h"),
+            ("Select-H.LOCALHOST", "select-h"),
+            ("localhost:8080", "default"), ("127.0.0.1:8080", "default"), ("[::1]:8080", "default"),
+        ])
+    func host(_ host: String, _ name: String) async throws {
+        let answer = try await selected("/_understudy/journal", [("host", host)])
+        #expect(answer.json["sandbox"]?.string == name)
+    }
+
+    @Test(
+        "any other host that is allowed names none",
+        arguments: ["select-h.example.test", "select-h.localhost.example.test"])
+    func otherHost(_ host: String) async throws {
+        let stage = try Stage(Emulator(fixtures: Repository.fixtures, hostNames: [host]))
+        let answer = try await World(on: stage, at: nil).bare(.get, "/_understudy/journal", [("host", host)])
+        #expect(answer.json["sandbox"] == "default")
+    }
+
+    @Test("two that agree are one")
+    func agreement() async throws {
+        let answer = try await selected(
+            "/~select-d/_understudy/journal", [("x-understudy-sandbox", "select-d"), ("host", "select-d.localhost")])
+        #expect(answer.json["sandbox"] == "select-d")
+    }
+
+    @Test(
+        "two that disagree are refused",
+        arguments: [
+            ("/~a/x", "b", "localhost", "a and b"), ("/~a/x", nil, "b.localhost", "a and b"),
+            ("/x", "a", "b.localhost", "a and b"), ("/~a/x", "a", "b.localhost", "a and b"),
+        ] as [(String, String?, String, String)])
+    func conflict(_ target: String, _ header: String?, _ host: String, _ names: String) async throws {
+        let fields = [("host", host)] + (header.map { [("x-understudy-sandbox", $0)] } ?? [])
+        try await selected(target, fields).expectProblem(400, "sandbox-conflict", names)
+    }
+
+    @Test(
+        "a name that cannot be one is refused", arguments: Depth.allCases,
+        [
+            "", "A", "a_b", "a%20b", "ä".utf8.map { "%" + String($0, radix: 16) }.joined(),
+            String(repeating: "x", count: 64),
+        ])
+    func invalid(_ depth: Depth, _ name: String) async throws {
+        try await selected("/~\(name)/_understudy/journal", [], depth)
+            .expectProblem(400, "sandbox-name-invalid", "1 to 63 of a-z, 0-9 and hyphen")
+    }
+
+    @Test("whoever looks for a refused name finds it in the journal of the standard sandbox", arguments: Depth.allCases)
+    func refusalIsKept(_ depth: Depth) async throws {
+        let stage = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(depth, on: stage, at: nil)
+        _ = try await world.bare(.get, "/~Shop/api/v1/x")
+        let entries = stage.emulator.sandboxes.standard.journal.entries()
+        #expect(entries.map(\.request.target) == ["/~Shop/api/v1/x"])
+        #expect(entries.map(\.response.status.code) == [400])
+        #expect(entries.first?.explanation == "“Shop” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")
+        #expect(stage.emulator.sandboxes.count == 1)
+    }
+
+    @Test("an invalid name in the header or the host is refused")
+    func invalidElsewhere() async throws {
+        for fields in [[("x-understudy-sandbox", "A")], [("x-understudy-sandbox", "")], [("host", "a.b.localhost")]] {
+            try await selected("/x", fields).expectProblem(400, "sandbox-name-invalid", "is not a sandbox name")
+        }
+        try await selected("/x", [("x-understudy-sandbox", "a"), ("x-understudy-sandbox", "a")])
+            .expectProblem(400, "sandbox-name-invalid", "a, a")
+    }
+
+    @Test(
+        "the prefix is not a part of what vendor and journal see", arguments: Depth.allCases,
+        [("/nowhere?q=1", "/nowhere?q=1"), ("", "/"), ("?q=1", "/?q=1"), ("//x", "//x"), ("/~other/x", "/~other/x")])
+    func prefix(_ depth: Depth, _ example: (rest: String, seen: String)) async throws {
+        let world = try await World(depth)
+        let answer = try await world.bare(.get, "/~\(world.name)\(example.rest)")
+        #expect(answer.status == 404)
+        #expect(world.sandbox.journal.entries().map(\.request.target) == [example.seen])
     }
 }

@@ -284,14 +284,4 @@ struct ReplicaTests {
         #expect(try await bare(alone, "health/ready").json == ["ready": true, "replica": nil, "reason": nil])
         #expect(try await bare(alone, "metrics").text.contains("replica") == false)
     }
-
-    @Test("can all start at once in a database that is empty yet")
-    func starting() async throws {
-        let home = try StoreHome(.postgres)
-        let starts = await withTaskGroup(of: Result<String, any Error>.self) { group -> [Result<String, any Error>] in
-            for _ in 0..<8 { group.addTask { Result { try home.open().start } } }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(Set(try starts.map { try $0.get() }).count == 1, "\(starts)")
-    }
 }

@@ -79,6 +79,24 @@ struct StateKeeperTests {
         #expect(try await World(on: stage, at: nil).control(.delete, "sandboxes/" + removed.name).status == 404)
     }
 
+    @Test("never issue an id twice, even one that only an answer's header field named", arguments: StoreEngine.allCases)
+    func answerIDs(_ engine: StoreEngine) async throws {
+        let stage = try Stage(keeping: StoreHome(engine))
+        let world = try await World(on: stage, at: nil)
+        try await world.set(seed: 7)
+        var positions: Set<JSON> = []
+        for _ in 1...3 {
+            let answer = try await world.call(.get, "/api/v1/apps")
+            #expect(answer.status == 404)
+            #expect(answer["X-Okta-Request-Id"] != nil)
+            // Written before the next call, so that only the id can be what is new.
+            let position = try stored(world)["ids"]?["position"]
+            #expect(position?.string == world.sandbox.identifiers.position.map { String($0) })
+            positions.insert(try #require(position))
+        }
+        #expect(positions.count == 3)
+    }
+
     @Test("give every journal number once, whether the server ended or was killed", arguments: StoreEngine.allCases)
     func numbers(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
@@ -238,7 +256,9 @@ struct StateKeeperTests {
             alter(row).map { StateRow(row.name, document: Array($0.utf8)) }
         }
         let moment = Moment(unixSeconds: 0)
-        _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])
+        _ = try store.write([
+            StoreChange(claim: claim, rows: changes, times: StoreTimes(created: moment, used: moment, expires: nil))
+        ])
         try store.release([claim])
         store.leave()
         return copy
@@ -287,7 +307,9 @@ struct StateKeeperTests {
         var changes = StateRows()
         changes.written = [StateRow(StateRow.Name(part: "moods"), rank: 99, document: Array("{}".utf8))]
         let moment = Moment(unixSeconds: 0)
-        _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])
+        _ = try store.write([
+            StoreChange(claim: claim, rows: changes, times: StoreTimes(created: moment, used: moment, expires: nil))
+        ])
         try store.release([claim])
         store.leave()
         let next = world.moved(to: try Stage(keeping: home))
@@ -332,7 +354,7 @@ struct StateKeeperTests {
             try await world.freeze(at: moment)
             let problem = try #require(stage.emulator.keeper?.finish())
             #expect(
-                problem == "\(obstacle) was replaced while it was in use; remove what lies there now")
+                problem == "\(obstacle) was replaced while it was in use; remove the file that is there now")
             #expect(try await health(stage)["state"] == ["store": .string(obstacle), "problem": .string(problem)])
         }
         #expect(try await other.control(.delete, "sandboxes/" + other.name).status == 204)
@@ -345,36 +367,7 @@ struct StateKeeperTests {
         #expect(try await health(stage)["state"]?["problem"] == .null)
     }
 
-    @Test("come back with all that was committed when somebody removes the file")
-    func removed() async throws {
-        let stage = try Stage(keeping: StoreHome())
-        let (world, other) = (try await World(on: stage), try await World(on: stage))
-        _ = (try stored(world), try stored(other))
-        stage.emulator.sandboxes.handOver([other.sandbox])
-        for name in ["", "-wal", "-shm"] {
-            try FileManager.default.removeItem(atPath: #require(stage.home).place + name)
-        }
-        try await world.freeze(at: 5)
-        #expect(try stored(world)["clock"] == ["frozen_at": 5])
-        let copy = try Stage(keeping: #require(stage.home).copy())
-        #expect(try await other.moved(to: copy).control(.get, "clock").json["unix"]?.int == World.exampleMoment)
-        #expect(try await world.moved(to: copy).control(.get, "clock").json["unix"]?.int == 5)
-    }
-
     // MARK: Files that cannot be used
-
-    @Test("are one server's")
-    func secondServer() throws {
-        let home = try StoreHome()
-        let store = try home.open()
-        #expect {
-            _ = try home.open()
-        } throws: { error in
-            guard case StateLock.Failure.taken(by: let owner) = error else { return false }
-            return owner == Int(ProcessInfo.processInfo.processIdentifier)
-        }
-        withExtendedLifetime(store) {}
-    }
 
     @Test("lie in no file of another kind, and say so")
     func foreignFiles() throws {
@@ -404,32 +397,6 @@ struct StateKeeperTests {
             }
         }
         #expect(try folder.text(of: "letter.txt").hasPrefix("Dear Ada"))
-    }
-
-    @Test("tell of a damaged page")
-    func damage() async throws {
-        let folder = try TemporaryFolder()
-        let path = "\(folder.path)/u.db"
-        let store = try SQLiteStore(path)
-        guard case .claimed(let claim, _, _, _) = try store.claim("a") else { throw StoreProblem("held") }
-        var changes = StateRows()
-        changes.written = (1...200).map {
-            StateRow(
-                StateRow.Name(part: "p", key: ":\($0)"), rank: $0, document: Array(repeating: 0x20, count: 900) + [0x30]
-            )
-        }
-        let moment = Moment(unixSeconds: 0)
-        _ = try store.write([StoreChange(claim: claim, rows: changes, created: moment, used: moment, expires: nil)])
-        store.leave()
-        var bytes = try Data(contentsOf: URL(filePath: path))
-        for place in 8 * 4096..<9 * 4096 { bytes[place] = 0xFF }
-        try bytes.write(to: URL(filePath: "\(folder.path)/damaged.db"))
-        let stage = try Stage(
-            Emulator(fixtures: Repository.fixtures, keeper: StateKeeper(SQLiteStore("\(folder.path)/damaged.db"))))
-        // The test's own time limit ends a vain wait.
-        while try await health(stage)["state"]?["problem"] == .null { await Task.yield() }
-        let problem = try await health(stage)["state"]?["problem"]?.string
-        #expect(problem?.hasPrefix("\(folder.path)/damaged.db is damaged (") == true, "\(problem ?? "")")
     }
 }
 

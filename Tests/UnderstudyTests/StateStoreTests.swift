@@ -25,8 +25,9 @@ extension StateStore {
 extension StoreChange {
     init(_ claim: StoreClaim, _ rows: StateRows, expires: Moment? = nil) {
         self.init(
-            claim: claim, rows: rows, created: Moment(unixSeconds: 100.5), used: Moment(unixSeconds: 200.25),
-            expires: expires)
+            claim: claim, rows: rows,
+            times: StoreTimes(
+                created: Moment(unixSeconds: 100.5), used: Moment(unixSeconds: 200.25), expires: expires))
     }
 }
 
@@ -194,9 +195,10 @@ final class StateStoreTests {
         let list = try store.list()
         #expect(list.map(\.name) == ["a", "a-1", "b"])
         #expect(list.map(\.owner) == [store.replica, store.replica, nil])
-        #expect(list.map(\.expires) == [Moment(unixSeconds: 300), nil, nil])
+        #expect(list.map(\.times.expires) == [Moment(unixSeconds: 300), nil, nil])
         for sandbox in list {
-            #expect(sandbox.created == Moment(unixSeconds: 100.5) && sandbox.used == Moment(unixSeconds: 200.25))
+            #expect(sandbox.times.created == Moment(unixSeconds: 100.5))
+            #expect(sandbox.times.used == Moment(unixSeconds: 200.25))
         }
     }
 

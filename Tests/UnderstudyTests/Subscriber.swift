@@ -2,7 +2,6 @@ import Emulation
 import HTTPTypes
 import JSON
 import Support
-import Synchronization
 import Tokens
 import Wire
 
@@ -38,7 +37,7 @@ final class Subscriber: Vendor {
 
     static let identity = VendorIdentity(
         id: "subscriber", title: "Subscriber", prefixes: ["/subscriber"],
-        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+        repeatedSlashes: .collapse, ignoresTrailingSlash: true)
     static let unrouted = UnroutedFailures<Failure>(
         routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 

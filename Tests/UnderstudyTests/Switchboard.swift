@@ -1,9 +1,11 @@
 import Emulation
 import HTTPTypes
 import JSON
-import Support
+package import Support
 import Synchronization
+import Testing
 import Tokens
+import Understudy
 import Wire
 
 /// A test vendor with WebSockets and with sessions that expire.
@@ -36,7 +38,7 @@ final class Switchboard: Vendor {
 
     static let identity = VendorIdentity(
         id: "switchboard", title: "Switchboard", prefixes: ["/switchboard"],
-        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+        repeatedSlashes: .collapse, ignoresTrailingSlash: true)
     static let unrouted = UnroutedFailures<Failure>(
         routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 
@@ -204,4 +206,91 @@ final class Switchboard: Vendor {
             "switchboard/failures.yaml": "failures:\n" + failures.joined(separator: "\n") + "\n",
         ])
     }
+}
+
+/// A sandbox on a separate server with a switchboard.
+struct SwitchboardWorld: Sendable {
+    let world: World
+    let emulator: Emulator
+    private let fixtures: TemporaryFolder
+
+    init(
+        _ depth: Depth, at clock: Int? = World.exampleMoment, limits: SandboxLimits = SandboxLimits(),
+        keeper: StateKeeper? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
+    ) async throws {
+        fixtures = try Switchboard.fixtures()
+        emulator = try Emulator(
+            fixtures: FixtureStore(layers: [fixtures.path]), loaders: [VendorLoader(Switchboard.self)],
+            sandboxes: limits, machine: machine, keeper: keeper)
+        world = try await World(depth, on: Stage(emulator), at: clock)
+    }
+
+    /// Starts a session, opens a socket for it, and reads the greeting.
+    func open(_ session: String, life: Double = 3600) async throws -> LiveSocket {
+        _ = try await world.call(.post, "/switchboard/sessions/\(session)?life=\(life)")
+        return try await again(session)
+    }
+
+    /// Opens another socket for a session, and reads the greeting.
+    func again(_ session: String) async throws -> LiveSocket {
+        let socket = try await world.openSocket("/switchboard/sessions/\(session)/socket")
+        #expect(await socket.next() == .text("hello \(session), at your service"))
+        return socket
+    }
+
+    /// Sends a text to sessions; `*` stands for all.
+    @discardableResult
+    func tell(_ text: String, to sessions: String, and: String = "") async throws -> ReceivedAnswer {
+        try await world.call(.post, "/switchboard/tell?to=\(sessions)&text=\(text)&and=\(and)")
+    }
+
+    /// The switchboard's state.
+    func state() async throws -> JSONObject {
+        try await world.control(.get, "state/switchboard").json.object ?? [:]
+    }
+
+    /// The entries of handshakes, once the condition holds.
+    func handshakes(_ isEnough: ([JournalEntry]) -> Bool) async -> [JournalEntry] {
+        let journal = world.sandbox.journal
+        return await journal.first(within: .seconds(60)) {
+            journal.entries().filter { $0.record.route == "socket" }
+        } where: {
+            isEnough($0)
+        }
+    }
+
+    /// Waits until this many sockets are open.
+    func sockets(_ count: Int) async -> Bool {
+        let sandbox = world.sandbox
+        return await sandbox.journal.first(within: .seconds(60)) {
+            sandbox.sockets
+        } where: {
+            $0 == count
+        } == count
+    }
+}
+
+extension VendorConformance {
+    private static let switchboardFixtures = Result { try Switchboard.fixtures() }
+
+    /// The switchboard's description for the conformance kit; it imports no state.
+    package static let switchboard = {
+        var vendor = VendorConformance(id: "switchboard")
+        vendor.server = ConformanceServer(
+            fixtures: (try? switchboardFixtures.get().path) ?? "", loaders: [VendorLoader(Switchboard.self)])
+        vendor.givesReasons = false
+        vendor.actions = ["drop session!", "begin", "forget"]
+        vendor.bodyTooLarge = "nothing-here"
+        vendor.routes = [
+            RouteCase("start", .post, "/switchboard/sessions/a", status: 204, answer: ""),
+            RouteCase("socket", .get, "/switchboard/sessions/a/socket", status: 101, answer: "") {
+                _ = try await $0.call(.post, "/switchboard/sessions/a")
+                return [:]
+            },
+            RouteCase("count", .post, "/switchboard/count", answer: #"{"count":1,"sessions":0}"#),
+            RouteCase("tell", .post, "/switchboard/tell?to=a&text=x", status: 204, answer: ""),
+        ]
+        vendor.refusal = { $0.route == "socket" ? "upgrade-required" : nil }
+        return vendor
+    }()
 }

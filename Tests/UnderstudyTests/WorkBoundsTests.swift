@@ -1,4 +1,5 @@
 import Emulation
+import Foundation
 import JSON
 import Support
 import Synchronization
@@ -27,7 +28,7 @@ struct WorkBoundsTests {
         let answer = try await track(world, deep)
         #expect(answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text)")
         let note = answer.entry?.record.findings.first { $0.check == "conditions" }
-        #expect(note?.note?.contains("those that were left did not hold") == true, "\(String(describing: note))")
+        #expect(note?.note?.contains("the rest counted as not met") == true, "\(String(describing: note))")
         #expect(try await track(world, "\"abc\"").status == 418)
     }
 
@@ -160,7 +161,7 @@ struct WorkBoundsTests {
         let answer = try await world.control(.put, "state/ims", #"{"issuers":[],"users":[],"trips":[\#(trip)]}"#)
         #expect(answer.status == 400)
         #expect(
-            answer.json["error"]?["message"] == "trips: no user usr-7 is listed, whose trip t is", "\(answer.text)")
+            answer.json["error"]?["message"] == "trips: trip t belongs to usr-7, who is not listed", "\(answer.text)")
     }
 }
 
@@ -173,4 +174,137 @@ private final class Tally: Sendable {
     func begin() { counts.withLock { $0 = ($0.running + 1, max($0.most, $0.running + 1)) } }
 
     func end() { counts.withLock { $0.running -= 1 } }
+}
+
+/// macOS compiles lines that no Linux run covers; the page about macOS records what was read about each.
+struct DarwinLinesTests {
+    /// A line of a file.
+    private struct Line: Hashable, CustomStringConvertible {
+        let file: String
+        let text: String
+
+        var description: String { "\(file): \(text)" }
+    }
+
+    /// A condition that this test cannot classify as macOS-only or not.
+    private struct UnknownCondition: Error {
+        let text: String
+    }
+
+    @Test("each line that only macOS compiles is on the page that says what was read about it")
+    func listedLines() throws {
+        let page = "Sources/Understudy/Understudy.docc/macOS.md"
+        let text = try String(contentsOfFile: Repository.root + "/" + page, encoding: .utf8)
+        let rows = text.matches(of: /\| `([^`]*)` \| `([^`]*)` \|/)
+        let listed = Set(rows.map { Line(file: String($0.1), text: String($0.2)) })
+        let found = Set(try Self.files.flatMap(Self.darwinLines))
+        #expect(found.subtracting(listed).map(\.description).sorted() == [], "read them, and list them in \(page)")
+        #expect(listed.subtracting(found).map(\.description).sorted() == [], "no source has them any more")
+        #expect(!found.isEmpty)
+    }
+
+    private static var files: [String] {
+        ["Sources", "Fixtures"].flatMap { folder in
+            (FileManager.default.enumerator(atPath: "\(Repository.root)/\(folder)")?.compactMap { $0 as? String } ?? [])
+                .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+        }
+    }
+
+    /// The lines of branches that hold only on macOS, without imports and comments.
+    private static func darwinLines(_ file: String) throws -> [Line] {
+        let text = try String(contentsOfFile: Repository.root + "/" + file, encoding: .utf8)
+        // For each open condition, whether its branch is macOS-only, and whether its `#else` is.
+        var branches: [(isDarwin: Bool, elseIsDarwin: Bool)] = []
+        var lines: [Line] = []
+        for line in text.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
+            if line.hasPrefix("#if ") {
+                branches.append(try branch(line.dropFirst(4)))
+            } else if line == "#else", let last = branches.popLast() {
+                branches.append((last.elseIsDarwin, false))
+            } else if line == "#endif" {
+                branches.removeLast()
+            } else if branches.contains(where: \.isDarwin), !line.contains("import "), !line.hasPrefix("//") {
+                lines.append(Line(file: file, text: String(line)))
+            }
+        }
+        return lines
+    }
+
+    /// Classifies a condition; one that also holds with `KQUEUE` is compiled and tested on Linux.
+    private static func branch(_ condition: Substring) throws -> (isDarwin: Bool, elseIsDarwin: Bool) {
+        switch condition {
+        case "canImport(Darwin)", "os(macOS)": (true, false)
+        case "!canImport(Darwin)", "os(Linux)", "canImport(Glibc)", "canImport(FoundationEssentials)",
+            "canImport(FoundationNetworking)":
+            (false, true)
+        // Its `#else` is for simulators and devices.
+        case "os(macOS) || os(Linux)": (false, true)
+        case "canImport(Darwin) || KQUEUE", "KQUEUE", "!KQUEUE", "canImport(Testing)", "canImport(XCTest)",
+            "compiler(>=6.3)":
+            (false, false)
+        default: throw UnknownCondition(text: String(condition))
+        }
+    }
+}
+
+@Suite("The rules of each vendor")
+struct RuleListingTests {
+    private static let loaders = Catalog.vendors
+
+    @Test("are listed with an id of the vendor, what they expect and a source", arguments: loaders.map(\.identity.id))
+    func listing(_ vendor: String) throws {
+        let module = try #require(Self.loaders.first { $0.identity.id == vendor })
+        let rules = module.rules + module.checkers.flatMap(\.rules)
+        #expect(rules.count > 20)
+        for rule in rules {
+            #expect(rule.id.hasPrefix(vendor + "."), "\(rule)")
+            #expect(!rule.expects.isEmpty && !rule.subject.isEmpty, "\(rule)")
+            #expect(rule.source == nil || rule.source?.isEmpty == false, "\(rule)")
+            if rule.source?.hasPrefix("ours") == true { #expect(rule.evidence == .ours, "\(rule)") }
+        }
+    }
+
+    @Test("have one id each for a kind of caller, which tells the same check", arguments: loaders.map(\.identity.id))
+    func ids(_ vendor: String) throws {
+        let module = try #require(Self.loaders.first { $0.identity.id == vendor })
+        for (id, rules) in Dictionary(grouping: module.rules, by: \.id) {
+            #expect(Set(rules.map(\.subject)).count == rules.count, "\(id) stands twice in a list")
+            #expect(Set(rules.map(\.check)).count == 1, "\(id)")
+        }
+    }
+
+    @Test("lead to failures of the vendor", arguments: loaders.map(\.identity.id))
+    func failures(_ vendor: String) throws {
+        let module = try #require(Self.loaders.first { $0.identity.id == vendor })
+        let mounted = try module.load(Repository.fixtures)
+        let known = Set(mounted.failures.map(\.name))
+        for rule in module.rules { #expect(known.isSuperset(of: rule.failures), "\(rule)") }
+        #expect(mounted.failureNames == mounted.failures.map(\.name))
+    }
+}
+
+/// A start leaves unread what is in the list, so that everything in it must have been read here.
+@Suite("The list of judged files")
+struct JudgedFilesTests {
+    @Test("has each file that vendors read, as it is, and a start without reading them lists the same")
+    func list() throws {
+        let folder = try #require(FixtureStore.installedFolder)
+        let store = FixtureStore(layers: [folder])
+        let read = try Emulator(fixtures: store)
+        let files = try store.usage(of: folder).read
+        let marks = try files.map { FixtureStore.mark($0, try store.file($0).digest) }
+        let list = marks.map { mark in
+            let digits = String(mark, radix: 16, uppercase: true)
+            return "0x\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+        }
+        #expect(
+            marks == FixtureStore.judgedFiles, "FixtureResources.judged should have: \(list.joined(separator: ", "))")
+        let unread = try Emulator(fixtures: FixtureStore(layers: [folder], judged: FixtureStore.judgedFiles))
+        for (one, other) in zip(read.vendors, unread.vendors) {
+            #expect(one.failures.map { "\($0)" } == other.failures.map { "\($0)" })
+        }
+        #expect(read.scenarios.map(\.name) == unread.scenarios.map(\.name))
+        #expect(read.scenarios.map(\.rules) == unread.scenarios.map(\.rules))
+        #expect(read.fixtureFingerprint == unread.fixtureFingerprint)
+    }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 import Wire
 
@@ -38,5 +39,138 @@ import Wire
         response.transmission = Transmission(delay: .seconds(1))
         #expect(response.upgrade?.handshake == upgrade.handshake)
         #expect(Response(status: .ok).isPlain)
+    }
+}
+
+/// What opens a WebSocket and what does not; each test names its section of RFC 6455, or another source.
+@Suite struct WebSocketHandshakeTests {
+    private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
+
+    /// The request of RFC 6455 section 1.2 with these fields replaced; `nil` omits one.
+    private func request(
+        _ changes: [String: String?] = [:], more: [(String, String)] = [], method: HTTPRequest.Method = .get,
+        version: Request.Version = .http1_1, body: [UInt8] = []
+    ) -> Request {
+        let usual = [
+            ("Host", "server.example.com"), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
+            ("Sec-WebSocket-Key", Self.key), ("Origin", "http://example.com"),
+            ("Sec-WebSocket-Protocol", "chat, superchat"), ("Sec-WebSocket-Version", "13"),
+        ]
+        let fields = usual.compactMap { name, value in (changes[name] ?? value).map { (name, $0) } }
+        return Request(
+            method: method, target: "/chat", fields: FieldLines(fields + more), body: body, version: version)
+    }
+
+    private func problem(_ request: Request) -> WebSocketHandshake.Problem? {
+        do throws(WebSocketHandshake.Problem) {
+            _ = try WebSocketHandshake(request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `Section 1-2: the sample opens a WebSocket`() throws {
+        let handshake = try WebSocketHandshake(request())
+        #expect(handshake.key == Self.key)
+        #expect(handshake.subprotocols == ["chat", "superchat"])
+    }
+
+    @Test(arguments: ["websocket", "WebSocket", "WEBSOCKET", "h2c, websocket", "websocket ,h2c", "foo,WebSocket"])
+    func `Section 4-2-1: Upgrade names websocket, among others and in any case`(value: String) {
+        #expect(problem(request(["Upgrade": value])) == nil)
+    }
+
+    @Test(arguments: ["Upgrade", "upgrade", "keep-alive, Upgrade", "UPGRADE,keep-alive"])
+    func `Section 4-2-1: Connection names upgrade, among others and in any case`(value: String) {
+        #expect(problem(request(["Connection": value])) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("Upgrade", nil), ("Upgrade", ""), ("Upgrade", "h2c"), ("Upgrade", "websocket/13"),
+            ("Upgrade", "web socket"),
+            ("Upgrade", "websoc\u{212A}et"), ("Upgrade", "websocke\u{54}\u{301}"), ("Connection", nil),
+            ("Connection", "keep-alive"), ("Connection", "upgraded"), ("Connection", "close"),
+        ] as [(String, String?)])
+    func `Section 4-2-1: what does not offer a WebSocket`(name: String, value: String?) {
+        #expect(problem(request([name: value])) == .notOffered)
+    }
+
+    @Test(arguments: [HTTPRequest.Method.post, .put, .head, .options])
+    func `Section 4-2-1: the method is GET`(method: HTTPRequest.Method) {
+        #expect(problem(request(method: method)) == .notGet)
+    }
+
+    @Test func `Section 4-2-1: the version is at least 1-1`() {
+        #expect(problem(request(version: .http1_0)) == .oldHTTP)
+    }
+
+    @Test func `RFC 9110 section 7-8: content would stand between the protocols`() {
+        #expect(problem(request(body: [1])) == .hasContent)
+        var large = request()
+        large.bodyExceedsLimit = true
+        #expect(problem(large) == .hasContent)
+    }
+
+    @Test(arguments: [nil, "", "8", "7", "0", "14", "013", "+13", "13, 8", "13.0", "١٣"] as [String?])
+    func `Section 4-2-1: the version of the protocol is 13`(value: String?) {
+        #expect(problem(request(["Sec-WebSocket-Version": value])) == .unsupportedVersion)
+    }
+
+    @Test func `Section 11-3-5: the version comes once`() {
+        #expect(problem(request(more: [("Sec-WebSocket-Version", "13")])) == .unsupportedVersion)
+    }
+
+    @Test(
+        arguments: [
+            nil, "", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZR==",
+            "dGhlIHNhbXBsZSBub25j", "dGhlIHNhbXBsZSBub25jZQ==AAAA", "dGhlIHNhbXBsZSBub25jZSE=",
+            "dGhlIHNhbXBsZSBub25-ZQ==",
+            "dGhlIHNhbXBsZSBub25 ZQ==", "dGhlIHNhbXBsZSBub25jQ===", "========================",
+            "dGhlIHNhbXBsZSBub25jZQ==, dGhlIHNhbXBsZSBub25jZQ==", "ädGhlIHNhbXBsZSBub2jZQ==",
+        ] as [String?])
+    func `Section 4-2-1: the key is 16 bytes in base64`(value: String?) {
+        #expect(problem(request(["Sec-WebSocket-Key": value])) == .invalidKey)
+    }
+
+    @Test(arguments: ["AAAAAAAAAAAAAAAAAAAAAA==", "/////////////////////w==", "+/+/+/+/+/+/+/+/+/+/+g=="])
+    func `Section 4-2-1: any 16 bytes are a key`(value: String) {
+        #expect(problem(request(["Sec-WebSocket-Key": value])) == nil)
+    }
+
+    @Test func `Section 11-3-1: the key comes once`() {
+        #expect(problem(request(more: [("Sec-WebSocket-Key", Self.key)])) == .invalidKey)
+    }
+
+    @Test func `Section 11-3-4: subprotocols may come in several lines, or not at all`() throws {
+        let several = try WebSocketHandshake(request(more: [("Sec-WebSocket-Protocol", "third,fourth")]))
+        #expect(several.subprotocols == ["chat", "superchat", "third", "fourth"])
+        #expect(try WebSocketHandshake(request(["Sec-WebSocket-Protocol": nil])).subprotocols.isEmpty)
+    }
+
+    @Test func `Section 4-2-1: origin, subprotocols, extensions and unknown fields are optional`() throws {
+        let bare = request(["Origin": nil, "Sec-WebSocket-Protocol": nil])
+        #expect(problem(bare) == nil)
+        let more = [("Sec-WebSocket-Extensions", "permessage-deflate; client_max_window_bits"), ("X-Any", "thing")]
+        #expect(problem(request(more: more)) == nil)
+    }
+
+    @Test func `Section 4-2-2: a version that is not spoken is answered with the one that is`() {
+        let response = WebSocketHandshake.Problem.unsupportedVersion.response
+        #expect(response.status == .upgradeRequired)
+        #expect(response.fields[.secWebSocketVersion] == "13")
+    }
+
+    @Test(arguments: [WebSocketHandshake.Problem.notOffered, .unsupportedVersion])
+    func `RFC 9110 section 15-5-22: a status of 426 says what to upgrade to`(problem: WebSocketHandshake.Problem) {
+        #expect(problem.response.status == .upgradeRequired)
+        #expect(problem.response.fields[.upgrade] == "websocket")
+    }
+
+    @Test func `Section 4-2-1: everything else is a bad request`() {
+        for problem in WebSocketHandshake.Problem.allCases where ![.notOffered, .unsupportedVersion].contains(problem) {
+            #expect(problem.response.status == .badRequest)
+        }
     }
 }

@@ -1,4 +1,4 @@
-// Downloads a release, compares its checksum, starts the server and waits until it is well.
+// Downloads a release, compares its checksum, starts the server and waits until it is healthy.
 const { execFileSync, spawn } = require("node:child_process");
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");
@@ -41,7 +41,7 @@ async function serve(program, folder) {
   const log = fs.openSync(path.join(folder, "server.log"), "a");
   const extra = input("arguments").split("\n").map((each) => each.trim()).filter(Boolean);
   const server = spawn(program, ["serve", "--port", "0", "--port-file", ports, ...extra], {
-    // Goes on when this script ends; stop.js stops it.
+    // Keeps running when this script ends; stop.js stops it.
     detached: true,
     stdio: ["ignore", log, log],
   });

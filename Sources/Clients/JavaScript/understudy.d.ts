@@ -7,7 +7,7 @@ export class UnderstudyError extends Error {}
 /** No server was started: there is no program, or it ended with a complaint. */
 export class StartFailed extends UnderstudyError {}
 
-/** No server answered, or what answered is none of ours. */
+/** No server answered, or what answered is not Understudy. */
 export class Unreachable extends UnderstudyError {}
 
 /** The server refused a control call; `message` is its own and says what would be right. */
@@ -31,7 +31,7 @@ export type Moment = Date | number | string;
 export interface StartOptions {
   /** Options of `understudy serve`, such as `["--fixtures", "Fixtures"]`. */
   options?: string[];
-  /** The program; else what the environment names as UNDERSTUDY_BINARY, else `understudy` in PATH. */
+  /** The program; by default the environment's UNDERSTUDY_BINARY, else `understudy` in PATH. */
   binary?: string;
   /** Variables to set for the program besides those of this process. */
   environment?: Record<string, string>;
@@ -42,7 +42,7 @@ export interface StartOptions {
 export interface AttachOptions {
   /** For servers with a `--control-port`. */
   controlURL?: string;
-  /** The token of `--control-token`; in Node else what the environment names as UNDERSTUDY_CONTROL_TOKEN. */
+  /** The token of `--control-token`; in Node by default the environment's UNDERSTUDY_CONTROL_TOKEN, and `@FILE` is the one in a file. */
   token?: string;
 }
 
@@ -51,26 +51,26 @@ export class Understudy {
   private constructor();
   /** Where the vendors are. */
   readonly url: string;
-  /** A page for people: the journal as it grows, sandboxes, clocks, tokens and all else. */
+  /** A page for people: the journal as it grows, sandboxes, clocks, tokens and everything else. */
   get pageURL(): string;
   /** The ports of a server that was started here, by `http`, `https` and `control`. */
   get ports(): Record<string, number>;
   /** Whether this process started it. */
   get isOwn(): boolean;
 
-  /** Starts a server of this process's own at a free port of the loopback; only in Node. */
+  /** Starts a server for this process at a free loopback port; only in Node. */
   static start(options?: StartOptions): Promise<Understudy>;
-  /** Attaches to a running server, and asks it whether it is well. */
+  /** Attaches to a running server, and checks its health. */
   static attach(url: string, options?: AttachOptions): Promise<Understudy>;
 
-  /** The sandbox of that name, or one that nobody has; it comes into being when it is first used. */
+  /** The sandbox of that name, or a new one; it is created on first use. */
   sandbox(name?: string): Sandbox;
-  /** A new sandbox whose name begins like these words, such as a test's name. */
+  /** A new sandbox whose name begins with these words, such as a test's name. */
   sandboxFor(words: string): Sandbox;
   /**
    * Runs a test in a sandbox of its own, which is removed at its end.
    *
-   * When the test fails, its journal is told in words; `report` takes the text, which otherwise goes to the console.
+   * When the test fails, `report` receives its journal in words; by default they go to the console.
    */
   withSandbox<Result>(
     body: (sandbox: Sandbox) => Result | Promise<Result>,
@@ -80,16 +80,16 @@ export class Understudy {
   control(method: string, path: string, content?: unknown): Promise<any>;
   sandboxes(): Promise<Members[]>;
   health(): Promise<Members>;
-  /** Ends a server that was started here, and returns its exit code; one that was attached to goes on. */
+  /** Ends a server that was started here, and returns its exit code; one that was attached to runs on. */
   stop(): Promise<number | null | undefined>;
 }
 
-/** How many calls are expected; at least one if nothing is said. */
+/** How many calls are expected; by default at least one. */
 export interface CallCount {
   atLeast?: number;
   atMost?: number;
   exactly?: number;
-  /** How long to wait for the calls, for a minute at most. */
+  /** How long to wait for the calls, at most a minute. */
   within?: Duration;
 }
 
@@ -111,7 +111,7 @@ export interface CallCondition {
 }
 
 /**
- * A test's own world in a server: users, clock, settings, scenarios, faults, journal.
+ * A test's own environment in a server: users, clock, settings, scenarios, faults, journal.
  *
  * Give the app `baseURL`; where it takes only a host, have it send `headers`.
  */
@@ -128,7 +128,7 @@ export class Sandbox {
   /**
    * Makes any call of the control API to this sandbox, for what has no name here: `control("POST", "keys/ims/rotating/replace")`.
    *
-   * Returns what the answer holds; the 409 of `journal/verify` is no refusal.
+   * Returns the answer's content; the 409 of `journal/verify` is no refusal.
    */
   control(method: string, path: string, content?: unknown): Promise<any>;
   /** Mints a token: `mint("rezolve/login", { expires_in: 900 })`, `mint("ims/user", { defect: "expired" })`. */
@@ -141,13 +141,13 @@ export class Sandbox {
   setSwitch(name: string, value: string | number | null): Promise<void>;
   /** Makes ids and times repeatable; `null` ends that. */
   setSeed(seed: number | null): Promise<void>;
-  /** Replaces the active scenarios; the first has precedence, and none ends them all. */
+  /** Replaces the active scenarios; the first has precedence. Without any, all are ended. */
   activate(...scenarios: string[]): Promise<void>;
   /**
-   * Replaces the armed faults; none disarms them all.
+   * Replaces the armed faults. Without any, all are disarmed.
    *
    * `arm({ route: "addressbook.list", call: 3, fail: "token-expired" })` hits the third call once,
-   * `arm({ vendor: "rezolve", every: 2, fault: { delay: "2s" } })` each second one.
+   * `arm({ vendor: "rezolve", every: 2, fault: { delay: "2s" } })` every second one.
    */
   arm(...faults: Members[]): Promise<void>;
   /** Has something happen behind the app's back: `act("rezolve/remove-customer", { entity: "entity123" })`. */
@@ -156,7 +156,7 @@ export class Sandbox {
   state(vendor: string): Promise<Members>;
   /** Replaces what the vendor remembers here. */
   setState(vendor: string, state: Members): Promise<Members>;
-  /** Makes the sandbox as it was at first. */
+  /** Restores the sandbox's initial state. */
   reset(): Promise<void>;
   /** Removes the sandbox with all it holds. */
   delete(): Promise<void>;
@@ -164,7 +164,7 @@ export class Sandbox {
   expectCalls(where?: CallCondition, count?: CallCount): Promise<number[]>;
 }
 
-/** What a clock shows: the moment by RFC 3339 and in Unix seconds, and whether it stands or is the machine's. */
+/** What a clock shows: the moment by RFC 3339 and in Unix seconds, and whether it is frozen or the machine's. */
 export interface ClockReading {
   now: string;
   unix: number;
@@ -173,9 +173,9 @@ export interface ClockReading {
 }
 
 /**
- * The time that a sandbox believes in: lifetimes of tokens, minting and the journal read it.
+ * The time that a sandbox goes by: lifetimes of tokens, minting and the journal read it.
  *
- * Every change returns what the clock shows then.
+ * Every change returns what the clock shows after it.
  */
 export class Clock {
   private constructor();
@@ -184,11 +184,11 @@ export class Clock {
   now(): Promise<Date>;
   /** Moves the clock: `advance({ minutes: 31 })`, `advance("31m")`; tokens issued earlier age by as much. */
   advance(by: Duration): Promise<ClockReading>;
-  /** Sets the clock, which goes on from there. */
+  /** Sets the clock, which runs on from there. */
   set(now: Moment): Promise<ClockReading>;
-  /** Stops the clock, there or where it stands. */
+  /** Freezes the clock, at that moment or where it stands. */
   freeze(at?: Moment): Promise<ClockReading>;
-  /** Lets a frozen clock go on from where it stands. */
+  /** Lets a frozen clock run on from where it stands. */
   resume(): Promise<ClockReading>;
   /** Returns to the machine's time. */
   useMachineTime(): Promise<ClockReading>;
@@ -226,7 +226,7 @@ export interface JournalEntry {
   findings: { check: string; outcome: string; expected?: any; found?: any; note?: string; source?: string }[];
   request: { method: string; target: string; headers: [string, string][]; body: any };
   response: Members;
-  /** What the accepted call was remarked on, in one line. */
+  /** The remark on an accepted call, in one line. */
   note?: string;
   intervention?: any;
   nearest_routes?: string[];
@@ -236,7 +236,7 @@ export interface JournalEntry {
 export class Journal {
   private constructor();
   entries(filter?: JournalFilter): Promise<JournalEntry[]>;
-  /** Waits until there are so many such entries, for a minute at most; returns those that are there then. */
+  /** Waits until that many such entries exist, a minute at most; returns those that exist then. */
   waitFor(order: { count?: number; within: Duration } & JournalFilter): Promise<JournalEntry[]>;
   /** The newest such entry; an error when there is none. */
   last(filter?: JournalFilter): Promise<JournalEntry>;

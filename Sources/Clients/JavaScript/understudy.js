@@ -1,7 +1,7 @@
 // Understudy from JavaScript test suites: start a server or attach to one, give each test a sandbox, and control it.
 //
-// Needs nothing but `fetch`: Node 18 or newer, or a browser. Only Node starts a server. What each member does is said in
-// understudy.d.ts, where editors find it.
+// Needs nothing but `fetch`: Node 18 or newer, or a browser. Only Node starts a server. understudy.d.ts, where editors find it,
+// says what each member does.
 
 export class UnderstudyError extends Error {
   constructor(message, options) {
@@ -45,11 +45,11 @@ export class Understudy {
       ? { ...globalThis.process.env, ...environment }.UNDERSTUDY_CONTROL_TOKEN
       : options[given].includes("=") ? options[given].slice(options[given].indexOf("=") + 1) : options[given + 1];
     return new Understudy({
-      url: `http://127.0.0.1:${http}`, controlURL: `http://127.0.0.1:${control}`, token: token || undefined, process: started });
+      url: `http://127.0.0.1:${http}`, controlURL: `http://127.0.0.1:${control}`, token: await read(token), process: started });
   }
 
   static async attach(url, { controlURL, token = globalThis.process?.env?.UNDERSTUDY_CONTROL_TOKEN || undefined } = {}) {
-    const server = new Understudy({ url: base(url), controlURL: controlURL && base(controlURL), token });
+    const server = new Understudy({ url: base(url), controlURL: controlURL && base(controlURL), token: await read(token) });
     await server.health();
     return server;
   }
@@ -75,7 +75,7 @@ export class Understudy {
       report(await sandbox.journal.describe().catch((problem) => `The journal could not be read: ${problem.message}`));
       throw error;
     } finally {
-      // A server that is gone has taken its sandboxes along; the test's own error says more.
+      // A server that is gone has taken its sandboxes with it; the test's own error says more.
       await sandbox.delete().catch(() => {});
     }
   }
@@ -124,7 +124,7 @@ export class Sandbox {
     this.clock = new Clock(call);
     this.journal = new Journal(call, name);
     this.#call = call;
-    // Not of this sandbox: a call that selects it would bring it back.
+    // Outside this sandbox: a call that selects it would create it again.
     this.#callOthers = callOthers;
   }
 
@@ -312,7 +312,7 @@ function duration(value) {
   if (value === null || typeof value !== "object") {
     throw new TypeError(`${value} is not a duration, such as "31m" or { minutes: 31 }`);
   }
-  // Away from zero: what has passed has passed completely. A part of a billionth is the arithmetic's.
+  // Away from zero: what has passed has passed completely. A part of a billionth is a rounding error.
   return `${Math.sign(milliseconds) * Math.ceil(Math.abs(milliseconds) - 1e-6)}ms`;
 }
 
@@ -340,6 +340,12 @@ function query(members) {
   return given.length > 0 ? `?${new URLSearchParams(given)}` : "";
 }
 
+/** The token, from its file if it is `@FILE`, which only Node can read. */
+async function read(token) {
+  if (!token?.startsWith("@")) return token || undefined;
+  return (await (await import("node:fs/promises")).readFile(token.slice(1), "utf8")).trim();
+}
+
 /** The URL without a final slash. */
 function base(url) {
   const { protocol, pathname, search, origin } = new URL(url);
@@ -349,7 +355,7 @@ function base(url) {
   return origin;
 }
 
-// These calls answer “no” with a status of their own.
+// These calls report a negative result with a status of their own.
 const verdicts = { "journal/verify": 409, "health/ready": 503 };
 
 /** Makes a control call and returns what its answer holds, or throws a `Refusal`. */
@@ -364,7 +370,7 @@ async function send(url, token, sandbox, method, path, content) {
     answer = await fetch(`${url}/_understudy/${path}`, { method, headers, body, redirect: "manual" });
     text = await answer.text();
   } catch (cause) {
-    // A browser tells a page nothing about an answer that it may not read.
+    // A browser reveals nothing to a page about an answer that it may not read.
     const hint = globalThis.location !== undefined && globalThis.location.origin !== url
       ? `; of web pages, only those of its own origin reach it, and this one is of ${globalThis.location.origin}` : "";
     throw new Unreachable(`no answer from Understudy at ${url}: ${cause.cause?.message || cause.message}${hint}`, { cause });
@@ -376,8 +382,8 @@ async function send(url, token, sandbox, method, path, content) {
 
 function refusal(call, url, { status, type, headers }, text) {
   const strange = (what) => new Unreachable(`${call} at ${url} answered ${status}, and not as Understudy does: ${what}`);
-  // Its target would get the token. A browser tells neither the status nor the target.
-  const target = type === "opaqueredirect" ? "a place that the browser does not tell"
+  // Its target would get the token. A browser reveals neither the status nor the target.
+  const target = type === "opaqueredirect" ? "a target that the browser hides"
     : status >= 300 && status < 400 ? headers.get("location") : null;
   if (target !== null) return strange(`a redirect to ${target}, which is not followed`);
   try {
@@ -392,7 +398,7 @@ function refusal(call, url, { status, type, headers }, text) {
 
 async function startProcess({ options, binary, environment, timeout }) {
   if (globalThis.process?.versions?.node === undefined) {
-    throw new StartFailed("only Node starts a server; elsewhere attach to one that runs");
+    throw new StartFailed("only Node starts a server; elsewhere attach to a running one");
   }
   const [{ spawn }, fs, os, { join }] = await Promise.all([
     import("node:child_process"), import("node:fs"), import("node:os"), import("node:path")]);
@@ -403,7 +409,7 @@ async function startProcess({ options, binary, environment, timeout }) {
   const log = fs.openSync(logFile, "w");
   const child = spawn(
     program, ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", ...options, "--port-file", portFile, "--until-stdin-closes"],
-    // The server complains of variables that it does not know, and those two are ours.
+    // The server warns about variables that it does not know, and those two are the client's.
     { stdio: ["pipe", log, log], env: { ...inherited, ...environment } });
   fs.closeSync(log);
   // A test file ends when its tests do, even if nobody stops the server; its end closes the pipe, which ends the server.

@@ -44,7 +44,7 @@ extension HurlReader {
         }
         guard ["", "json", "xml"].contains(language) else {
             position = word - language.unicodeScalars.count
-            throw unexpected("expected json, xml or nothing behind the backquotes")
+            throw unexpected("expected json, xml or nothing after the backquotes")
         }
         return .text(
             try text(untilBackquotesFrom: start, isStop: { _ in false }), language: language.isEmpty ? nil : language)

@@ -66,7 +66,7 @@ extension HurlReader {
             throw problem("found the function \(name); expected the name of a variable between the braces", at: start)
         }
         skipBlanks()
-        guard take("}}") else { throw unexpected("expected “}}” behind the name of a variable") }
+        guard take("}}") else { throw unexpected("expected “}}” after the name of a variable") }
         return HurlVariable(name: name, place: place)
     }
 

@@ -4,7 +4,7 @@ package import JSON
 package enum JUnitReport {
     /// The XML document.
     package static func text(_ results: [ContractResult]) -> String {
-        let cases = results.flatMap(\.told)
+        let cases = results.flatMap(\.reported)
         let duration = results.reduce(Duration.zero) { $0 + $1.duration }
         let suites = results.map(suite).joined()
         return """
@@ -16,7 +16,7 @@ package enum JUnitReport {
     }
 
     private static func suite(_ result: ContractResult) -> String {
-        let cases = result.told
+        let cases = result.reported
         let tests = cases.map { test($0, in: result.file) }.joined()
         let head = "name=\"\(escape(result.file))\" \(counts(cases)) time=\"\(seconds(result.duration))\""
         return "  <testsuite \(head)>\n\(tests)  </testsuite>\n"
@@ -71,7 +71,7 @@ package enum JUnitReport {
 
 extension ContractResult {
     /// The cases to report: all except successful preparations.
-    var told: [ContractCase] { cases.filter { !$0.isPreparation || !$0.failures.isEmpty } }
+    var reported: [ContractCase] { cases.filter { !$0.isPreparation || !$0.failures.isEmpty } }
 }
 
 package struct ContractResult: Sendable {
@@ -144,11 +144,11 @@ extension ContractResult {
     /// The result for people: one line per case, followed by what was wrong with a failed one.
     ///
     /// Preparing requests appear only when they fail.
-    package var lines: [String] { told.flatMap { $0.lines(in: file) } }
+    package var lines: [String] { reported.flatMap { $0.lines(in: file) } }
 
     /// The number of cases per outcome, in one line.
     package static func summary(of results: [ContractResult]) -> String {
-        let cases = results.flatMap(\.told)
+        let cases = results.flatMap(\.reported)
         let counts = [
             ("failed", cases.count { !$0.failures.isEmpty }), ("skipped", cases.count { $0.outcome == .skipped }),
             ("not reached", cases.count { $0.outcome == .notReached }),
@@ -192,7 +192,7 @@ extension ContractResult {
     package var json: JSON {
         [
             "file": .string(file), "passed": .bool(hasPassed),
-            "cases": .array(told.map { $0.json }),
+            "cases": .array(reported.map { $0.json }),
         ]
     }
 }

@@ -97,7 +97,7 @@ extension ContractJudge {
         case .holds: return predicate.isNegated ? "found \(value.shown), for which it does hold" : nil
         case .fails: return predicate.isNegated ? nil : "found \(value.shown)"
         // A predicate that does not apply to a value fails even when negated.
-        case .makesNoSense: return "found \(value.kind), \(value.shown), of which this cannot be asked"
+        case .makesNoSense: return "found \(value.kind), \(value.shown), to which this predicate does not apply"
         }
     }
 

@@ -13,7 +13,7 @@ package struct ExchangeCondition: Sendable {
         /// Which part, such as `header x-device`.
         package let condition: String
         package let expected: String
-        /// What the exchange has instead; `nil` when it has nothing there.
+        /// What the exchange has there; `nil` for nothing.
         package let found: String?
     }
 
@@ -225,8 +225,8 @@ public struct MatchContext: Sendable {
     /// The form items, parsed once for all conditions.
     var form: [(name: String, value: String)] { content.form(of: request) }
 
-    /// Judges within what is left of the budget that all conditions of an exchange share: one caller could set a
-    /// thousand rules.
+    /// Judges within the rest of the budget that all conditions of an exchange share: one caller could set a thousand
+    /// rules.
     func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
         content.spending(judge)
     }
@@ -239,7 +239,7 @@ public struct MatchContext: Sendable {
         guard isBeyondBudget else { return nil }
         return Finding(
             "conditions", .noted, found: .text("more than \(WorkBudget.standardSteps) steps"),
-            note: "Judging all conditions of faults and scenarios would take more; those that were left did not hold.",
+            note: "Judging all conditions of faults and scenarios would take more; the rest counted as not met.",
             source: "ours")
     }
 

@@ -27,11 +27,12 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         }
     }
 
-    /// Reads what `failures.yaml` says, once.
-    private let sheet: @Sendable () throws(FixtureProblem) -> Sheet
+    /// Reads `failures.yaml`, once.
+    private let sheet: Deferred<Sheet>
     private let changes: [Failure: FailureTemplate]
 
-    /// Reads the failures, once for all callers; a `failures.yaml` that was judged already, when one is first needed.
+    /// Reads the failures, once for all callers; a `failures.yaml` that tests have already judged is read when one is
+    /// first needed.
     ///
     /// - Throws: a problem when a file names a failure the vendor does not have, `failures.yaml` lacks one, two files
     ///   change the same one, or one uses a switch or value that does not exist.
@@ -41,10 +42,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     private init(reading fixtures: VendorFixtures, _ scope: FailureScope) throws(FixtureProblem) {
         let file = try fixtures.file("failures.yaml")
-        sheet = { () throws(FixtureProblem) in
-            try fixtures.once { () throws(FixtureProblem) in try Sheet(file, scope) }
-        }
-        if file.digest != Failure.judgedFile { _ = try sheet() }
+        sheet = try Deferred(file) { () throws(FixtureProblem) in try Sheet(file, scope) }
         changes = try Self.changes(fixtures, scope)
     }
 
@@ -85,7 +83,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         _ failure: Failure, _ parameters: JSONObject = [:], route: String?, switches: SwitchValues
     ) -> Response {
         // It was read before, here or by a test, and every case has an entry.
-        guard let sheet = try? sheet(), let template = changes[failure] ?? sheet.templates[failure] else {
+        guard let sheet = try? sheet.get(), let template = changes[failure] ?? sheet.templates[failure] else {
             return .empty(.internalServerError)
         }
         let situation = FailureCondition.Situation(route: route, switches: switches)
@@ -104,7 +102,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     /// Status, evidence and source of every failure, in the order of the vendor's names.
     package var listing: [FailureListing] {
-        let templates = ((try? sheet())?.templates ?? [:]).merging(changes) { $1 }
+        let templates = ((try? sheet.get())?.templates ?? [:]).merging(changes) { $1 }
         let answers = templates.mapValues(\.usualAnswer)
         let groups = Dictionary(grouping: Failure.allCases) { answers[$0] }
         return Failure.allCases.compactMap { failure in
@@ -255,7 +253,7 @@ struct FailureTemplate: Sendable {
         init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
             guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is not a field name") }
             self.name = name
-            value = try node.string()
+            value = try node.fieldValue()
             template =
                 value.opensTag
                 ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
@@ -334,5 +332,14 @@ struct FailureCondition: Sendable {
     func holds(in situation: Situation) -> Bool {
         required.allSatisfy { situation.switches[$0.name] == $0.value }
             && routes?.contains { $0 == situation.route } != false
+    }
+}
+
+extension FixtureNode {
+    /// The value of a field (RFC 9110 section 5.5).
+    func fieldValue() throws(FixtureProblem) -> String {
+        let text = try string()
+        if HTTPField.isValidValue(text) { return text }
+        throw problem("a field's value has no line breaks, and no blanks at its ends")
     }
 }

@@ -36,8 +36,8 @@ public struct FieldPolicy: Sendable {
     ///   - tellsAll: whether reading continues after the first problem.
     ///   - nullIsAbsent: whether a null member counts as absent.
     ///   - emptyIsAbsent: whether an empty required string or list counts as absent.
-    ///   - readsNumbersAsTexts: whether a number counts as its digits, as when a command line cannot tell it from a
-    ///     string.
+    ///   - readsNumbersAsTexts: whether a number counts as its digits, for command lines, which cannot distinguish it
+    ///     from a string.
     ///   - textLengths: the minimum characters of a required string, and the maximum Unicode scalars of any.
     ///   - indexSigns: what surrounds an element's index in its path.
     public init(
@@ -151,6 +151,16 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     }
 
     public var query: Fields<V> { Fields(queryOf: request) }
+}
+
+extension Call {
+    /// Returns what `read` makes of the members of the content, which must be a JSON object, in another dialect than
+    /// the vendor's own.
+    package func body<Dialect: FieldDialect, Value>(
+        _: Dialect.Type, _ read: (inout FieldReader) -> Value
+    ) throws(Dialect.FieldRefusal) -> Value {
+        try Fields<Dialect>(bodyOf: request).read(read)
+    }
 }
 
 /// What is wrong with the content of a request, or with one field: a body member or a query item.

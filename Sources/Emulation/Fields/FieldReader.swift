@@ -62,7 +62,7 @@ public struct FieldReader: Sendable {
         let minimum = minimum ?? (isRequired ? policy.textLengths.lowerBound : 0)
         let maximum = maximum ?? (isQuery ? .max : policy.textLengths.upperBound)
         if isRequired, policy.emptyIsAbsent, text.utf8.isEmpty { return .missing }
-        // Counting characters is slow: bytes tell whether there is one, and a string never has more scalars than bytes.
+        // Counting characters is slow: bytes show whether there is one, and a string never has more scalars than bytes.
         let isLongEnough = minimum <= 1 ? text.utf8.count >= minimum : text.prefix(minimum).count == minimum
         if !isLongEnough { return .tooShort(minimum: minimum) }
         let isShortEnough = text.utf8.count <= maximum || text.unicodeScalars.count <= maximum
@@ -93,7 +93,8 @@ public struct FieldReader: Sendable {
     ) -> Choice? {
         guard let text = optionalText(name, isRequired: isRequired, atLeast: 0) else { return nil }
         guard let choice = Choice(rawValue: text) else {
-            report(name, .noChoice(Choice.allCases.map(\.rawValue)), found: .string(text))
+            let choices = Choice.allCases.map(\.rawValue)
+            report(name, .noChoice(choices), expected: choices.joined(separator: ", "), found: .string(text))
             return nil
         }
         return choice

@@ -51,7 +51,7 @@ package enum FileSystem {
 
     package struct Entry {
         package let name: String
-        /// Whether the listing says that it is a file; what it says of others depends on the file system.
+        /// Whether the listing says that it is a file; what it says of other kinds depends on the file system.
         let isFile: Bool
     }
 
@@ -110,7 +110,7 @@ package enum FileSystem {
         }
     }
 
-    /// Where a link leads; empty for anything but a link.
+    /// The target of a link; empty for anything else.
     package static func target(of link: String) -> String {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { bytes in
@@ -120,7 +120,7 @@ package enum FileSystem {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads a file that a listing called one; `nil` when it is another thing by now, or cannot be opened.
+    /// Reads a file that a listing called one; `nil` when it is something else by now, or cannot be opened.
     static func readPlain(_ path: String) -> Reading? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
@@ -251,7 +251,7 @@ struct FixtureWalk {
         }
     }
 
-    /// Whether a path that is no file's leads nowhere: not to a folder, and by names that a walk visits.
+    /// Whether a path that is no file's does not exist: it is no folder either, and has only names that a walk visits.
     private func hasOnlyNames(_ path: String) -> Bool {
         folders[path] == nil
             && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
@@ -313,17 +313,13 @@ struct FixtureWalk {
 /// Distinguishes versions of files; it protects nothing.
 ///
 /// Based on FNV-1a, eight bytes at a time.
-public struct FixtureDigest: Sendable, Hashable {
-    private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+package struct FixtureDigest: Sendable, Hashable {
+    private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
     init() {}
 
     init(of bytes: [UInt8]) {
         mix(bytes)
-    }
-
-    public init(_ hash: UInt64) {
-        self.hash = hash
     }
 
     private mutating func mix(_ word: UInt64) {

@@ -48,8 +48,11 @@ public struct FixtureNode {
         if case .yaml(_, let name?) = content { problem(message, at: name) } else { problem(message) }
     }
 
-    private func problem(_ message: String, at node: YAMLNode) -> FixtureProblem {
-        FixtureProblem(file: file, line: node.line, column: node.column, message: message)
+    private func problem(_ message: String, at node: YAMLNode) -> FixtureProblem { node.problem(message, in: file) }
+
+    /// Remarks on what loads but probably was not meant; what is no file is not remarked on.
+    package func warn(_ message: String) {
+        if case .yaml(let node, _) = content { node.warnings?.add(problem(message)) }
     }
 
     /// JSON as a client sent it: repeated names stay, since clients may send them and no one refuses them.
@@ -177,7 +180,7 @@ public struct FixtureNode {
         do {
             try read(self)
         } catch {
-            // Parts set aside inside it go with it.
+            // Parts already set aside inside it go with it.
             salvage.setAside(
                 Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
         }

@@ -16,6 +16,10 @@ public struct FixtureStore: Sendable {
         package let bytes: [UInt8]
         /// Changes with the content.
         package let digest: FixtureDigest
+        /// Whether tests have read this very content at this place, so that a start need not look for mistakes in it.
+        package fileprivate(set) var isJudged = false
+        /// Where remarks go; `nil` for a file of the bottom layer.
+        fileprivate(set) var warnings: FixtureWarnings?
 
         package init(path: String, bytes: [UInt8]) {
             self.path = path
@@ -29,9 +33,11 @@ public struct FixtureStore: Sendable {
 
     /// Folders, the topmost first.
     package let layers: [String]
+    /// The digests of the judged files; `nil` when the bottom layer did not come with the program.
+    private let judged: [UInt64]?
     private let sight = Sight()
 
-    /// What was seen of the files: the layers as walked at the first look, and the files that were read.
+    /// What was seen of the files: the layers as first walked, and the files that were read.
     private final class Sight: Sendable {
         private struct Read {
             let path: String
@@ -42,8 +48,9 @@ public struct FixtureStore: Sendable {
         /// The files by full path, and how many bytes they had.
         private let read = Mutex((files: [String: Read](), bytes: 0))
         let here = FileSystem.currentFolder
+        let warnings = FixtureWarnings()
 
-        func walks(of layers: [String]) -> [FixtureWalk] {
+        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] {
             walked.withLock { walked in
                 let walks = walked ?? layers.map(FixtureWalk.init)
                 walked = walks
@@ -74,16 +81,19 @@ public struct FixtureStore: Sendable {
 
     /// Creates a store over these folders; a file in an earlier one hides the same file in a later one.
     ///
-    /// The first look lists the folders; files that come later are not seen.
-    package init(layers: [String]) {
-        self.layers = layers
+    /// The first access lists the folders; files created later are not seen. A bottom layer that came with the program is
+    /// not listed: of it, only what is read is looked at.
+    ///
+    /// - Parameter judged: the digests of the files in such a layer; `nil` when there is none, or all must be judged.
+    package init(layers: [String], judged: [UInt64]? = nil) {
+        (self.layers, self.judged) = (layers, judged)
     }
 
-    /// A short string that changes when any file does that was read.
+    /// A short string that changes with any file that was read.
     package var fingerprint: String { sight.fingerprint }
 
-    /// The layers, walked once.
-    var walks: [FixtureWalk] { sight.walks(of: layers) }
+    /// The layers that are listed, walked once.
+    private var walks: [FixtureWalk] { sight.walks(of: judged == nil ? layers[...] : layers.dropLast()) }
 
     /// - Throws: the first entry of a layer that is neither file nor folder, leaves the layer, or exceeds a limit.
     package func checkEntries() throws(FixtureProblem) {
@@ -104,7 +114,10 @@ public struct FixtureStore: Sendable {
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     package func file(_ path: String) throws(FixtureProblem) -> File {
-        guard let (full, file) = try look(path) else { throw Self.absence(of: path, in: layers) }
+        guard let (full, found) = try look(path) else { throw Self.missing(of: path, in: layers) }
+        var file = found
+        file.isJudged = judged?.contains(Self.mark(path, file.digest)) == true
+        if let bottom = layers.last, full != Self.join(bottom, path) { file.warnings = sight.warnings }
         let count = sight.note(full, path, file)
         guard count <= Self.mostBytes else {
             throw FixtureProblem(
@@ -114,7 +127,14 @@ public struct FixtureStore: Sendable {
         return file
     }
 
-    private static func absence(of path: String, in layers: [String]) -> FixtureProblem {
+    /// What the list of judged files says of a file.
+    package static func mark(_ path: String, _ digest: FixtureDigest) -> UInt64 {
+        var mark = FixtureDigest(of: Array(path.utf8))
+        mark.mix(digest)
+        return mark.hash
+    }
+
+    private static func missing(of path: String, in layers: [String]) -> FixtureProblem {
         FixtureProblem(file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
     }
 
@@ -124,7 +144,10 @@ public struct FixtureStore: Sendable {
             let full = Self.join(walk.layer, path)
             if let file = try Self.file(walk.read(path), at: full, from: sight.here) { return (full, file) }
         }
-        return nil
+        guard judged != nil, let bottom = layers.last else { return nil }
+        let full = Self.join(bottom, path)
+        let reading = FileSystem.readPlain(full) ?? FileSystem.read(full, in: FileSystem.realPath(bottom) ?? bottom)
+        return try Self.file(reading, at: full, from: sight.here).map { (full, $0) }
     }
 
     private static func file(
@@ -158,14 +181,15 @@ public struct FixtureStore: Sendable {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let reading = FileSystem.read(path, in: FileSystem.realPath(folder) ?? folder)
         guard let file = try file(reading, at: path, from: FileSystem.currentFolder) else {
-            throw absence(of: path, in: [folder])
+            throw missing(of: path, in: [folder])
         }
         return try FixtureNode(file: file)
     }
 
     /// The names of the files in that folder across all layers, sorted; empty when no layer has the folder.
     package func names(in folder: String) -> [String] {
-        walks.reduce(into: Set<String>()) { $0.formUnion($1.names(in: folder)) }.sorted()
+        let unlisted = judged == nil ? nil : layers.last.map { FileSystem.names(in: Self.join($0, folder)) }
+        return walks.reduce(into: Set(unlisted ?? [])) { $0.formUnion($1.names(in: folder)) }.sorted()
     }
 
     static func join(_ folder: String, _ path: String) -> String {
@@ -226,6 +250,31 @@ public struct VendorFixtures: Sendable {
     package func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 }
 
+/// What is made of a file when it is first needed, since tests have judged the file; of any other file, at once.
+package final class Deferred<Value: Sendable>: Sendable {
+    private final class Made: Sendable {
+        let value: Value
+
+        init(_ value: Value) { self.value = value }
+    }
+
+    private let made = AtomicLazyReference<Made>()
+    private let make: @Sendable () throws(FixtureProblem) -> Value
+
+    /// - Throws: the first problem with a file that was not judged.
+    package init(
+        _ file: FixtureStore.File, _ make: @escaping @Sendable () throws(FixtureProblem) -> Value
+    ) throws(FixtureProblem) {
+        self.make = make
+        if !file.isJudged { _ = try get() }
+    }
+
+    package func get() throws(FixtureProblem) -> Value {
+        if let made = made.load() { return made.value }
+        return made.storeIfNil(Made(try make())).value
+    }
+}
+
 /// Distinguishes versions of a set of files without reading them.
 package struct FixtureStamps: Sendable, Hashable {
     /// File attributes that reveal a change, whether the file is overwritten or replaced.
@@ -276,10 +325,12 @@ package struct FixtureLayer: Sendable {
     package let folder: String
     /// Unread files, or whole folders with a trailing slash, that look like fixtures; each with a hint.
     package let unread: [String]
+    /// Remarks on the files of all layers, given for the topmost one.
+    let remarks: [String]
 
-    /// A warning for each unread file.
+    /// A warning for each unread file, and the remarks.
     package var warnings: [String] {
-        unread.map { "nobody reads \(FixtureStore.join(folder, $0))" }
+        unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks
     }
 
     package var json: JSON {
@@ -302,9 +353,13 @@ extension FixtureStore {
         return try layers.map { layer throws(FixtureProblem) in
             FixtureLayer(
                 folder: Self.absolute(layer),
-                unread: layer == bottom ? [] : try unreadFixtures(of: layer, over: bottom, vendors))
+                unread: layer == bottom ? [] : try unreadFixtures(of: layer, over: bottom, vendors),
+                remarks: layer == layers.first ? remarks : [])
         }
     }
+
+    /// Remarks on the files that were read.
+    package var remarks: [String] { sight.warnings.all.map(\.description) }
 
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
@@ -317,9 +372,9 @@ extension FixtureStore {
             // Files that ship with the program are right where they are, such as schemas for editors.
             Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
         }
-        let strangers = unread.compactMap { Self.folder(of: $0) }.filter { !vendors.contains($0) }
+        let unknown = unread.compactMap { Self.folder(of: $0) }.filter { !vendors.contains($0) }
         let inside = unread.filter { Self.folder(of: $0).map(vendors.contains) ?? true }
-        return Set(strangers).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
+        return Set(unknown).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
     }
 
     /// Documentation, code, schemas for editors, and contract cases, which only a contract run reads, are not fixtures of

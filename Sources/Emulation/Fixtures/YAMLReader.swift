@@ -1,5 +1,6 @@
 internal import CYaml
 internal import JSON
+import Synchronization
 
 /// Builds a YAML document from the events of libyaml, which Yams bundles.
 ///
@@ -8,18 +9,25 @@ final class YAMLReader {
     private let file: String
     private let bytes: UnsafeBufferPointer<UInt8>
     private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+    private let warnings: FixtureWarnings?
     private var anchors: [String: YAMLNode] = [:]
+    /// The lists and mappings in brackets that are open, and the quoted text read last: what a broken file forgot to end.
+    private var open: [(sign: String, mark: yaml_mark_t)] = []
+    private var quoted: (start: yaml_mark_t, end: yaml_mark_t)?
+    /// Where the last scalar ended.
+    private var end = yaml_mark_t()
+    private lazy var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
 
     static func root(of file: FixtureStore.File) throws(FixtureProblem) -> YAMLNode {
         try TextEncoding.check(file)
         return try file.bytes.withUnsafeBufferPointer { (bytes) throws(FixtureProblem) in
-            try YAMLReader(bytes, of: file.path).root()
+            try YAMLReader(bytes, of: file).root()
         }
     }
 
     /// The bytes must outlive the reader.
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, of file: String) {
-        self.file = file
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, of file: FixtureStore.File) {
+        (self.file, warnings) = (file.path, file.warnings)
         self.bytes = bytes
         yaml_parser_initialize(parser)
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
@@ -65,9 +73,18 @@ final class YAMLReader {
         defer { yaml_event_delete(&event) }
         switch event.type {
         case YAML_SCALAR_EVENT:
-            return keep(scalar(event.data.scalar.value, event.data.scalar.length, event.data.scalar.style), of: event)
-        case YAML_SEQUENCE_START_EVENT: return keep(.sequence(try elements()), of: event)
-        case YAML_MAPPING_START_EVENT: return keep(.mapping(try members()), of: event)
+            end = event.end_mark
+            let style = event.data.scalar.style
+            if [YAML_DOUBLE_QUOTED_SCALAR_STYLE, YAML_SINGLE_QUOTED_SCALAR_STYLE].contains(style) {
+                quoted = (event.start_mark, end)
+            }
+            return keep(scalar(event.data.scalar.value, event.data.scalar.length, style), of: event)
+        case YAML_SEQUENCE_START_EVENT:
+            if event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE { open.append(("]", event.start_mark)) }
+            return keep(.sequence(try elements()), of: event)
+        case YAML_MAPPING_START_EVENT:
+            if event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE { open.append(("}", event.start_mark)) }
+            return keep(.mapping(try members()), of: event)
         case YAML_ALIAS_EVENT:
             guard let node = anchors[String(cString: event.data.alias.anchor)] else {
                 throw problem("not YAML: found undefined alias", at: event.start_mark)
@@ -94,6 +111,7 @@ final class YAMLReader {
         var members: [YAMLNode.Member] = []
         while let name = try node(), let value = try node() {
             members.append(YAMLNode.Member(name: name, value: value))
+            if warnings != nil { warn(of: value, named: name.text ?? "") }
         }
         try checkNames(of: members)
         return members
@@ -119,7 +137,10 @@ final class YAMLReader {
 
     /// The node of an event, stored under its anchor if it has one.
     private func keep(_ content: YAMLNode.Content, of event: yaml_event_t) -> YAMLNode {
-        let node = YAMLNode(content, line: event.start_mark.line + 1, column: event.start_mark.column + 1)
+        let node = YAMLNode(content, line: event.start_mark.line + 1, column: event.start_mark.column + 1, warnings)
+        // A list or mapping is kept once it has ended.
+        if let last = open.last?.mark, last.index == event.start_mark.index { open.removeLast() }
+        if warnings != nil { warn(of: node) }
         let anchor =
             switch event.type {
             case YAML_SCALAR_EVENT: event.data.scalar.anchor
@@ -137,15 +158,40 @@ final class YAMLReader {
     }
 
     private var brokenSyntax: FixtureProblem {
-        let message = "not YAML: \(parser.pointee.problem.map { String(cString: $0) } ?? "out of memory")"
-        if parser.pointee.error == YAML_READER_ERROR { return signProblem(message) }
+        let words = parser.pointee.problem.map { String(cString: $0) } ?? "out of memory"
+        if parser.pointee.error == YAML_READER_ERROR { return signProblem("not YAML: \(words)") }
         let mark = parser.pointee.problem_mark
-        return problem(indentationProblem(at: mark) ?? message, at: mark)
+        if let message = indentationProblem(at: mark) { return problem(message, at: mark) }
+        let beginnings = [
+            "found unexpected end of stream": "the quote that begins here is not closed",
+            "could not find expected ':'": "a name without a colon begins here",
+        ]
+        if let message = beginnings[words] { return problem("not YAML: \(message)", at: parser.pointee.context_mark) }
+        if let quoted, quoted.start.line < quoted.end.line, quoted.end.line == mark.line {
+            let message = "not YAML: the quote that begins here is closed only in line \(mark.line + 1)"
+            return problem(message, at: quoted.start)
+        }
+        if let open = open.last, open.mark.line < mark.line {
+            return problem("not YAML: there is no \(open.sign) for the bracket that begins here", at: open.mark)
+        }
+        return problem("not YAML: \(Self.meanings[words] ?? words)", at: mark)
     }
+
+    /// What the library's words mean in a fixture.
+    private static let meanings = [
+        "mapping values are not allowed in this context":
+            "a second colon on this line, or a deeper indentation than before; write a text with a colon in quotes",
+        "found character that cannot start any token": "no text may begin with this character; write it in quotes",
+        "found unknown escape character":
+            "a backslash in double quotes stands before this; write two, or single quotes",
+        "did not find expected key":
+            "expected a member's name; the indentation differs from the lines before, or a quote stands inside a text",
+        "did not find expected '-' indicator": "expected another element with -; the indentation differs",
+        "did not find expected <document start>": "the document ended before this; the indentation differs",
+    ]
 
     /// The message for a line indented with a tab, which the library calls a character that cannot start a token.
     private func indentationProblem(at mark: yaml_mark_t) -> String? {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard mark.line < lines.count else { return nil }
         let blanks = lines[mark.line].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard blanks.contains(UInt8(ascii: "\t")) else { return nil }
@@ -160,6 +206,59 @@ final class YAMLReader {
             file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
             column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
     }
+}
+
+// MARK: - What reads otherwise than meant
+
+extension YAMLReader {
+    private static let foreignQuotes: Set<Character> = ["“", "”", "„", "‘", "’", "«", "»"]
+    /// The ends of names whose values are secrets.
+    private static let secretNames = ["secret", "password", "key", "token"]
+
+    private func warn(of node: YAMLNode) {
+        guard case .scalar(let text, let isPlain) = node.content, let first = text.first, let last = text.last else {
+            return
+        }
+        func warn(_ message: String) { warnings?.add(node.problem(message, in: file)) }
+        if isPlain, Self.foreignQuotes.contains(first) || Self.foreignQuotes.contains(last) {
+            warn("the quotes of \(text.shown) belong to the text; only \" and ' quote")
+        }
+        // Blocks end with a line break.
+        if !last.isNewline, [first, last].contains(where: Self.isInvisible) {
+            warn("the text begins or ends with a blank or with what nobody sees")
+        }
+        if text.utf8.contains(UInt8(ascii: "$")), let variable = text.firstMatch(of: /\$\{[A-Z_][A-Z0-9_]*\}/)?.output {
+            warn("\(variable) stands here as it is; no variable is replaced in fixtures")
+        }
+    }
+
+    private static func isInvisible(_ character: Character) -> Bool {
+        character.isWhitespace || character.unicodeScalars.contains { $0.properties.generalCategory == .format }
+    }
+
+    /// Warns of a comment that cuts a secret short.
+    private func warn(of value: YAMLNode, named name: String) {
+        guard case .scalar(let text, isPlain: true) = value.content, !text.isEmpty, end.line < lines.count,
+            Self.secretNames.contains(where: name.lowercased().hasSuffix)
+        else { return }
+        let rest = String(decoding: lines[end.line], as: UTF8.self).unicodeScalars.dropFirst(end.column)
+        guard rest.first(where: { $0 != " " && $0 != "\t" }) == "#" else { return }
+        let message = "a comment follows this \(name); write the value in quotes if the # belongs to it"
+        warnings?.add(value.problem(message, in: file))
+    }
+}
+
+/// Remarks on files that load, for those who start a server with them or check them.
+final class FixtureWarnings: Sendable {
+    private let found = Mutex<[FixtureProblem]>([])
+
+    /// Each once, since some files are read several times, and the first hundred, which is enough to mend (ours).
+    func add(_ problem: FixtureProblem) {
+        found.withLock { if $0.count < 100, !$0.contains(problem) { $0.append(problem) } }
+    }
+
+    /// By file and line: vendors are read at the same time.
+    var all: [FixtureProblem] { found.withLock { $0 }.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) } }
 }
 
 /// A value in a YAML document, and where it begins in the file.
@@ -183,11 +282,18 @@ final class YAMLNode: Sendable {
     let line: Int
     /// Counted from 1, in Unicode scalars.
     let column: Int
+    /// Where remarks go; `nil` for a file that needs none.
+    let warnings: FixtureWarnings?
 
-    init(_ content: Content, line: Int, column: Int) {
+    init(_ content: Content, line: Int, column: Int, _ warnings: FixtureWarnings?) {
         self.content = content
         self.line = line
         self.column = column
+        self.warnings = warnings
+    }
+
+    func problem(_ message: String, in file: String) -> FixtureProblem {
+        FixtureProblem(file: file, line: line, column: column, message: message)
     }
 
     var text: String? {
@@ -213,7 +319,7 @@ final class YAMLNode: Sendable {
 
 /// The required encoding of a fixture file, and the complaint about any other.
 enum TextEncoding {
-    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let bigEndianMark: [UInt8] = [0xFE, 0xFF]
     private static let littleEndianMark: [UInt8] = [0xFF, 0xFE]
 
@@ -245,13 +351,13 @@ enum TextEncoding {
     }
 
     /// Looks for a UTF-16 mark, or for zeros beside the first characters, which are ASCII in every fixture.
-    private static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
+    static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: bigEndianMark) || bytes.starts(with: littleEndianMark) { return true }
         return bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
     }
 
     /// How many leading bytes are valid UTF-8.
-    private static func wholeCharacters(_ bytes: [UInt8]) -> Int {
+    static func wholeCharacters(_ bytes: [UInt8]) -> Int {
         var decoder = UTF8()
         var iterator = bytes.makeIterator()
         var count = 0
@@ -259,7 +365,7 @@ enum TextEncoding {
         return count
     }
 
-    private static func hexadecimal(_ byte: UInt8) -> String {
+    static func hexadecimal(_ byte: UInt8) -> String {
         "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }
 }

@@ -154,7 +154,7 @@ public struct InterventionScope: Sendable {
     }
 
     /// Creates the scope of a mounted vendor, for rules set by control call.
-    package init(_ vendor: any LoadedVendor) {
+    package init(_ vendor: any AnyLoadedVendor) {
         self.init(
             vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failureNames,
             actions: vendor.actions)

@@ -17,7 +17,7 @@ package struct Fault: Sendable {
     /// Reads a fault. Without `route` it applies to every route of the vendor; `call: 3` means the third call from now
     /// on.
     ///
-    /// `times` says how often it strikes, a number or `always`. The default is once, but `always` with `every` or
+    /// `times` says how often it strikes, a number or `always`. The default is once, or `always` with `every` or
     /// `probability`.
     package init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
         let mapping = try node.mapping(Self.members)
@@ -34,8 +34,8 @@ package struct Fault: Sendable {
             throw node.problem(
                 "this fault has no effect: give fail, fault, respond or do")
         }
-        let told = (try node.json().object ?? [:]).filter { $0.name != "vendor" }.map { ($0.name, $0.value) }
-        description = JSONObject([("vendor", .string(scope.vendor))] + told)
+        let described = (try node.json().object ?? [:]).filter { $0.name != "vendor" }.map { ($0.name, $0.value) }
+        description = JSONObject([("vendor", .string(scope.vendor))] + described)
     }
 
     private static func times(_ node: FixtureNode?, _ occurrence: Occurrence) throws(FixtureProblem) -> Int? {
@@ -249,7 +249,7 @@ enum Occurrence: Sendable, Hashable {
         }
         let seed = mapping["seed"]
         if let seed, given.first?.0 != "probability" {
-            throw seed.nameProblem("a seed is for a probability, and there is none")
+            throw seed.nameProblem("a seed needs a probability, and there is none")
         }
         switch given.first {
         case ("call", let node)?: self = .call(try Self.count(node, "call"))
@@ -265,7 +265,7 @@ enum Occurrence: Sendable, Hashable {
         case .always: "every call"
         case .call(let number): "call \(number)"
         case .every(let number): "one call in \(number)"
-        case .probability: "a call that is drawn"
+        case .probability: "a random call"
         }
     }
 

@@ -7,7 +7,7 @@ import Wire
 struct Interventions: Sendable {
     private(set) var faults: [ArmedFault] = []
     private(set) var runs: [ScenarioRun] = []
-    /// Which tokens are not newer.
+    /// The tokens that do not count as newer.
     private var tokens = TokenMemory()
     /// The random source for faults and scenarios without a seed of their own.
     private var dice: SplitMix64
@@ -55,7 +55,7 @@ struct Interventions: Sendable {
     mutating func decide(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         // Preflights come from the browser; only the app's own calls count.
         if matchContext.request.isPreflight { return nil }
-        if let token = matchContext.token, runs.contains(where: \.scenario.asksForNewerToken) { note(token.bytes) }
+        if let token = matchContext.token, runs.contains(where: \.asksForNewerToken) { note(token.bytes) }
         var decision = strike(matchContext, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
             guard let hit = runs[index].count(matchContext, route: route, tokens) else { continue }
@@ -69,12 +69,12 @@ struct Interventions: Sendable {
         return decision
     }
 
-    /// Notes a token that was sent or minted; while a scenario waits for a newer one, that is the newer one.
+    /// Notes a token that was sent or minted. While a scenario waits for a newer one, it may be that one.
     mutating func note(_ token: [UInt8]) {
         if !runs.contains(where: \.waitsForNewerToken) { tokens.note(token) }
     }
 
-    /// The tokens that scenarios refused, which nobody should be handed again.
+    /// The tokens that scenarios refused, which must not be handed out again.
     var refusedTokens: TokenDigests { tokens.refused }
 
     private mutating func strike(_ matchContext: MatchContext, _ vendor: String, _ route: String) -> Intervention? {
@@ -98,7 +98,7 @@ extension Interventions {
         var kept: JSONObject = [
             "dice": dice.written, "faults": .array(faults.map(\.kept)), "scenarios": .array(runs.map(\.kept)),
         ]
-        if runs.contains(where: \.scenario.asksForNewerToken) { kept["tokens"] = tokens.kept }
+        if runs.contains(where: \.asksForNewerToken) { kept["tokens"] = tokens.kept }
         return .object(kept)
     }
 
@@ -122,8 +122,8 @@ extension Request {
     }
 }
 
-/// The tokens of a sandbox that no scenario takes for newer: those that scenarios refused, and those that were sent or
-/// minted before.
+/// The tokens of a sandbox that no scenario takes for newer: those that scenarios refused, and those sent or minted
+/// before.
 struct TokenMemory: Sendable {
     private(set) var refused = TokenDigests()
     private var earlier = TokenDigests()
@@ -149,9 +149,9 @@ struct TokenMemory: Sendable {
     init() {}
 }
 
-/// The digests of the latest thousand tokens that were put in.
+/// The digests of the latest thousand tokens.
 public struct TokenDigests: Sendable {
-    /// ours: a test renews a few times; a load with a new token for each call must not fill the memory.
+    /// ours: a test renews a few times; a load test with a new token for each call must not fill the memory.
     private static let most = 1000
 
     private var digests: [UInt64]
@@ -173,7 +173,7 @@ public struct TokenDigests: Sendable {
         digests.append(digest)
     }
 
-    /// Signs a token that is none of these: if need be with a later `exp`, as if it had been asked for some seconds
+    /// Signs a token that is none of these: if necessary with a later `exp`, as if it had been requested some seconds
     /// later.
     package func sign<Failure>(
         _ draft: inout TokenDraft, _ sign: (TokenDraft) throws(Failure) -> String

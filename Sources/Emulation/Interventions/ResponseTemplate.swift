@@ -2,7 +2,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// A response of a rule, in place of the vendor's.
+/// A rule's response, in place of the vendor's.
 struct ResponseTemplate: Sendable {
     private enum Body: Sendable {
         case none
@@ -31,9 +31,10 @@ struct ResponseTemplate: Sendable {
         var ownType: String?
         for (text, value) in try mapping["headers"]?.members() ?? [] {
             guard let name = HTTPField.Name(text) else { throw value.nameProblem("“\(text)” is not a field name") }
-            if name == .contentType { ownType = try value.string() }
+            let content = try value.fieldValue()
+            if name == .contentType { ownType = content }
             fields.append(
-                (name, try TextTemplate(value.string(), roots: TemplateValues.roots, escaping: .none, at: value)))
+                (name, try TextTemplate(content, roots: TemplateValues.roots, escaping: .none, at: value)))
         }
         let standardType: String?
         (body, standardType) = try Self.body(mapping, ownType, scope)

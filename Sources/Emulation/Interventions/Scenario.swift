@@ -17,53 +17,70 @@ public final class Scenario: Sendable {
         }
     }
 
+    /// What a file says.
+    private struct Script: Sendable {
+        let name: String
+        let about: String
+        let states: [State]
+
+        init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
+            let mapping = try node.mapping("scenario", "about", "vendor", "states")
+            name = try mapping.required("scenario").string()
+            about = try mapping.required("about").string()
+            let vendorNode = try mapping.required("vendor")
+            let vendor = try vendorNode.string()
+            guard vendor == scope.vendor else {
+                throw vendorNode.problem("the vendor is “\(vendor)”, but the file is in the folder of \(scope.vendor)")
+            }
+            let statesNode = try mapping.required("states")
+            let members = try statesNode.members()
+            let names = members.map(\.name)
+            var states: [State] = []
+            for (name, rules) in members {
+                var read: [ScenarioRule] = []
+                for rule in try rules.elements() { read.append(try ScenarioRule(rule, states: names, scope)) }
+                states.append(State(name: name, rules: read))
+            }
+            guard !states.isEmpty else { throw statesNode.problem("a scenario needs a state") }
+            self.states = states
+        }
+    }
+
     package let name: String
-    /// What it demonstrates, in a sentence or two.
-    package let about: String
     package let vendor: String
-    let states: [State]
+    private let script: Deferred<Script>
 
     /// Reads a scenario: `scenario`, `about`, `vendor` and `states`, the first of which is the starting state.
     ///
     /// - Throws: the first problem, such as an unknown route, failure, action or state.
-    init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
-        let mapping = try node.mapping("scenario", "about", "vendor", "states")
-        name = try mapping.required("scenario").string()
-        about = try mapping.required("about").string()
-        let vendorNode = try mapping.required("vendor")
-        vendor = try vendorNode.string()
-        guard vendor == scope.vendor else {
-            throw vendorNode.problem("the vendor is “\(vendor)”, but the file is in the folder of \(scope.vendor)")
-        }
-        let statesNode = try mapping.required("states")
-        let members = try statesNode.members()
-        let names = members.map(\.name)
-        var states: [State] = []
-        for (name, rules) in members {
-            var read: [ScenarioRule] = []
-            for rule in try rules.elements() { read.append(try ScenarioRule(rule, states: names, scope)) }
-            states.append(State(name: name, rules: read))
-        }
-        guard !states.isEmpty else { throw statesNode.problem("a scenario needs a state") }
-        self.states = states
+    init(_ file: FixtureStore.File, _ scope: InterventionScope) throws(FixtureProblem) {
+        vendor = scope.vendor
+        script = try Deferred(file) { () throws(FixtureProblem) in try Script(FixtureNode(file: file), scope) }
+        // Tests hold the installed names to this.
+        let stem = file.path.split(separator: "/").last?.prefix { $0 != "." } ?? ""
+        name = file.isJudged ? "\(vendor)-\(stem)" : try script.get().name
     }
+
+    /// What it demonstrates, in a sentence or two.
+    package var about: String { (try? script.get())?.about ?? "" }
+    // Read before, at the start or by a test.
+    var states: [State] { (try? script.get())?.states ?? [] }
 
     /// A vendor's scenarios, read from its files `scenarios/*.yaml`.
     @usableFromInline
     static func all(in fixtures: VendorFixtures, _ scope: InterventionScope) throws(FixtureProblem) -> [Scenario] {
         var scenarios: [Scenario] = []
         for file in fixtures.names(in: "scenarios") where file.hasSuffix(".yaml") {
-            let node = try fixtures.document("scenarios/\(file)")
-            let scenario = try Scenario(node, scope)
+            let file = try fixtures.file("scenarios/\(file)")
+            let scenario = try Scenario(file, scope)
             if scenarios.contains(where: { $0.name == scenario.name }) {
-                throw node.problem("another file has a scenario of the name \(scenario.name) already")
+                throw try FixtureNode(file: file).problem(
+                    "another file has a scenario of the name \(scenario.name) already")
             }
             scenarios.append(scenario)
         }
         return scenarios
     }
-
-    var asksForNewerToken: Bool { states.contains(where: \.waitsForNewerToken) }
 
     /// The names of the states; it starts in the first.
     package var stateNames: [String] { states.map(\.name) }
@@ -80,7 +97,7 @@ struct ScenarioRule: Sendable {
         case present
         /// There is no readable token.
         case absent
-        /// It came after the refusal: it was neither refused, nor sent or minted before.
+        /// It came after the refusal: neither refused, nor sent or minted before.
         case newer
     }
 
@@ -115,7 +132,7 @@ struct ScenarioRule: Sendable {
         summary = Self.summary(on: try on.json(), occurrence, token, condition)
         if effect.isNone, next == nil, occurrence != .always {
             throw node.problem(
-                "a rule that only passes calls on has nothing to count; give it go, fail, respond, do or fault")
+                "a rule without an effect has nothing to count; give it go, fail, respond, do or fault")
         }
     }
 
@@ -136,7 +153,7 @@ struct ScenarioRule: Sendable {
 }
 
 extension Scenario {
-    /// The rules of all states in order, in words: for people, and for drawing the states.
+    /// The rules of all states in order, described for people and for drawings of the states.
     package var rules: [JSON] {
         states.flatMap { state in
             state.rules.map { rule in
@@ -172,6 +189,8 @@ extension Occurrence {
 /// A scenario that is active in a sandbox: its current state and its counters.
 struct ScenarioRun: Sendable {
     let scenario: Scenario
+    private let states: [Scenario.State]
+    let asksForNewerToken: Bool
     private(set) var state: Int
     private var counters: [CallCounter] = []
     /// Whether it has refused a token: before that, none is newer.
@@ -180,17 +199,19 @@ struct ScenarioRun: Sendable {
 
     init(_ scenario: Scenario, state: Int = 0, seed: UInt64) {
         self.scenario = scenario
+        states = scenario.states
+        asksForNewerToken = states.contains(where: \.waitsForNewerToken)
         self.state = state
         dice = SplitMix64(state: seed)
         enter(state)
     }
 
-    var stateName: String { scenario.states[state].name }
+    var stateName: String { states[state].name }
 
     private mutating func enter(_ next: Int) {
         state = next
         counters = []
-        for rule in scenario.states[next].rules { counters.append(CallCounter(rule.occurrence, seed: dice.next())) }
+        for rule in states[next].rules { counters.append(CallCounter(rule.occurrence, seed: dice.next())) }
     }
 
     struct Hit {
@@ -199,14 +220,14 @@ struct ScenarioRun: Sendable {
     }
 
     /// Whether a rule of the current state waits for a newer token.
-    var waitsForNewerToken: Bool { scenario.states[state].waitsForNewerToken }
+    var waitsForNewerToken: Bool { states[state].waitsForNewerToken }
 
     /// Counts a call in every rule that it matches; a rule that is hit but not followed hits the next call instead.
     ///
     /// - Returns: the first rule that is hit.
     mutating func count(_ matchContext: MatchContext, route: String, _ tokens: TokenMemory) -> Hit? {
         var hit: Hit?
-        for (index, rule) in scenario.states[state].rules.enumerated() where rule.routes.contains(route) {
+        for (index, rule) in states[state].rules.enumerated() where rule.routes.contains(route) {
             guard fits(rule.token, matchContext, tokens), rule.condition.holds(for: matchContext) else { continue }
             if counters[index].count(), hit == nil { hit = Hit(rule: rule, index: index) }
         }
@@ -233,7 +254,7 @@ struct ScenarioRun: Sendable {
         var remark = ""
         if rule.effect.refuses, let token = matchContext.token {
             if waitsForNewerToken, hasRefused, !tokens.isNewer(token) {
-                let time = tokens.wasRefused(token) ? "was refused already" : "is from before the refusal"
+                let time = tokens.wasRefused(token) ? "has already been refused" : "is from before the refusal"
                 remark = "; this token \(time)"
             }
             tokens.refuse(token)
@@ -243,7 +264,7 @@ struct ScenarioRun: Sendable {
             enter(next)
             author += ", to \(stateName)"
         }
-        let exits = scenario.states[state].exits
+        let exits = states[state].exits
         return Intervention(rule.effect, by: author, then: exits.map { "waits for \($0)\(remark)" }, &dice)
     }
 
@@ -256,7 +277,7 @@ struct ScenarioRun: Sendable {
         run.dice = dice
         run.hasRefused = hasRefused
         // A rule that moved to another position counts other calls than the one it displaced.
-        let (old, new) = (self.scenario.states[state].rules, scenario.states[index].rules)
+        let (old, new) = (states[state].rules, scenario.states[index].rules)
         let isSame =
             old.count == new.count
             && zip(old, new).allSatisfy { $0.occurrence == $1.occurrence && !$0.routes.isDisjoint(with: $1.routes) }
@@ -274,7 +295,7 @@ struct ScenarioRun: Sendable {
         return .object(kept)
     }
 
-    /// Reads what ``kept`` gives. Counters start anew when the state has other rules by now.
+    /// Reads what ``kept`` returns. Counters start over if the state has other rules by now.
     init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
         let mapping = try node.mapping("scenario", "state", "dice", "counters", "has_refused")
         let (name, state) = (try mapping.required("scenario"), try mapping.required("state"))

@@ -23,12 +23,12 @@ public final class Journal: Sendable {
         var lastWaiter = 0
         /// Whether waiting is pointless from now on.
         var isOver = false
-        /// Whether the numbers go on elsewhere.
+        /// Whether another server continues the numbers.
         var isClosed = false
     }
 
-    /// ours: numbers are kept ahead of entries in such steps, so that calls that change nothing else need no writing, and
-    /// no number is given twice after a crash.
+    /// ours: numbers are reserved in such steps, so that calls that change nothing else need no writing, and no number
+    /// is issued twice after a crash.
     private static let reserve = 1000
 
     private let limits: Limits
@@ -94,10 +94,10 @@ public final class Journal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Goes on after ``end()`` and ``close()``.
+    /// Resumes after ``end()`` and ``close()``.
     func resume() { state.withLock { ($0.isOver, $0.isClosed) = (false, false) } }
 
-    /// Gives no more numbers, since others go on with them.
+    /// Issues no more numbers, since another server continues with them.
     func close() { state.withLock { $0.isClosed = true } }
 
     /// Counts a change, and returns the waiters to resume.
@@ -134,7 +134,7 @@ public final class Journal: Sendable {
         }
     }
 
-    /// The number that entries do not pass before ``noteReserve(_:)`` calls again.
+    /// The number that no entry exceeds before ``noteReserve(_:)`` calls again.
     var reservedNumber: Int { (state.withLock { $0.lastID } / Self.reserve + 1) * Self.reserve }
 
     func resume(after number: Int) {
@@ -144,7 +144,7 @@ public final class Journal: Sendable {
     /// The bytes that the entries keep, estimated.
     package var bytes: Int { state.withLock { $0.bytes } }
 
-    /// How many callers wait for news.
+    /// How many callers wait for changes.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// How many entries the journal holds.

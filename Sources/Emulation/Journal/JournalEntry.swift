@@ -19,14 +19,16 @@ public struct ExchangeRecord: Sendable {
     public var claims: JSONObject?
     /// The fault or scenario that influenced the answer.
     public var intervention: String?
-    /// What the vendor did to its own answer on purpose.
+    /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
+    public var readsForms = false
+    /// What the vendor deliberately changed in its own answer.
     public var ownInterventions: [JSON] = []
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
     /// than is emulated, suggesting a neighbour would mislead.
     public var mayBeMistyped = true
     /// Body members that are masked when the entry is read.
     public var secrets: Set<String> = []
-    /// The orders of the request that were refused individually.
+    /// The items of the request that were refused individually.
     public var parts: ExchangeParts?
     /// The traffic of the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
@@ -114,8 +116,14 @@ public struct JournalEntry: Sendable {
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
     package var explanation: String? {
+        ownExplanation.map { explanation in contentForm?.note.map { "\(explanation); \($0)" } ?? explanation }
+    }
+
+    private var ownExplanation: String? {
         if let reason = record.reason {
-            return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason
+            guard let meant = meantRoute else { return reason }
+            let surplus = record.guide?.surplus(in: request.path).map { ": it has \($0)" } ?? ""
+            return "\(reason)\(surplus); the nearest route is \(meant.text)"
         }
         guard record.failure != nil else { return nil }
         return record.checks.firstFailed?.description
@@ -132,15 +140,16 @@ extension JournalEntry {
     /// The route that the client probably meant when its path matched none; `nil` when none comes close.
     var meantRoute: RouteTable.Neighbour? {
         guard record.route == nil else { return nil }
-        return record.guide?.closest(to: request.method, request.path)
+        return record.guide?.closest(to: request.method, request.path, of: record.vendor)
     }
 
     /// Whether the exchange matched that route, or was meant to.
     func isMeant(for route: String) -> Bool { record.route == route || meantRoute?.route == route }
 
     /// The closest routes; `nil` when the request matched one.
-    func nearestRoutes(in routes: RouteTable) -> [String]? {
-        record.route == nil ? routes.guide.nearest(to: request.method, request.path) : nil
+    package func nearestRoutes(in routes: RouteTable) -> [String]? {
+        guard record.route == nil else { return nil }
+        return record.mayBeMistyped ? routes.guide.nearest(to: request.method, request.path, of: record.vendor) : []
     }
 }
 
@@ -150,10 +159,9 @@ extension JournalEntry {
     /// The remarks follow from the entry, so they are computed when it is read.
     package var findings: [Finding] { record.findings + remarks }
 
-    private var remarks: [Finding] { [slashes, clock].compactMap(\.self) }
+    private var remarks: [Finding] { [slashes, clock, contentForm].compactMap(\.self) }
 
-    /// What an accepted call was remarked on, in one line; `nil` for nothing, and for a refused call, which has its
-    /// reason.
+    /// The remark on an accepted call, in one line; `nil` for none, and for a refused call, which has its reason.
     var note: String? {
         guard record.failure == nil else { return nil }
         let noted = record.checks.noted + remarks
@@ -185,16 +193,16 @@ extension JournalEntry {
     }
 }
 
-/// One of several orders in a request, refused although the request as a whole was answered.
+/// One of several items in a request, refused although the request as a whole was answered.
 public struct ExchangePart: Sendable {
     /// How many are kept per exchange; the rest are counted.
     static let most = 100
     /// An estimate of the memory that one takes besides its findings, in bytes.
     static let cost = 256
 
-    /// The order's number, counted from 1.
+    /// The item's number, counted from 1.
     public let number: Int
-    /// What the order asks for, in the vendor's terms.
+    /// What the item asks for, in the vendor's terms.
     public let name: String
     public let failure: String
     /// What was found that led to the failure.
@@ -215,7 +223,7 @@ public struct ExchangePart: Sendable {
     }
 }
 
-/// The first refused orders of a request, and their total.
+/// The first refused items of a request, and their total.
 public struct ExchangeParts: Sendable {
     public private(set) var refused: [ExchangePart] = []
     /// How many were refused in total.
@@ -246,7 +254,7 @@ package enum InterventionText {
         return lines.isEmpty ? nil : lines.joined(separator: "; ")
     }
 
-    /// A text as it is; of an object the members that are no lists and objects, such as “claim override nonce, of id”.
+    /// A string as it is; of an object the scalar members, such as “set claims nonce, of id”.
     private static func text(_ value: JSON) -> String? {
         guard let members = value.object else { return value.string }
         let words = members.compactMap { member -> String? in

@@ -15,7 +15,7 @@ package struct JournalExpectation: Sendable {
         "vendor", "route", "status", "failure", "refused", "noted", "since", "after", "unmatched",
     ]
 
-    /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without the two; and `where`, which takes
+    /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without either; and `where`, which takes
     /// `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `since`, `after`, `unmatched` and the parts of an
     /// ``ExchangeCondition``.
     package init(_ node: FixtureNode) throws(FixtureProblem) {
@@ -205,7 +205,7 @@ package struct JournalVerdict: Sendable {
     package var message: String {
         let exchanges = expected.hasSuffix(" 1") ? "exchange" : "exchanges"
         var text = "expected \(expected) \(exchanges), found \(entries.count)"
-        if unjudged > 0 { text += "; \(unjudged) more were not judged, since that takes too much" }
+        if unjudged > 0 { text += "; \(unjudged) more were not judged, since that would take too long" }
         guard let near = nearest?.first else {
             return isVerified || unjudged > 0 ? text : "\(text); the journal has no other"
         }

@@ -127,7 +127,7 @@ struct SecretRedactor {
     }
 }
 
-/// The compact tokens in a request, wherever they stand.
+/// The compact tokens in a request, wherever they occur.
 package enum PresentedTokens {
     /// The tokens as sent, each once, in the order in which they are found: in fields, in the target, in the content.
     package static func of(_ request: Request) -> [String] {
@@ -169,7 +169,7 @@ package enum PresentedTokens {
         token[...(token.lastIndex(of: ".") ?? token.startIndex)]
     }
 
-    /// The text with other signatures in the place of masked ones.
+    /// The text with other signatures in place of the masked ones.
     static func unmasked(_ text: String, _ tokens: [String]) -> String {
         tokens.reduce(text) { $0.replacing(signed($1) + Mask.hidden, with: $1) }
     }

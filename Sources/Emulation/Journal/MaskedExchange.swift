@@ -35,7 +35,7 @@ package struct MaskedExchange {
     /// Why the exchange was refused, in one line; `nil` when it was not.
     package var reason: String? { entry.explanation.map(redactor.text) }
 
-    /// What an accepted call was remarked on, in one line; `nil` for nothing.
+    /// The remark on an accepted call, in one line; `nil` for none.
     package var note: String? { entry.note.map(redactor.text) }
 
     /// What influenced the answer, in words: a fault or scenario, and what the vendor itself did; `nil` for nothing.
@@ -84,7 +84,7 @@ package struct MaskedExchange {
 
     private static func omitted(_ count: Int) -> String { "(\(count) bytes)" }
 
-    /// What a body lacks that is shown as this text, in words; `nil` when it was kept.
+    /// Why a body shown as this text is incomplete, in words; `nil` when it was kept.
     ///
     /// - Parameter length: the length that the client named.
     package static func lack(shownAs text: String, length: Int?) -> String? {

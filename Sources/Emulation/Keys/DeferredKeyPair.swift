@@ -9,6 +9,7 @@ public import Tokens
 public final class DeferredKeyPair: Sendable {
     private enum Stage {
         case unmade
+        case unread(@Sendable () throws(KeyError) -> SigningKey)
         case inMaking
         case made(Result<SigningKey, KeyError>)
     }
@@ -28,12 +29,29 @@ public final class DeferredKeyPair: Sendable {
         stage = Mutex(.made(.success(key)))
     }
 
+    /// A pair that is read when it is first needed.
+    package init(reading read: @escaping @Sendable () throws(KeyError) -> SigningKey) {
+        kind = .rsa(bits: 2048)
+        stage = Mutex(.unread(read))
+    }
+
+    /// Whether the pair exists, read or not.
+    package var isGiven: Bool {
+        stage.withLock { stage in
+            switch stage {
+            case .unmade, .inMaking, .made(.failure): false
+            case .unread, .made(.success): true
+            }
+        }
+    }
+
     /// The pair, or `nil` until it is generated.
     ///
     /// - Throws: why the library could not generate it.
     package func key() throws(KeyError) -> SigningKey? {
         let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
-            if case .made(let result) = stage { result } else { nil }
+            if case .unread(let read) = stage { stage = .made(Result(catching: read)) }
+            return if case .made(let result) = stage { result } else { nil }
         }
         return try result?.get()
     }
@@ -48,7 +66,7 @@ public final class DeferredKeyPair: Sendable {
     package func make() async {
         let (isMade, isFirst) = stage.withLock { stage in
             switch stage {
-            case .made: return (true, false)
+            case .made, .unread: return (true, false)
             case .inMaking: return (false, false)
             case .unmade:
                 stage = .inMaking

@@ -8,7 +8,7 @@ public struct IssuerKeys: Sendable {
     package struct Published: Sendable {
         package enum Role: String, Sendable, CaseIterable {
             case signing
-            /// It will sign after the next change.
+            /// It will sign after the next rotation.
             case next
             /// It has signed, and what it signed is still accepted.
             case old
@@ -32,8 +32,8 @@ public struct IssuerKeys: Sendable {
     public private(set) var signing: SigningKey
     /// The key that is already published and will sign next; `nil` for issuers that announce none.
     package private(set) var next: SigningKey?
-    /// The key that signed before and is still published. One, as issuers show that have an active, a next and an
-    /// expired key.
+    /// The key that signed before and is still published. Only one: known issuers have an active, a next and an expired
+    /// key.
     package private(set) var old: SigningKey?
     /// Whether fetching the published keys returns an error.
     package private(set) var isBroken = false
@@ -87,16 +87,16 @@ public struct IssuerKeys: Sendable {
         return keySet
     }
 
-    /// All keys whose private parts are at hand: those published now, those at the beginning, and the spare ones.
+    /// All keys whose private parts are available: those published now, the initial ones, and the spares.
     var known: [SigningKey] { published.map(\.key) + initial + spares }
 
-    /// A key of the issuer that is not published: one that left, else a spare one that nobody has seen.
+    /// A key of the issuer that is not published: a former one, or else an unused spare.
     package var unpublished: SigningKey? {
         (initial + spares.reversed()).first { key in !published.contains { $0.key.thumbprint == key.thumbprint } }
     }
 
     public func key(withID id: String) -> SigningKey? {
-        // Nearly always it is the one that signs, for which no list is made.
+        // Nearly always it is the one that signs, for which no list is built.
         if signing.id?.hasSameBytes(as: id) == true { return signing }
         return published.first { $0.key.id?.hasSameBytes(as: id) == true }?.key
     }
@@ -154,7 +154,7 @@ extension IssuerKeys {
         case .sameKID: signing = fresh
         case .replace, .overlap, .retire, .break, .repair:
             old = drill == .overlap ? signing : nil
-            // A next key that was announced signs now, and the new one is announced.
+            // An announced next key signs now, and the new one is announced.
             (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
         }
     }
@@ -237,7 +237,7 @@ extension IssuerKeys {
             return key.id.map(ExactText.init) == id.map(ExactText.init)
         }
         guard var found else {
-            throw name.problem("no private key of the name \(id ?? "null") is known, and the export has none")
+            throw name.problem("no private key with the id \(id ?? "null") is known, and the export has none")
         }
         found.id = id
         return found
@@ -260,7 +260,7 @@ extension FixtureNode {
 extension RecordCoder {
     /// The keys of issuers that drills have changed, by their names.
     ///
-    /// - Parameters:
+    /// - kind: the vendor's word for such an issuer.
     ///   - kind: what such an issuer is called.
     ///   - names: the issuers' names, for hints.
     ///   - current: returns the present keys of the issuer with that name; `nil` if there is none. They complete an

@@ -32,7 +32,7 @@ public enum KeyDrill: String, Sendable, CaseIterable {
 extension VendorAction {
     /// Rotates or breaks the keys of an issuer, with its spare pairs: an action cannot wait for a new one.
     ///
-    /// - Parameter noun: what the vendor calls an issuer of keys.
+    /// - Parameter noun: the vendor's word for an issuer of keys.
     package static func drillKeys(of noun: String) -> VendorAction {
         VendorAction(
             "drill-keys", about: "Rotates or breaks the keys of one \(noun).",

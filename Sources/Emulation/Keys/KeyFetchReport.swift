@@ -166,8 +166,7 @@ package struct PublishedKeysReader {
             throw .otherForm("an object with an array “keys” (RFC 7517)")
         }
         for key in set.skipped {
-            let name = key.id.map { " “\($0.prefix(100))”" } ?? ""
-            skip("key \(key.index)\(name): \(key.reason)", isPrivate: key.reason == .privateKey)
+            skip("\(key.name): \(key.reason)", isPrivate: key.reason == .privateKey)
         }
         for key in set.keys { take(key) }
     }
@@ -231,7 +230,7 @@ package struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// ours: this many phrases say enough, and a set of thousands of keys must not fill every journal.
-    static let mostTold = 10
+    static let mostListed = 10
 }
 
 extension Collection where Element == SkippedKey {
@@ -244,7 +243,7 @@ extension Collection where Element == SkippedKey {
 extension SkippedKey {
     /// The texts joined by a separator, up to a limit, with the number of the rest.
     static func list(_ texts: [String], _ separator: String) -> String {
-        let told = texts.prefix(mostTold).joined(separator: separator)
-        return texts.count > mostTold ? told + separator + "and \(texts.count - mostTold) more" : told
+        let listed = texts.prefix(mostListed).joined(separator: separator)
+        return texts.count > mostListed ? listed + separator + "and \(texts.count - mostListed) more" : listed
     }
 }

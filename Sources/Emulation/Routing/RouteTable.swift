@@ -100,8 +100,9 @@ public struct RouteTable: Sendable {
         }
         for (index, one) in owned.enumerated() {
             for other in owned[(index + 1)...] where one.owner != other.owner {
-                let (short, long) = one.prefix.count < other.prefix.count ? (one, other) : (other, one)
-                if (long.prefix + "/").hasPrefix(short.prefix + "/") {
+                let isShorter = one.prefix.utf8.count < other.prefix.utf8.count
+                let (short, long) = isShorter ? (one, other) : (other, one)
+                if lies(long.prefix, under: short.prefix) {
                     throw RouteClash(
                         "\(short.owner) owns \(short.prefix), below which \(long.owner) owns \(long.prefix)")
                 }
@@ -109,11 +110,17 @@ public struct RouteTable: Sendable {
         }
     }
 
+    private static func lies(_ path: String, under prefix: String) -> Bool {
+        path.utf8.starts(with: prefix.utf8) && path.utf8.dropFirst(prefix.utf8.count).first ?? slash == slash
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
     private static func trie(_ member: Member) throws(RouteClash) -> RouteTrie {
         var trie = RouteTrie()
         for (index, route) in member.routes.enumerated() {
             for endpoint in route.endpoints {
-                guard member.identity.prefixes.contains(where: { (endpoint.pattern + "/").hasPrefix($0 + "/") }) else {
+                guard member.identity.prefixes.contains(where: { lies(endpoint.pattern, under: $0) }) else {
                     throw RouteClash("\(route.id) at \(endpoint) lies under no prefix of \(member.identity.id)")
                 }
                 if let other = trie.insert(endpoint, route: index) {
@@ -295,15 +302,6 @@ public struct PathRules: Sendable {
     /// Rewrites the decoded segments before route lookup: replaces spellings that clients are known to send by those of
     /// the route table.
     let rewrite: (@Sendable (inout [Substring]) -> Void)?
-
-    package init(
-        repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool,
-        rewrite: (@Sendable (inout [Substring]) -> Void)? = nil
-    ) {
-        self.rewrite = rewrite
-        self.repeatedSlashes = repeatedSlashes
-        self.ignoresTrailingSlash = ignoresTrailingSlash
-    }
 }
 
 /// The segments of a path, split at literal slashes and then decoded once each.

@@ -1,163 +1,76 @@
-public import JSON
-package import Tokens
-public import Wire
+import Tokens
+import Wire
 
-/// A vendor as lists, files and commands see it, with its own types hidden.
-public protocol LoadedVendor: SwitchDeclaring, Sendable {
-    var routes: [RouteListing] { get }
-    var failures: [FailureListing] { get }
-    /// Their names, which are far cheaper to list.
-    var failureNames: [String] { get }
-    /// Members of request and answer bodies that the journal masks on some route of the vendor.
-    var secrets: Set<String> { get }
-    var tokenKinds: [TokenKind] { get }
-    /// The facts that explaining a token may need about the request that carries it.
-    var requestFacts: [RequestFact] { get }
-    /// Ids and public keys of the sample accounts.
-    var samples: [SampleCredential] { get }
-    var sharedSecrets: [SharedSecret] { get }
-    /// A request that works at that moment; refused where fixtures leave the vendor without a signing key.
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
-    /// The actions on its state that need no request.
-    var actions: [ActionListing] { get }
-    var scenarios: [Scenario] { get }
-    /// The strings in the fixtures that must not be shown.
-    var secretTexts: [String] { get }
-    /// Puts it in force; a later load of the same vendor can replace it.
-    func putInForce() -> any AnyVendorInForce
-}
+/// A vendor as loaded from one reading of its fixtures.
+@usableFromInline
+final class LoadedVendor<V: Vendor>: Sendable {
+    @usableFromInline typealias Answering =
+        @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep
 
-/// A vendor in one sandbox: its state there and the operations on it, with its own types hidden.
-public protocol SandboxedVendor: AnyObject, Sendable {
-    /// Answers an exchange whose path leads to the vendor.
-    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep
-    func apply(_ settings: Settings)
-    /// Passes the deadlines that are due by the sandbox's clock.
-    func passDeadlines(in sandbox: Sandbox)
-    func reset()
-    /// Closes its sockets and drops its deadlines, permanently.
-    func end()
-    /// Closes its sockets, and answers nobody from now on.
-    func seal()
-    /// Answers again after ``seal()``.
-    func unseal()
-    /// Performs an action, and returns a result for people.
-    ///
-    /// - Parameter selector: how the request that causes it named the sandbox.
-    func perform(
-        _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> JSON
+    /// The vendor's position in the load order.
+    @usableFromInline let generation: Int
+    @usableFromInline let vendor: V
+    @usableFromInline let table: [Route<V>]
+    @usableFromInline let catalog: FailureCatalog<V.Failure>
+    /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
+    @usableFromInline let secrets: Set<String>
+    @usableFromInline let scenarios: [Scenario]
+    /// ``SandboxedVendor/respond(to:at:)`` as compiled in the vendor's own target.
+    @usableFromInline let answering: Answering
 
-    /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
-    func export(_ extent: StateExtent) -> JSON?
-    func write(to rows: RowWriter)
-    /// Reads and checks a state; the returned closure puts it in force.
-    ///
-    /// - Throws: the first problem; nothing has changed in that case.
-    func read(_ node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> @Sendable () -> Void
-    /// The secrets that the state has gained since that mark; `nil` when there are none.
-    func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
-
-    func mint(
-        _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
-    ) throws(MintRefusal) -> MintedToken
-    func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
-    var issuers: [IssuerKeys] { get }
-    /// The keys that issuers publish elsewhere.
-    var remoteKeys: [RemoteKeys] { get }
-    /// Performs a drill on the keys of an issuer; a pair is needed unless the issuer has a spare.
-    func perform(
-        _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox
-    ) -> KeyDrillOutcome
-}
-
-public struct RouteListing: Sendable {
-    package let id: String
-    /// The methods and paths that lead there.
-    package let endpoints: [Endpoint]
-    package let evidence: Evidence
-    /// The endpoints known only from the vendor's clients.
-    package let observed: Set<Endpoint>
-    package let source: String
-    /// The longest request content in bytes; `nil` for the server's limit.
-    package let bodyLimit: Int?
-
-    /// The longest content in bytes when neither route nor vendor sets a limit.
-    package static let standardBodyLimit = 1 << 20
-
-    package func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
-}
-
-/// A request in its sandbox, at a moment.
-public struct Exchange: Sendable {
-    /// The request, its target without the sandbox's prefix.
-    public let request: Request
-    public let sandbox: Sandbox
-    public let selector: SandboxSelector
-    /// The moment at which the whole exchange is judged.
-    public let moment: Moment
-    /// Whether the sandbox's clock is stopped.
-    public let isClockFrozen: Bool
-
-    /// Whether a fault or scenario may affect it.
-    @usableFromInline let isWatched: Bool
-}
-
-public enum ExchangeStep: Sendable {
-    case finished(Response, ExchangeRecord)
-    /// Nothing was done, since the sandbox is kept elsewhere by now; whoever fetches it there can begin anew.
-    case moved
-    /// It continues after waiting for something.
-    case waiting(@Sendable () async -> ExchangeStep)
-    /// Published keys must be fetched; it continues with the answer.
-    case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
-
-    /// The step with its response and record changed, now or once they exist.
-    func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
-        switch self {
-        case .finished(var response, var record):
-            change(&response, &record)
-            return .finished(response, record)
-        case .moved: return .moved
-        case .waiting(let job): return .waiting { await job().amended(change) }
-        case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
-        }
+    @inlinable
+    init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
+        let fixtures = VendorFixtures(store: store, folder: V.identity.id)
+        table = V.routes
+        let ids = table.map(\.id)
+        catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
+        vendor = try V(fixtures: fixtures)
+        scenarios = try Scenario.all(
+            in: fixtures,
+            InterventionScope(
+                vendor: V.identity.id, routes: ids, failures: V.Failure.allCases.map(\.rawValue),
+                actions: V.actions.map(\.listing), fixtures: fixtures))
+        generation = Generation.next()
+        secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
+        answering = { $2.respond(to: $0, at: $1) }
     }
 }
 
-/// What a vendor would answer to a token, given without its request.
-public struct TokenExplanation: Sendable {
-    package let vendor: String
-    /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
-    package let kind: String?
-    /// The account whose key matches, in words; `nil` when none does.
-    package let account: String?
-    /// The failure's name; `nil` when no check that could be made failed.
-    package let failure: String?
-    /// The answer to a request that carries the token; `nil` when the token alone does not decide it.
-    package let response: Response?
-    package let findings: [Finding]
-    package let clients: [(name: String, verdict: CheckerVerdict)]
-}
+/// The vendor for lists, files and commands.
+extension LoadedVendor: AnyLoadedVendor {
+    @usableFromInline var identity: VendorIdentity { V.identity }
+    @usableFromInline var failures: [FailureListing] { catalog.listing }
+    // Not by a key path, which generic code would have to build at run time.
+    @usableFromInline var failureNames: [String] { V.Failure.allCases.map { $0.rawValue } }
+    @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
+    @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
+    @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
+    @usableFromInline var requestFacts: [(name: String, about: String)] { V.requestFacts }
+    @usableFromInline var samples: [(label: String, value: String)] { vendor.samples }
+    @usableFromInline var sharedSecrets: [SharedSecret] { vendor.sharedSecrets }
+    @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 
-extension TokenExplanation {
-    /// Why the token would be refused, in one line; `nil` when it would not.
-    package var reason: String? {
-        failure == nil ? nil : findings.first { $0.outcome == .failed }?.description
+    @usableFromInline var routes: [RouteListing] {
+        table.map {
+            RouteListing(
+                id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, observed: $0.observed, source: $0.source,
+                bodyLimit: $0.bodyLimit)
+        }
     }
 
-    package var json: JSON {
-        var answer: JSON = nil
-        if let response {
-            // A body that is not JSON is shown as text.
-            let body = (try? JSON.parse(response.body)) ?? .string(String(decoding: response.body, as: UTF8.self))
-            answer = ["status": JSON(response.status.code), "body": body]
-        }
-        return [
-            "vendor": .string(vendor), "kind": JSON(kind), "account": JSON(account), "accepted": .bool(failure == nil),
-            "failure": JSON(failure), "reason": JSON(reason), "answer": answer,
-            "findings": .array(findings.map(\.json)),
-            "clients": .array(clients.map { $0.verdict.json(of: $0.name) }),
-        ]
+    @usableFromInline
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+        let sandbox = SandboxIdentity(name: SandboxName.standard, start: "00000000", publicBase: PublicBase(base))
+        return try vendor.sampleRequest(
+            in: TokenSetting(state: vendor.initialState, moment: moment, switches: .documented, sandbox: sandbox))
+    }
+
+    @usableFromInline
+    func placed(
+        at index: Int, of vendors: VendorsInForce, _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm,
+        _ changes: ChangeMark
+    ) -> any AnySandboxedVendor {
+        SandboxedVendor(
+            self, at: index, of: vendors, settings: settings, sandbox: sandbox, alarm: alarm, changes: changes)
     }
 }

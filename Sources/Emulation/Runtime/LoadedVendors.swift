@@ -1,8 +1,8 @@
 import Dispatch
-public import Synchronization
+import Synchronization
 
 package struct LoadedVendors: Sendable {
-    package let vendors: [any LoadedVendor]
+    package let vendors: [any AnyLoadedVendor]
     /// A short string that changes with any fixture file that was read.
     package let fingerprint: String
     /// The folders they were read from, topmost first.
@@ -13,7 +13,7 @@ package struct LoadedVendors: Sendable {
     ///
     /// - Throws: the first problem with the fixtures.
     package init(of loaders: [VendorLoader], fixtures: FixtureStore) throws(FixtureProblem) {
-        var vendors: [any LoadedVendor] = []
+        var vendors: [any AnyLoadedVendor] = []
         // The vendor knows the line that names an unreadable file, so its problem comes first.
         for reading in Self.read(loaders, fixtures) { vendors.append(try reading.get()) }
         try fixtures.checkEntries()
@@ -26,8 +26,8 @@ package struct LoadedVendors: Sendable {
     /// Reads the independent vendors in parallel: this is most of startup time.
     private static func read(
         _ loaders: [VendorLoader], _ fixtures: FixtureStore
-    ) -> [Result<any LoadedVendor, FixtureProblem>] {
-        let found = Mutex<[Int: Result<any LoadedVendor, FixtureProblem>]>([:])
+    ) -> [Result<any AnyLoadedVendor, FixtureProblem>] {
+        let found = Mutex<[Int: Result<any AnyLoadedVendor, FixtureProblem>]>([:])
         DispatchQueue.concurrentPerform(iterations: loaders.count) { index in
             let reading = Result { () throws(FixtureProblem) in try loaders[index].load(fixtures) }
             found.withLock { $0[index] = reading }
@@ -35,7 +35,7 @@ package struct LoadedVendors: Sendable {
         return found.withLock { found in loaders.indices.compactMap { found[$0] } }
     }
 
-    init(vendors: [any LoadedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
+    init(vendors: [any AnyLoadedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
         self.vendors = vendors
         self.fingerprint = fingerprint
         self.layers = layers
@@ -50,7 +50,7 @@ package struct LoadedVendors: Sendable {
     package func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
 
     /// Scenario names must be unique: a scenario is activated by its name alone.
-    private static func checkScenarioNames(_ vendors: [any LoadedVendor]) throws(FixtureProblem) {
+    private static func checkScenarioNames(_ vendors: [any AnyLoadedVendor]) throws(FixtureProblem) {
         var owners: [String: String] = [:]
         for scenario in vendors.flatMap(\.scenarios) {
             if let other = owners.updateValue(scenario.vendor, forKey: scenario.name) {
@@ -67,67 +67,28 @@ public struct VendorLoader: SwitchDeclaring, Sendable {
     public let identity: VendorIdentity
     public let switchDeclarations: [SwitchDeclaration]
     @usableFromInline let listRules: @Sendable () -> [RuleListing]
-    /// Rules of its clients for judging a token without a server.
-    public let checkers: [TokenChecker]
+    @usableFromInline let listCheckers: @Sendable () -> [TokenChecker]
     /// Loads the vendor's fixtures and prepares it to answer; throws the first problem with them.
-    public let load: @Sendable (FixtureStore) throws(FixtureProblem) -> any LoadedVendor
+    public let load: @Sendable (FixtureStore) throws(FixtureProblem) -> any AnyLoadedVendor
 
     /// The rules for judging tokens and their senders, in the order of its checks.
     public var rules: [RuleListing] { listRules() }
+    /// Rules of its clients for judging a token without a server.
+    public var checkers: [TokenChecker] { listCheckers() }
 
     @inlinable
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity
         switchDeclarations = V.Switches.declarations
         listRules = { V.rules }
-        checkers = V.checkers
-        load = { (store) throws(FixtureProblem) in try VendorRuntime(type, fixtures: store) }
+        listCheckers = { V.checkers }
+        load = { (store) throws(FixtureProblem) in try LoadedVendor(type, fixtures: store) }
     }
-}
-
-/// One vendor from the fixtures in force, which every sandbox reads when an exchange begins.
-@usableFromInline
-final class VendorInForce<V: Vendor>: AnyVendorInForce {
-    @usableFromInline let current: Mutex<VendorRuntime<V>>
-
-    init(_ runtime: VendorRuntime<V>) {
-        current = Mutex(runtime)
-    }
-
-    @inlinable var runtime: VendorRuntime<V> { current.withLock { $0 } }
-
-    @usableFromInline
-    func replace(with vendor: any LoadedVendor) {
-        guard let runtime = vendor as? VendorRuntime<V> else {
-            // Every load has the same vendors in the same positions; anything else is a bug.
-            preconditionFailure("another vendor stands in the place of \(V.identity.id)")
-        }
-        // The caller that replaces the old one destroys it, after unlocking.
-        current.withLock { $0 = runtime }
-    }
-
-    @usableFromInline
-    func makeStore(
-        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ changes: ChangeMark, _ index: Int
-    ) -> any SandboxedVendor {
-        VendorStateStore(self, settings: settings, sandbox: sandbox, alarm: alarm, changes: changes, index: index)
-    }
-}
-
-/// A ``VendorInForce`` with its own types hidden.
-public protocol AnyVendorInForce: Sendable {
-    /// Lets a later load of the same vendor answer from now on.
-    func replace(with vendor: any LoadedVendor)
-    /// Creates a fresh state for a sandbox, with its alarm, its change mark, and the vendor's index in it.
-    func makeStore(
-        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ changes: ChangeMark, _ index: Int
-    ) -> any SandboxedVendor
 }
 
 /// The vendors that a server answers with, which a reload can replace at once while it runs.
-package final class VendorsInForce: Sendable {
+public final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
-    let vendors: [any AnyVendorInForce]
     /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
 
@@ -136,12 +97,11 @@ package final class VendorsInForce: Sendable {
     /// - Parameter secrets: the server's own secrets, such as the control API's token.
     package init(_ loaded: LoadedVendors, hiding secrets: [String] = []) {
         current = Mutex(loaded)
-        vendors = loaded.vendors.map { $0.putInForce() }
         ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]
     }
 
     /// A redactor for the secrets in these vendor states, in the fixtures and in the server itself.
-    func redactor(_ index: SecretIndex, _ sandboxed: [any SandboxedVendor]) -> Redactor {
+    func redactor(_ index: SecretIndex, _ sandboxed: [any AnySandboxedVendor]) -> Redactor {
         let (secrets, published) = loaded.secrets.texts
         return Redactor(ownSecrets + [secrets] + index.layers(of: sandboxed), published: published)
     }
@@ -149,12 +109,17 @@ package final class VendorsInForce: Sendable {
     /// The vendors in force. Callers that need several values should read it once.
     package var loaded: LoadedVendors { current.withLock { $0 } }
 
+    /// The vendor in that place, which every sandbox reads when an exchange begins.
+    @usableFromInline subscript(place: Int) -> any AnyLoadedVendor { current.withLock { $0.vendors[place] } }
+
     /// Replaces all of them; callers that already hold the old ones finish with them.
     package func replace(with loaded: LoadedVendors) {
         let old = current.withLock { current in
+            precondition(
+                current.vendors.elementsEqual(loaded.vendors) { type(of: $0) == type(of: $1) },
+                "each load has the same vendors in the same places")
             let old = current
             current = loaded
-            for (place, vendor) in zip(vendors, loaded.vendors) { place.replace(with: vendor) }
             return old
         }
         // Destroyed here, after unlocking.

@@ -3,45 +3,52 @@ import Synchronization
 
 /// The source of a sandbox's ids, codes and other random values; repeatable when it has a seed.
 public final class IdentifierSource: Sendable {
-    private let generator: Mutex<any RandomNumberGenerator & Sendable>
+    /// The generator of a seed; without a seed, the system's is used.
+    private let seeded: Mutex<SplitMix64?>
+    private let changes: ChangeMark?
 
-    package init(seed: UInt64? = nil) {
-        generator = Mutex(Self.generator(seed: seed))
+    package convenience init(seed: UInt64? = nil) { self.init(seed: seed, noting: nil) }
+
+    /// - Parameter changes: set whenever the position changes, since calls that change no record draw ids too.
+    init(seed: UInt64?, noting changes: ChangeMark?) {
+        seeded = Mutex(seed.map(SplitMix64.init(state:)))
+        self.changes = changes
     }
 
     package func reseed(_ seed: UInt64?) {
-        let fresh = Self.generator(seed: seed)
-        generator.withLock { $0 = fresh }
+        seeded.withLock { $0 = seed.map(SplitMix64.init(state:)) }
     }
 
     /// The position of a source with a seed, for ``resume(at:)``; `nil` without a seed.
-    package var position: UInt64? { generator.withLock { ($0 as? SplitMix64)?.state } }
+    package var position: UInt64? { seeded.withLock { $0?.state } }
 
     /// Continues at the position of another source with the same seed.
     package func resume(at position: UInt64) {
-        generator.withLock { $0 = SplitMix64(state: position) }
+        seeded.withLock { $0 = SplitMix64(state: position) }
     }
 
-    /// Where the ids of a seed stand; `nil` at their beginning, and without a seed.
+    /// The position among the ids of a seed; `nil` at the start, and without a seed.
     package func kept(seed: UInt64?) -> JSON? {
         guard let seed, let position, position != seed else { return nil }
         return ["seed": .string(String(seed)), "position": .string(String(position))]
     }
 
-    /// Reads what ``kept(seed:)`` gives; `nil` when it belongs to another seed, which gives other ids.
+    /// Reads what ``kept(seed:)`` returns; `nil` when it belongs to another seed, which yields other ids.
     package static func position(_ node: FixtureNode, seed: UInt64?) throws(FixtureProblem) -> UInt64? {
         let entry = try node.mapping("seed", "position")
         let (own, position) = (try entry.required("seed"), try entry.required("position"))
         return try UInt64.read(own) == seed ? try UInt64.read(position) : nil
     }
 
-    private static func generator(seed: UInt64?) -> any RandomNumberGenerator & Sendable {
-        if let seed { SplitMix64(state: seed) } else { SystemRandomNumberGenerator() }
-    }
-
     /// The next 64 random bits.
     public func next() -> UInt64 {
-        generator.withLock { $0.next() }
+        let drawn = seeded.withLock { seeded in
+            defer { if seeded != nil { changes?.set() } }
+            return seeded?.next()
+        }
+        if let drawn { return drawn }
+        var system = SystemRandomNumberGenerator()
+        return system.next()
     }
 
     /// A version 4 UUID (RFC 9562 section 5.4) in lower case.

@@ -21,7 +21,7 @@ extension Sandbox {
     ///   - ledger: what the store has.
     ///   - setAside: what could not be read from the store, and is kept there as it is.
     package func takeRows(_ ledger: inout StateLedger, setAside: [JSON]) -> StateRows {
-        // A state that came in the place of another one knows no changes.
+        // A state that replaced another one has tracked no changes.
         let isAnew = changes.takeAnew() || !ledger.isTrue
         let known = isAnew ? StateLedger() : ledger
         // It is changed in place, not copied.
@@ -43,7 +43,7 @@ extension Sandbox {
         var found = ledger
         let rows = takeRows(&found, setAside: setAside)
         // The next numbers of entries are reserved with the next change. Whatever else differs was written by another
-        // release, or is not readable: then all is written anew.
+        // release, or is unreadable: then everything is rewritten.
         let isAsStored =
             rows.emptied.isEmpty && rows.removed.isEmpty
             && rows.written.allSatisfy { $0.name.part == "journal_number" }
@@ -69,19 +69,19 @@ extension Sandbox {
             single("interventions", interventions, if: interventions != control.initialInterventions.kept)
         }
         for vendor in vendors { vendor.write(to: rows) }
-        // Read last: what was written has no id that is issued again.
+        // Read last: no id that was written may be issued again.
         rows.single(StateRow.Name(part: "ids"), identifiers.kept(seed: control.settings.seed))
         if rows.hasRows {
             single("created_at", control.created.written, if: true)
-            // Numbers of entries that people have seen are not given again.
+            // Numbers of entries that people have seen are not issued again.
             single("journal_number", JSON(journal.reservedNumber), if: true)
         }
     }
 
-    /// Brings a fresh sandbox to what its rows hold, before anyone else knows the sandbox.
+    /// Restores a fresh sandbox from its rows, before anyone else can use it.
     ///
-    /// - Throws: the first problem, unless the mapping sets aside what cannot be read: then each member, and each record
-    ///   of a vendor, stands alone.
+    /// - Throws: the first problem, unless the mapping sets aside what cannot be read: then each member, and each
+    ///   record of a vendor, is read by itself.
     package func restore(_ kept: FixtureMapping) throws(FixtureProblem) {
         let loaded = inForce.loaded
         func read(
@@ -131,7 +131,7 @@ extension Sandbox {
     }
 }
 
-/// Leaving memory, while calls may be under way.
+/// Leaving memory, while calls may be in progress.
 ///
 /// A vendor's call finds a sealed state under the state's own lock, does nothing, and is repeated where the sandbox is
 /// then. A control call changes a sandbox in many places, so whoever seals waits for it.
@@ -142,13 +142,13 @@ extension Sandbox {
     /// Whether another server has begun from what was stored, so that nothing that was done here since then counts.
     package var isLost: Bool { isLostNow.load(ordering: .acquiring) }
 
-    /// Answers nobody from now on, nor those whose calls are carried out already.
+    /// Answers nobody from now on, not even calls that were already carried out.
     package func lose() {
         isLostNow.store(true, ordering: .releasing)
         seal()
     }
 
-    /// Begins a control call; false if it must be made where the sandbox is by now.
+    /// Begins a control call; false if it must be made where the sandbox is now.
     package func beginControlCall() -> Bool {
         control.withLock { control in
             guard !isSealed else { return false }
@@ -159,7 +159,7 @@ extension Sandbox {
 
     package func endControlCall() { control.withLock { $0.controlCalls -= 1 } }
 
-    /// Answers nobody from now on: all calls are told that the sandbox has moved, and sockets are closed.
+    /// Answers nobody from now on: calls learn that the sandbox has moved, and sockets are closed.
     func seal() {
         refuseControlCalls()
         for vendor in vendors { vendor.seal() }
@@ -172,9 +172,9 @@ extension Sandbox {
         journal.end()
     }
 
-    /// Waits until no control call is under way.
+    /// Waits until no control call is in progress.
     ///
-    /// - Returns: whether that came about in time.
+    /// - Returns: whether that happened in time.
     func awaitControlCalls(until deadline: DispatchTime) -> Bool {
         while control.withLock({ $0.controlCalls > 0 }) {
             guard DispatchTime.now() < deadline else { return false }

@@ -2,9 +2,9 @@ package import JSON
 import Synchronization
 public import Wire
 
-/// An isolated world inside the process: users, clock, settings, faults, journal.
+/// An isolated environment inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
-    /// What control calls steer, and who is at work.
+    /// What control calls change, and what is in progress.
     struct Control {
         var clock: SandboxClock { didSet { isUnwritten = true } }
         var settings: Settings { didSet { isUnwritten = true } }
@@ -23,7 +23,7 @@ public final class Sandbox: Sendable {
         /// Whether any of these may differ from what a store has.
         var isUnwritten = false
         var exchanges = 0
-        /// When the sandbox came into being, by the machine's clock.
+        /// When the sandbox was created, by the machine's clock.
         var created: Moment
     }
 
@@ -33,15 +33,15 @@ public final class Sandbox: Sendable {
     public let identifiers: IdentifierSource
 
     let inForce: VendorsInForce
-    let vendors: [any SandboxedVendor]
+    let vendors: [any AnySandboxedVendor]
     /// The settings that a reset restores.
     let initialSettings: Settings
     let initialTimeToLive: Duration?
     let control: Mutex<Control>
     let changes: ChangeMark
-    /// Whether the sandbox is kept elsewhere by now: checked without taking the lock.
+    /// Whether the sandbox is kept elsewhere now: checked without taking the lock.
     let isSealedNow = Atomic(false)
-    /// Whether it is another server's by now, though this one did not hand it over.
+    /// Whether another server owns it now, though this one did not hand it over.
     let isLostNow = Atomic(false)
     private let machine: @Sendable () -> Moment
     private let census: SandboxCensus
@@ -63,9 +63,11 @@ public final class Sandbox: Sendable {
         self.changes = changes
         initialSettings = settings
         initialTimeToLive = timeToLive
-        identifiers = IdentifierSource(seed: settings.seed)
+        identifiers = IdentifierSource(seed: settings.seed, noting: changes)
         self.inForce = inForce
-        vendors = inForce.vendors.enumerated().map { $1.makeStore(settings, in: identity, alarm, changes, $0) }
+        vendors = inForce.loaded.vendors.enumerated().map {
+            $1.placed(at: $0, of: inForce, settings, in: identity, alarm, changes)
+        }
         mayExpire = Atomic(timeToLive != nil)
         let interventions = Interventions(seed: settings.seed)
         control = Mutex(
@@ -84,10 +86,10 @@ public final class Sandbox: Sendable {
 
     public var name: String { identity.name }
 
-    /// When the sandbox came into being, by the machine's clock.
+    /// When the sandbox was created, by the machine's clock.
     package var created: Moment { control.withLock { $0.created } }
 
-    public func vendor(_ vendor: Int) -> any SandboxedVendor { vendors[vendor] }
+    public func vendor(_ vendor: Int) -> any AnySandboxedVendor { vendors[vendor] }
 
     package var redactor: Redactor { inForce.redactor(secrets, vendors) }
 
@@ -97,15 +99,15 @@ public final class Sandbox: Sendable {
     ///
     /// - Parameter selector: how the request named the sandbox.
     public func beginExchange(_ request: Request, by selector: SandboxSelector = .none) -> Exchange {
-        let (moment, isClockFrozen, isWatched) = control.withLock { control in
+        let (moment, clock, isWatched) = control.withLock { control in
             control.exchanges += 1
             control.lastUsed = machine()
             let moment = control.clock.isMachineTime ? control.lastUsed : control.clock.now
-            return (moment, control.clock.isFrozen, !control.interventions.isEmpty)
+            return (moment, control.clock, !control.interventions.isEmpty)
         }
         return Exchange(
-            request: request, sandbox: self, selector: selector, moment: moment, isClockFrozen: isClockFrozen,
-            isWatched: isWatched)
+            request: request, sandbox: self, selector: selector, moment: moment, isClockFrozen: clock.isFrozen,
+            isMachineTime: clock.isMachineTime, isWatched: isWatched)
     }
 
     /// Marks the sandbox as used by something other than an exchange.
@@ -135,7 +137,7 @@ public final class Sandbox: Sendable {
         mayExpire.store(duration != nil, ordering: .relaxed)
     }
 
-    /// Changes what requests and control calls steer, and notes that.
+    /// Changes what requests and control calls control, and notes the change.
     func alter<Value, Failure: Error>(
         _ change: (inout Control) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -230,7 +232,7 @@ extension Sandbox {
     /// Passes the deadlines that are due by the clock now.
     func passDeadlines() { for vendor in vendors { vendor.passDeadlines(in: self) } }
 
-    /// Moves every state on to the vendors in force, so that unused states do not retain earlier ones.
+    /// Moves every state to the vendors in force, so that unused states do not retain earlier ones.
     package func adoptLoadedVendors() { passDeadlines() }
 
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
@@ -251,7 +253,7 @@ extension Sandbox {
     @discardableResult
     package func takeChanges() -> Bool { changes.take() }
 
-    /// Takes ``takeChanges()`` back, since what was read could not be kept. The keeper knows that.
+    /// Undoes ``takeChanges()``, since what was read could not be kept. The keeper already knows.
     package func returnChanges() { changes.putBack() }
 }
 
@@ -286,11 +288,11 @@ extension Sandbox {
         alter { $0.interventions.replace(find) }
     }
 
-    /// The tokens that scenarios refused, which nobody should be handed again.
+    /// The tokens that scenarios refused, which must not be handed out again.
     @usableFromInline var refusedTokens: TokenDigests { control.withLock { $0.interventions.refusedTokens } }
 
-    /// Mints a token of the vendor with that index: one that no scenario refused, if need be with a later `exp`, unless
-    /// the order sets that.
+    /// Mints a token of the vendor with that index: one that no scenario refused, if necessary with a later `exp`,
+    /// unless the order sets that.
     package func mint(
         _ order: MintRequest, of vendor: Int, by selector: SandboxSelector
     ) throws(MintRefusal) -> MintedToken {
@@ -305,7 +307,7 @@ extension Sandbox {
             if later.token == minted.token { break }
             minted = later
         }
-        control.withLock { [minted] in $0.interventions.note(minted.bytes) }
+        alter { [minted] in $0.interventions.note(minted.bytes) }
         return minted
     }
 

@@ -35,7 +35,7 @@ public final class SandboxDirectory: Sendable {
 
     private struct StandardPlace {
         var sandbox: Sandbox
-        /// Whether the keeper has brought it to what it kept.
+        /// Whether the keeper has restored it.
         var isOpen: Bool
         var initialScenarios: [Scenario] = []
     }
@@ -43,7 +43,7 @@ public final class SandboxDirectory: Sendable {
     /// The sandbox of requests that name none; it is never dropped.
     public var standard: Sandbox { standardPlace.withLock { $0.sandbox } }
 
-    /// The interval of the search for expired sandboxes; one that is named is checked at once.
+    /// The interval between searches for expired sandboxes; one that a request names is checked at once.
     private static let sweepInterval = DispatchTimeInterval.seconds(10)
 
     /// Creates a directory whose sandboxes start with these settings.
@@ -86,7 +86,7 @@ public final class SandboxDirectory: Sendable {
             keeper: keeper, machine: machine)
     }
 
-    /// The sandbox of that name for an exchange, unless it must be fetched first, which takes ``fetch(_:)``.
+    /// The sandbox of that name for an exchange, unless it must be fetched first, which ``fetch(_:)`` does.
     ///
     /// Without a keeper nothing is fetched: a sandbox is created if there is none.
     package func ready(_ name: String) -> Sandbox? {
@@ -104,7 +104,7 @@ public final class SandboxDirectory: Sendable {
     /// Whether what a call did in a sandbox that was ready counts.
     package func mayAnswer(in sandbox: Sandbox) -> Bool { keeper?.mayAnswer(in: sandbox) ?? true }
 
-    /// The sandbox of that name, as it was kept if it was, and otherwise created.
+    /// The sandbox of that name: as it was kept, or else newly created.
     ///
     /// It may wait for a disk or for another server; never call it on an event loop.
     ///
@@ -135,7 +135,7 @@ public final class SandboxDirectory: Sendable {
         }
     }
 
-    /// What ``fetch(_:)`` gives, even if that takes a few seconds; for the start, when nobody else is kept waiting.
+    /// Like ``fetch(_:)``, but retries for a few seconds; for the start, when nobody else is kept waiting.
     package func fetchPatiently(_ name: String) throws(SandboxUnavailable) -> Sandbox {
         let end = DispatchTime.now() + .seconds(5)
         while true {
@@ -212,7 +212,7 @@ public final class SandboxDirectory: Sendable {
         if !oldest.isEmpty { handOver(oldest) }
     }
 
-    /// The same in every process: FNV-1a, of 64 bits.
+    /// FNV-1a of 64 bits, the same in every process.
     package static func hash(_ name: String) -> UInt64 {
         name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

@@ -69,7 +69,7 @@ public final class PublicBase: Sendable {
 
     private let content: Mutex<Content>
 
-    /// What stands in fixtures and requests for the base, in whichever form a client selects its sandbox.
+    /// Stands for the base in fixtures and requests, in whichever form a client selects its sandbox.
     package static let placeholder = "{base}"
 
     /// Creates a base.
@@ -82,13 +82,14 @@ public final class PublicBase: Sendable {
 
     /// Whether a text can be a base: scheme, host, perhaps a port and a path, no slash at the end.
     package static func isValid(_ text: String) -> Bool {
-        text.wholeMatch(of: /https?:\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(\/[A-Za-z0-9._~-]+)*/) != nil
+        let match = text.wholeMatch(
+            of: /https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~-]+)*/)
+        return match.map { $0.1.map { UInt16($0).map { $0 > 0 } ?? false } ?? true } ?? false
     }
 
     /// Scheme, host and port.
     package var text: String { content.withLock { $0.text } }
 
-    /// Whether somebody chose it.
     package var isConfigured: Bool { content.withLock { $0.isConfigured } }
 
     /// Notes where the server listens; a configured base stays.

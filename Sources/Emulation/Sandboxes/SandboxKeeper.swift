@@ -10,7 +10,7 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// Eight hexadecimal digits for ``SandboxIdentity/start``: credentials of kept sandboxes outlive the process.
     var start: String { get }
 
-    /// Brings a fresh sandbox to what was kept under its name, if anything was.
+    /// Restores a fresh sandbox to what was kept under its name, if anything was.
     ///
     /// - Throws: why nobody may use the sandbox here now.
     func open(_ sandbox: Sandbox) throws(SandboxUnavailable)
@@ -26,7 +26,7 @@ package protocol SandboxKeeper: AnyObject, Sendable {
     /// - Returns: those that are kept.
     func save(_ sandboxes: [Sandbox]) -> [Sandbox]
 
-    /// Keeps what these opened and sealed sandboxes hold, and lets go of them.
+    /// Keeps what these opened and sealed sandboxes hold, and releases them.
     ///
     /// - Returns: those that are kept; the others are as before.
     func close(_ sandboxes: [Sandbox]) -> [Sandbox]
@@ -44,7 +44,7 @@ package protocol SandboxKeeper: AnyObject, Sendable {
 /// Why a sandbox cannot be used here now, though the request for it is right.
 package struct SandboxUnavailable: Error, CustomStringConvertible {
     package let description: String
-    /// Waits until it may be different; `nil` if waiting is no use.
+    /// Waits until it may be different; `nil` if waiting does not help.
     package let news: (@Sendable () async -> Void)?
 
     package init(_ description: String, news: (@Sendable () async -> Void)? = nil) {
@@ -52,10 +52,9 @@ package struct SandboxUnavailable: Error, CustomStringConvertible {
         self.news = news
     }
 
-    /// The reason while a server has not shown for too long that it is alive, which is over soon unless the store is out
-    /// of reach.
+    /// The reason while this server's lease has lapsed, which is over soon unless the store is unreachable.
     package static let lapsed = SandboxUnavailable(
-        "This server could not show for a second that it is alive, and others may have its sandboxes; repeat the call.",
+        "This server could not renew its lease for a second, and others may have its sandboxes; repeat the call.",
         news: { try? await Task.sleep(for: .milliseconds(20)) })
 }
 
@@ -88,20 +87,20 @@ public final class ChangeMark: Sendable {
     /// before has yet to take that lock, and then sees the change.
     @inlinable
     func set() {
-        if isKept, !isSet.load(ordering: .relaxed) { tell() }
+        if isKept, !isSet.load(ordering: .relaxed) { notifyKeeper() }
     }
 
-    /// Notes a change that no record knows of: a state came in the place of another one.
+    /// Notes a change that no record tracks: a state was replaced.
     func setAnew() {
         if isKept { isAnew.store(true, ordering: .sequentiallyConsistent) }
         set()
     }
 
-    /// Whether a state came in the place of another one since this was last asked.
+    /// Whether a state was replaced since the last call.
     func takeAnew() -> Bool { isAnew.exchange(false, ordering: .sequentiallyConsistent) }
 
     @usableFromInline
-    func tell() {
+    func notifyKeeper() {
         guard !isSet.exchange(true, ordering: .relaxed), let sandbox = owner.withLock({ $0.sandbox }) else { return }
         keeper?.changed(sandbox)
     }
@@ -111,13 +110,13 @@ public final class ChangeMark: Sendable {
     /// - Returns: whether it was set.
     func take() -> Bool { isSet.exchange(false, ordering: .sequentiallyConsistent) }
 
-    /// Sets the mark without telling the keeper.
+    /// Sets the mark without notifying the keeper.
     func putBack() { isSet.store(true, ordering: .sequentiallyConsistent) }
 }
 
-// Sandboxes that leave memory, though calls may be under way in them.
+// Sandboxes that leave memory while calls may be in progress in them.
 extension SandboxDirectory {
-    /// How long a hand-over waits for control calls under way, such as an import of a large state.
+    /// How long a hand-over waits for control calls in progress, such as an import of a large state.
     private static let patience = DispatchTimeInterval.seconds(2)
 
     /// Hands sandboxes over to the keeper: from then on they answer nobody, and must be fetched again.
@@ -125,7 +124,7 @@ extension SandboxDirectory {
     /// Those that cannot be kept now, such as on a full disk, stay as they are.
     package func handOver(_ sandboxes: [Sandbox]) {
         guard let keeper else { return }
-        // Most is written before anybody is turned away, and what cannot be written shows.
+        // Most is written before anybody is turned away, and write errors show up early.
         let written = keeper.save(sandboxes)
         lock(Set(written.map { place(of: $0.name) }).sorted()[...]) {
             for sandbox in written { sandbox.refuseControlCalls() }
@@ -144,7 +143,7 @@ extension SandboxDirectory {
         }
     }
 
-    /// Drops a sandbox that the keeper no longer has; what it holds counts no more.
+    /// Drops a sandbox that the keeper no longer has; what it holds no longer counts.
     package func abandon(_ sandbox: Sandbox) {
         opening[place(of: sandbox.name)].lock.withLock { _ in
             sandbox.seal()
@@ -165,9 +164,9 @@ extension SandboxDirectory {
     ///
     /// - Returns: whether anything was kept.
     func forget(_ sandbox: Sandbox) -> Bool {
-        // Nobody opens it anew before it is gone.
+        // Nobody reopens it before it is gone.
         opening[place(of: sandbox.name)].lock.withLock { _ in
-            // Sealed first, so that nobody brings it back by a change.
+            // Sealed first, so that no change revives it.
             sandbox.seal()
             let wasThere = discard(sandbox)
             sandbox.end()

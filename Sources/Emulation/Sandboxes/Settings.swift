@@ -1,6 +1,6 @@
 import JSON
 
-/// The behaviour that a sandbox wants from the vendors.
+/// How a sandbox's vendors behave.
 public struct Settings: Sendable, Hashable {
     /// The profile of vendors that have none of their own.
     public var profile = BehaviourProfile.documented
@@ -64,7 +64,7 @@ public struct Settings: Sendable, Hashable {
 // MARK: - Keeping
 
 extension Settings {
-    /// The settings, as ``init(_:among:)`` reads them.
+    /// The settings as JSON that ``init(_:among:)`` reads.
     var kept: JSON {
         let profiles = vendorProfiles.sorted { $0.key < $1.key }.map { ($0.key, $0.value.written) }
         let switches = switches.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
@@ -76,7 +76,7 @@ extension Settings {
         return .object(kept)
     }
 
-    /// Reads settings; a switch or vendor that there is no more does not affect the others.
+    /// Reads settings; a switch or vendor that no longer exists does not affect the others.
     init(_ node: FixtureNode, among vendors: [any SwitchDeclaring]) throws(FixtureProblem) {
         let mapping = try node.mapping("profile", "vendor_profiles", "switches", "seed")
         profile = try BehaviourProfile.read(try mapping.required("profile"))

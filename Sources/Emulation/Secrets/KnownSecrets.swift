@@ -1,4 +1,6 @@
 import Synchronization
+import Tokens
+import Wire
 
 /// Strings that must not be shown, found in any text in one pass.
 ///
@@ -152,7 +154,7 @@ final class SecretIndex: Sendable {
     private let content = Mutex(Content())
 
     /// The secrets that the vendors have learned, in layers, each several times as large as the next.
-    func layers(of vendors: [any SandboxedVendor]) -> [KnownSecrets] {
+    func layers(of vendors: [any AnySandboxedVendor]) -> [KnownSecrets] {
         content.withLock { content in
             if content.marks.count != vendors.count || content.count > Self.capacity {
                 content = Content(marks: vendors.map { _ in nil })
@@ -178,12 +180,21 @@ final class SecretIndex: Sendable {
     }
 }
 
+extension String {
+    /// A secret as it is, in base64, and as form-decoding changes it.
+    fileprivate var spellings: [String] {
+        let bytes = Array(utf8)
+        let decoded = PercentEncoding.decode(replacing("+", with: " ")[...]).map(String.init)
+        return [self, Base64.encode(bytes), Base64URL.encode(bytes)] + [decoded].compactMap(\.self)
+    }
+}
+
 /// The secret and public strings of the fixtures; combined on reading.
 final class FixtureSecrets: Sendable {
-    private let vendors: [any LoadedVendor]
+    private let vendors: [any AnyLoadedVendor]
     private let made = Mutex<(KnownSecrets, published: Set<String>)?>(nil)
 
-    init(of vendors: [any LoadedVendor]) {
+    init(of vendors: [any AnyLoadedVendor]) {
         self.vendors = vendors
     }
 
@@ -191,7 +202,7 @@ final class FixtureSecrets: Sendable {
         made.withLock { made in
             if let made { return made }
             let texts = (
-                KnownSecrets(vendors.flatMap(\.secretTexts)),
+                KnownSecrets(vendors.flatMap(\.secretTexts).flatMap(\.spellings)),
                 published: Set(vendors.flatMap { $0.samples.map(\.value) })
             )
             made = texts

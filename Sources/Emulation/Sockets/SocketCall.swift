@@ -75,7 +75,7 @@ public struct SocketOpening<V: Vendor>: Sendable {
 /// A handshake that a handler has accepted.
 public struct SocketRequest<V: Vendor>: Sendable {
     /// Creates the answer, and the log that the journal shows; called with the era of the state that the handler saw.
-    let accept: @Sendable (Sandbox, VendorStateStore<V>, _ era: Int) -> (Response, SocketLog)
+    let accept: @Sendable (Sandbox, SandboxedVendor<V>, _ era: Int) -> (Response, SocketLog)
     /// The era of the state that the handler saw; a reset changes it. Set after the handler, under the lock.
     @usableFromInline var era = 0
 }
@@ -102,9 +102,9 @@ final class SocketConnection<V: Vendor>: WebSocketHandler {
     /// The era of the state that judged the handshake.
     let era: Int
     let log = SocketLog()
-    private let store: VendorStateStore<V>
+    private let store: SandboxedVendor<V>
 
-    init(_ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, store: VendorStateStore<V>) {
+    init(_ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, store: SandboxedVendor<V>) {
         self.opening = opening
         self.era = era
         self.sandbox = sandbox

@@ -31,9 +31,9 @@ public final class SocketLog: Sendable {
         var notes: [Finding] = []
     }
 
-    /// A longer message is counted but not kept. ours.
+    /// ours: a longer message is counted but not kept.
     private static let longestMessage = 1024
-    /// The memory for the frames of one socket, in bytes; an entry counts it in full. ours.
+    /// ours: the memory for the frames of one socket, in bytes; an entry counts it in full.
     static let byteLimit = 8 * 1024
     /// The overhead of a frame, and of each of its notes.
     private static let frameCost = 96

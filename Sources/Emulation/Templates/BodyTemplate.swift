@@ -95,7 +95,7 @@ package struct BodyTemplate: Sendable {
     }
 
     private static func fill(_ part: Part, _ values: JSONObject, _ budget: TemplateBudget) -> JSON {
-        // The rest of a template over budget is not filled in vain.
+        // The rest of a template over budget is not filled.
         if budget.excess != nil { return .null }
         switch part {
         case .fixed(let value): return value
@@ -165,7 +165,7 @@ final class TemplateBudget {
     func member(_ name: String, of value: JSON) -> JSON? {
         guard excess == nil else { return nil }
         guard lookups.spend(onMemberOf: value) else {
-            excess = "its tags look for names among too many"
+            excess = "its tags search too many names"
             return nil
         }
         return value[name] ?? Int(name).flatMap { value[$0] }
@@ -203,6 +203,6 @@ final class TemplateBudget {
 
     private func take(_ count: Int) {
         bytes -= count
-        if bytes < 0, excess == nil { excess = "what its tags name has more than \(mostBytes) bytes" }
+        if bytes < 0, excess == nil { excess = "the values of its tags have more than \(mostBytes) bytes" }
     }
 }

@@ -6,20 +6,21 @@ struct TemplateReader {
         let description = "each {{ needs a name and its }}"
     }
 
-    private var rest: Substring
+    /// Scalars, since comparing characters would take a fifth of a start.
+    private var rest: Substring.UnicodeScalarView
     /// Whether the line so far contains only blanks, or tags that remove it.
     private var beginsLine = false
     /// The leading blanks of the line: text, unless a tag removes the line.
-    private var indentation = Substring()
+    private var indentation: Substring = ""
 
     static func parts(of text: String) throws(Malformed) -> [TemplatePart] {
-        var reader = TemplateReader(rest: text[...])
+        var reader = TemplateReader(rest: text[...].unicodeScalars)
         // ours: an empty first line is dropped, and a tag on the first line never removes its line.
         reader.beginsLine = reader.takeEndOfLine()
         return try reader.parts(in: nil)
     }
 
-    private init(rest: Substring) {
+    private init(rest: Substring.UnicodeScalarView) {
         self.rest = rest
     }
 
@@ -44,26 +45,29 @@ struct TemplateReader {
 
     /// Takes the text before the next tag.
     private mutating func takeText(into parts: inout [TemplatePart]) {
-        while !rest.isEmpty {
+        var text = ""
+        var endsLine = true
+        while endsLine, !rest.isEmpty {
             if beginsLine { indentation = take { $0 == " " || $0 == "\t" } }
-            let start = rest
-            while let next = rest.first, !next.isLineBreak, !rest.hasPrefix("{{") { rest.removeFirst() }
-            let text = indentation + start[..<rest.startIndex]
-            if let lineBreak = rest.first, lineBreak.isLineBreak {
-                rest.removeFirst()
-                parts.append(.text("\(text)\(lineBreak)"))
-                (beginsLine, indentation) = (true, "")
-                continue
+            let bytes = Substring(rest).utf8
+            var end = bytes.startIndex
+            while end < bytes.endIndex, bytes[end] != UInt8(ascii: "\n"),
+                bytes[end] != UInt8(ascii: "{") || !bytes[end...].starts(with: "{{".utf8)
+            {
+                bytes.formIndex(after: &end)
             }
-            if start.startIndex < rest.startIndex {
-                parts.append(.text(String(text)))
-                (beginsLine, indentation) = (false, "")
-            }
-            return
+            endsLine = end < bytes.endIndex && bytes[end] == UInt8(ascii: "\n")
+            if endsLine { bytes.formIndex(after: &end) }
+            guard bytes.startIndex < end else { break }
+            text += indentation
+            text += String(rest[..<end])
+            rest = rest[end...]
+            (beginsLine, indentation) = (endsLine, "")
         }
+        if !text.isEmpty { parts.append(.text(text)) }
     }
 
-    private mutating func takeTag(_ sign: Character, into parts: inout [TemplatePart]) throws(Malformed) {
+    private mutating func takeTag(_ sign: Unicode.Scalar, into parts: inout [TemplatePart]) throws(Malformed) {
         switch sign {
         case "#", "^":
             rest.removeFirst()
@@ -111,9 +115,9 @@ struct TemplateReader {
 
     /// Reads the name in a tag, and the end of the tag.
     private mutating func takeName() throws(Malformed) -> (tag: Substring, name: TemplateName) {
-        _ = take(while: \.isWhitespace)
-        let tag = take { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_?*()".contains($0)) }
-        _ = take(while: \.isWhitespace)
+        _ = take(while: \.properties.isWhitespace)
+        let tag = take { $0.isASCII && ($0.properties.isAlphabetic || ".-_?*()0123456789".unicodeScalars.contains($0)) }
+        _ = take(while: \.properties.isWhitespace)
         guard take("}}"), let name = TemplateName(tag) else { throw Malformed() }
         return (tag, name)
     }
@@ -122,24 +126,20 @@ struct TemplateReader {
     private mutating func takeEndOfLine() -> Bool {
         if rest.isEmpty { return true }
         let after = rest.drop { $0 == " " || $0 == "\t" }
-        guard after.first?.isNewline == true else { return false }
-        rest = after.dropFirst()
+        guard let end = Substring(after).first, end.isNewline else { return false }
+        rest = after.dropFirst(end.unicodeScalars.count)
         return true
     }
 
     private mutating func take(_ text: String) -> Bool {
-        guard rest.hasPrefix(text) else { return false }
-        rest.removeFirst(text.count)
+        guard rest.starts(with: text.unicodeScalars) else { return false }
+        rest.removeFirst(text.unicodeScalars.count)
         return true
     }
 
-    private mutating func take(while fits: (Character) -> Bool) -> Substring {
+    private mutating func take(while fits: (Unicode.Scalar) -> Bool) -> Substring {
         let taken = rest.prefix(while: fits)
         rest = rest[taken.endIndex...]
-        return taken
+        return Substring(taken)
     }
-}
-
-extension Character {
-    fileprivate var isLineBreak: Bool { self == "\n" || self == "\r\n" }
 }

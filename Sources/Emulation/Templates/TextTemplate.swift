@@ -265,15 +265,16 @@ struct TemplateName: Sendable {
 
     /// - Returns: `nil` when brackets are not closed or misplaced.
     init?(_ text: Substring) {
-        let parts = text.split(separator: "(", omittingEmptySubsequences: false)
+        let (open, close, dot) = (UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "."))
+        let parts = text.utf8.split(separator: open, omittingEmptySubsequences: false)
         guard let last = parts.last else { return nil }
-        let name = last.prefix { $0 != ")" }
-        guard last[name.endIndex...].allSatisfy({ $0 == ")" }), last.count - name.count == parts.count - 1,
-            !parts.dropLast().contains(where: { $0.contains(")") })
+        let name = last.prefix { $0 != close }
+        guard last[name.endIndex...].allSatisfy({ $0 == close }), last.count - name.count == parts.count - 1,
+            !parts.dropLast().contains(where: { $0.contains(close) })
         else { return nil }
-        path = name.split(separator: ".").map(String.init)
-        isInnermost = name.first == "."
-        questions = parts.dropLast().map(String.init)
+        path = name.split(separator: dot).map { String(Substring($0)) }
+        isInnermost = name.first == dot
+        questions = parts.dropLast().map { String(Substring($0)) }
     }
 }
 

@@ -29,17 +29,23 @@ public final class BearerToken: Sendable {
     private let fields: FieldLines
     private let isInSeveralLines: Bool
     private let scheme: Scheme
+    private let query: String
 
     /// Reads the field `Authorization`; the scheme's case is ignored (RFC 9110 section 11.1).
     ///
-    /// - Parameter other: a further scheme for tokens, in lower case.
-    public init(_ fields: FieldLines, scheme: Scheme = .once, orOf other: StaticString? = nil) {
+    /// - Parameters:
+    ///   - other: a further scheme for tokens, in lower case.
+    ///   - request: a request whose query may have what belongs in the field.
+    public init(
+        _ fields: FieldLines, scheme: Scheme = .once, orOf other: StaticString? = nil, in request: Request? = nil
+    ) {
         let field = fields.bytes(of: .authorization)
         let own = field.flatMap { Self.token(in: $0, scheme) }
         let others = own == nil ? other.flatMap { other in field.flatMap { Self.behind(other, $0) } } : nil
         bytes = own ?? (others?.isEmpty == false ? others : nil)
         usesOtherScheme = others != nil
         self.field = field
+        query = field == nil ? request?.credentialInQuery ?? "" : ""
         self.scheme = scheme
         self.fields = fields
         isInSeveralLines = fields.isRepeated(.authorization)
@@ -85,7 +91,7 @@ public final class BearerToken: Sendable {
 
     /// What is there in place of the token, without anything that may be secret.
     private var found: Fact {
-        guard let field else { return .nothing("no Authorization header") }
+        guard let field else { return .nothing("no Authorization header\(query)") }
         let words = String(decoding: field, as: UTF8.self).split(separator: " ")
         guard let first = words.first else { return .text("an empty Authorization header") }
         let scheme = first.lowercased()
@@ -212,11 +218,10 @@ package struct UnsignedToken: Sendable {
         self.algorithm = algorithm
     }
 
-    package func signed(at moment: Moment) throws(MintRefusal) -> MintedToken {
+    package func signed(at moment: Moment) throws(MintRefusal) -> String {
         do {
             let defect = try defect.map { name throws(MintError) in try Defect(named: name) }
-            return MintedToken(
-                token: try content.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds))
+            return try content.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds)
         } catch {
             throw MintRefusal("\(error)")
         }

@@ -65,11 +65,11 @@ public struct Call<V: Vendor>: Sendable {
     public var outbox = Outbox()
     /// The handshake that the handler accepts; set by `openSocket`.
     @usableFromInline var socket: SocketRequest<V>?
-    /// The orders of the request that were refused individually; `nil` when there are none, as for nearly every call.
+    /// The items of the request that were refused individually; `nil` when there are none, as for nearly every call.
     public var parts: ExchangeParts?
     /// Fields of the answer, whatever it will be; empty for nearly all vendors.
     public var answerFields = HTTPFields()
-    /// What the vendor did to its own answer on purpose, as somebody had asked: objects for the journal.
+    /// What the vendor deliberately did to its own answer, as somebody had requested: objects for the journal.
     public var interventions: [JSON] = []
 
     @inlinable
@@ -94,15 +94,15 @@ public struct Call<V: Vendor>: Sendable {
 }
 
 extension Call {
-    /// Handles one of several orders in the request; a refused one keeps its findings in the journal.
+    /// Handles one of several items in the request; a refused one keeps its findings in the journal.
     ///
     /// - Parameters:
-    ///   - number: the order's number, counted from 1.
+    ///   - number: the item's number, counted from 1.
     ///   - name: what it asks for, in the vendor's terms.
     public mutating func part<Value>(
         _ number: Int, named name: String, _ work: (inout Call) throws(Refusal<V.Failure>) -> Value
     ) throws(Refusal<V.Failure>) -> Value {
-        // Swapped, not copied: a request may have a thousand orders.
+        // Swapped, not copied: a request may have a thousand items.
         var own = Findings<V.Failure>()
         swap(&own, &findings)
         let result = Result { () throws(Refusal<V.Failure>) in try work(&self) }
@@ -117,7 +117,7 @@ extension Call {
         }
     }
 
-    /// Records an order refused under a name of its own, since the vendor has no failure for it.
+    /// Records an item refused under a name of its own, since the vendor has no failure for it.
     public mutating func refuse(_ part: ExchangePart) {
         var parts = self.parts ?? ExchangeParts()
         self.parts = nil

@@ -36,7 +36,10 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
     @usableFromInline static var slotsPerTable: Int { 32 }
 
     public init() {
-        tables = (0..<Self.tableCount).map { _ in Table() }
+        // Not by `map`, whose types generic code would have to look up at run time.
+        var tables: [Table] = []
+        for _ in 0..<Self.tableCount { tables.append(Table()) }
+        self.tables = tables
     }
 
     /// The cached result for the text, or what `read` makes of it now.

@@ -5,15 +5,7 @@ package import Wire
 ///
 /// The vendor's `failures.yaml` defines how each looks on the wire; a name without an entry there, or an entry without
 /// a name, prevents startup.
-public protocol VendorFailure: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// The digest of the installed `failures.yaml`, which tests have read; a start leaves such a file unread.
-    static var judgedFile: FixtureDigest? { get }
-}
-
-extension VendorFailure {
-    /// No file: every start reads what it finds.
-    public static var judgedFile: FixtureDigest? { nil }
-}
+public protocol VendorFailure: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
 /// A handler's decision to answer with a failure, and what it knows about the reason.
 public struct Refusal<Failure: VendorFailure>: Error {

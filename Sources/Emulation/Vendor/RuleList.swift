@@ -38,7 +38,11 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         precondition(self.rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
         first = Self.part(self.rules[..<rules.count])
         self.later = Self.part(self.rules[rules.count...])
-        let ownSteps = self.rules.enumerated().compactMap { Self.ownStep($1, RuleOutcomes.bit(of: $0)) }
+        // Loops, since generic code would have to look up the types of a `compactMap` at run time.
+        var ownSteps: [Step<CompactToken>] = []
+        for (place, rule) in self.rules.enumerated() {
+            if let step = Self.ownStep(rule, RuleOutcomes.bit(of: place)) { ownSteps.append(step) }
+        }
         ownWalk = ownSteps.isEmpty ? nil : Self.walk(along: ownSteps[...])
     }
 
@@ -85,9 +89,11 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
             let isOwn = rules[place].ownJudgement != nil && rules[place].condition == nil
             return isOwn ? own | RuleOutcomes.bit(of: place) : own
         }
-        return Part(
-            own: own,
-            walk: walk(along: rules.indices.compactMap { step(rules[$0], RuleOutcomes.bit(of: $0)) }[...]))
+        var steps: [Step<Facts>] = []
+        for place in rules.indices {
+            if let step = step(rules[place], RuleOutcomes.bit(of: place)) { steps.append(step) }
+        }
+        return Part(own: own, walk: walk(along: steps[...]))
     }
 
     /// A judgement in a list. Closures themselves would be wrapped there, to fit any type.
@@ -150,7 +156,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         var explained = explained[...]
         return rules.indices.compactMap { place in
             let bit = RuleOutcomes.bit(of: place)
-            guard outcomes.told & bit != 0 else { return nil }
+            guard outcomes.applied & bit != 0 else { return nil }
             return outcomes.explained & bit != 0
                 ? explained.popFirst() ?? rules[place].finding(on: facts) : rules[place].finding(on: facts)
         }

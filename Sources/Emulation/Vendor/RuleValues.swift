@@ -1,7 +1,7 @@
 public import JSON
 public import Tokens
 
-// Rules in short: what most of them say is a name, a sentence, a source, a failure and one comparison.
+// Short forms of rules: most consist of a name, a sentence, a source, a failure and one comparison.
 
 extension TokenRule {
     /// Creates a rule that expects what a sentence says, and causes one failure.
@@ -16,7 +16,7 @@ extension TokenRule {
 }
 
 extension Finding? {
-    /// Says what was found, which is only evaluated for a finding that is read, and whether it is right.
+    /// Reports what was found, which is only evaluated for a finding that is read, and whether it is right.
     @inlinable
     public mutating func judge(_ found: @autoclosure () -> Fact?, _ isRight: Bool) -> Finding.Outcome {
         self?.found = found()

@@ -1,7 +1,7 @@
 package import JSON
 package import Tokens
 
-/// A vendor client's rules for judging a token before sending or trusting it: no server and no state of one.
+/// A vendor client's rules for judging a token before sending or trusting it, without a server or its state.
 public struct TokenChecker: Sendable {
     /// The name, for `token verify --as NAME`.
     package let name: String
@@ -104,7 +104,7 @@ package struct CheckerVerdict: Sendable {
         self.showsFindings = showsFindings
     }
 
-    /// The verdict of a client that was asked alone, for programs.
+    /// The verdict when only this client was asked, for programs.
     package var answer: JSON {
         var answer = result
         if showsFindings { answer["findings"] = .array(findings.map(\.json)) }
@@ -138,7 +138,7 @@ package enum CheckerOption: String, Sendable, CaseIterable {
     case nearExpiry = "near-expiry"
 }
 
-/// What a checker is told besides the token and the moment; what is `nil` is left to the client.
+/// What a checker judges by besides the token and the moment; `nil` leaves a choice to the client.
 public struct CheckerSettings: Sendable {
     /// The `iss` claim; keys may be looked up there.
     package var issuer: String?

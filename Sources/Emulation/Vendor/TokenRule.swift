@@ -1,6 +1,6 @@
 public import Tokens
 
-/// One rule of a vendor, as a value: its name, what it expects, who says so, what follows when it is broken, and its
+/// One rule of a vendor, as a value: its name, what it expects, its source, what follows when it is broken, and its
 /// judgement of the facts. All code that judges, lists or shows the rule reads this value.
 public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// Judges the facts; `nil` when the rule does not apply.
@@ -90,7 +90,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     ///
     /// - Parameters:
     ///   - name: the name in findings, when a request has several tokens; the check's by default.
-    ///   - explain: adds to the finding what the facts tell about it.
+    ///   - explain: adds to the finding what the facts reveal.
     @inlinable
     public init(
         _ check: TokenCheck, named name: String? = nil, id: String? = nil, _ evidence: Evidence = .documented,
@@ -104,10 +104,10 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         ) { facts, finding in
             guard let token = facts.compact else { return nil }
             let outcome = judge(token, &finding)
-            if var told = finding, let outcome {
-                told.outcome = outcome
-                explain(facts, &told)
-                finding = told
+            if var explained = finding, let outcome {
+                explained.outcome = outcome
+                explain(facts, &explained)
+                finding = explained
             }
             return outcome
         }
@@ -117,16 +117,16 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     ///
     /// - Parameters:
     ///   - prefix: what the names in findings begin with, when a request has several tokens.
-    ///   - stranger: what was sent in place of a token, if known; reported with the first fault.
+    ///   - foreign: what was sent in place of a token, if known; reported with the first fault.
     @inlinable
     public static func structure(
         orFail failure: Facts.Failure, named prefix: String = "",
-        calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
+        calling foreign: @escaping @Sendable (Facts) -> String? = { _ in nil }
     ) -> [TokenRule] {
         TokenCheck.structure.map { check in
             TokenRule(check, named: prefix + check.name, orFail: [failure], by: { _ in Refusal(failure) }) {
                 facts, finding in
-                if finding.outcome == .failed, check.name == facts.compact?.firstFault, let note = stranger(facts) {
+                if finding.outcome == .failed, check.name == facts.compact?.firstFault, let note = foreign(facts) {
                     finding.note = note
                 }
             }
@@ -164,9 +164,9 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// The finding of the rule; `nil` when it does not apply to the facts.
     public func finding(on facts: Facts) -> Finding? {
         let blank = Finding(check, .notJudged, expected: expected, source: source)
-        var (facts, told): (Facts, Finding?) = (facts, blank)
-        guard let outcome = judgement(&facts, &told) else { return nil }
-        var finding = told ?? blank
+        var (facts, judged): (Facts, Finding?) = (facts, blank)
+        guard let outcome = judgement(&facts, &judged) else { return nil }
+        var finding = judged ?? blank
         finding.outcome = outcome
         return finding
     }

@@ -81,7 +81,7 @@ public protocol Vendor: Sendable {
     var secretTexts: [String] { get }
 
     /// The secrets that a state has learned, such as passwords. Read under the lock, so it must be cheap to get.
-    func secrets(in state: State) -> SecretLedger
+    func secrets(in state: State) -> [SecretLedger]
 
     // MARK: Judging a request
 
@@ -125,7 +125,7 @@ public protocol Vendor: Sendable {
     /// What the form of a failure depends on in a state. Read under the lock, so it must be cheap to get.
     func failureContext(in state: State, _ setting: FailureSetting<Failure, Switches>) -> FailureContext
 
-    /// Parameters that the bodies of all failures have anew each time, such as an error's own id.
+    /// Parameters that are new in every failure's body, such as an error's own id.
     func freshParameters(in setting: FailureSetting<Failure, Switches>) -> JSONObject
 
     /// Gives the answer to a failure its form.
@@ -140,12 +140,13 @@ public protocol Vendor: Sendable {
     // MARK: Tokens
 
     /// The kinds of token that can be minted; a vendor that has some defines ``mint(_:in:)``, ``explain(_:knowing:in:)``
-    /// and ``sampleRequest(at:base:)``.
+    /// and ``sampleRequest(in:)``.
     static var tokenKinds: [TokenKind] { get }
     /// The facts that ``explain(_:knowing:in:)`` may need about the request that carries the token.
-    static var requestFacts: [RequestFact] { get }
+    static var requestFacts: [(name: String, about: String)] { get }
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
+    /// Returns the token in its compact form.
+    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> String
 
     /// Returns what this vendor would answer to a token, given without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
@@ -154,14 +155,12 @@ public protocol Vendor: Sendable {
     var sharedSecrets: [SharedSecret] { get }
 
     /// Ids and public keys of the sample accounts, shown at startup; never a secret.
-    var samples: [SampleCredential] { get }
+    var samples: [(label: String, value: String)] { get }
 
-    /// A request that works at that moment, shown as a curl command.
-    ///
-    /// - Parameter base: the server's public address, for requests with tokens that name it.
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
+    /// A request that works in a new sandbox at that moment, shown as a curl command.
+    func sampleRequest(in setting: TokenSetting<Self>) throws(MintRefusal) -> SampleRequest
 
-    /// What a sandbox tells its clients' checks, ``checkers``: its keys, and what its switches say.
+    /// What a sandbox supplies to its clients' ``checkers``: its keys, and what follows from its switches.
     ///
     /// A client whose keys are elsewhere needs them here, since no request is made for a check inside the server.
     func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings
@@ -221,7 +220,7 @@ extension Vendor {
     package static var rules: [RuleListing] { [] }
     package static var checkers: [TokenChecker] { [] }
 
-    /// The row of whatever is in no list.
+    /// The row for what is in no list.
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }
 
     package func write(_ state: inout State, to rows: RowWriter) {
@@ -231,7 +230,7 @@ extension Vendor {
     package func state(afterResetting old: State) -> State { initialState }
     package func adopt(_ state: State, startedFrom old: Self) -> State { state }
     package var secretTexts: [String] { [] }
-    package func secrets(in state: State) -> SecretLedger { SecretLedger() }
+    package func secrets(in state: State) -> [SecretLedger] { [] }
 
     @inlinable
     public func token(of credentials: Credentials) -> CompactToken? { nil }
@@ -251,9 +250,9 @@ extension Vendor {
     ) {}
 
     package static var tokenKinds: [TokenKind] { [] }
-    package static var requestFacts: [RequestFact] { [] }
+    package static var requestFacts: [(name: String, about: String)] { [] }
     private var noTokens: MintRefusal { MintRefusal("\(Self.identity.title) mints no tokens") }
-    package func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken {
+    package func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> String {
         throw noTokens
     }
     package func explain(
@@ -262,8 +261,10 @@ extension Vendor {
         TokenVerdict(kind: nil, account: nil, findings: Findings())
     }
     package var sharedSecrets: [SharedSecret] { [] }
-    package var samples: [SampleCredential] { [] }
-    package func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest { throw noTokens }
+    package var samples: [(label: String, value: String)] { [] }
+    package func sampleRequest(in setting: TokenSetting<Self>) throws(MintRefusal) -> SampleRequest {
+        throw noTokens
+    }
     package func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings { CheckerSettings() }
 
     package func issuers(in state: State) -> [IssuerKeys] { [] }
@@ -282,6 +283,11 @@ extension Vendor {
     @inlinable
     public func nextDeadline(in state: State) -> Moment? { nil }
     package func deadlinePassed(_ call: inout DeadlineCall<Self>, _ state: inout State) {}
+}
+
+extension Vendor where Credentials: RuleFacts {
+    @inlinable
+    public func token(of credentials: Credentials) -> CompactToken? { credentials.compact }
 }
 
 extension Vendor where AuthenticationContext == Void {

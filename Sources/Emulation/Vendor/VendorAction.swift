@@ -7,14 +7,14 @@ public struct VendorAction<V: Vendor>: Sendable {
     /// Performs the action: it checks first and changes state last, and returns a result for people.
     package typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
     /// The same for an action that sends messages to open sockets.
-    package typealias TellingBody =
+    package typealias SendingBody =
         @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
     /// Reads a state without changing it.
     package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
 
     enum Work: Sendable {
         /// Under the state's lock.
-        case changes(TellingBody)
+        case changes(SendingBody)
         /// On a copy, so that requests need not wait for it.
         case reads(ReadingBody)
     }
@@ -31,7 +31,7 @@ public struct VendorAction<V: Vendor>: Sendable {
     }
 
     /// Creates an action that also sends messages to open sockets.
-    package init(_ name: String, about: String, members: [ActionMember], body: @escaping TellingBody) {
+    package init(_ name: String, about: String, members: [ActionMember], body: @escaping SendingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         work = .changes(body)
     }
@@ -100,9 +100,12 @@ enum ActionFields: FieldDialect {
 
     static func refusal(of problems: [FieldProblem]) -> ActionRefusal {
         let problem = problems[0]
-        if problem.kind == .missing { return ActionRefusal("member \(problem.path) is missing") }
-        if case .other = problem.kind { return ActionRefusal("\(problem)") }
-        return ActionRefusal("\(problem.path) is \(problem.found?.text ?? ""); expected \(problem.expected)")
+        switch problem.kind {
+        case .missing: return ActionRefusal("member \(problem.path) is missing")
+        case .wrongType, .wrongValue, .noChoice, .noTime:
+            return ActionRefusal("\(problem.path) is \(problem.found?.text ?? ""); expected \(problem.expected)")
+        case .notJSON, .otherContent, .tooShort, .tooLong, .unknown, .other: return ActionRefusal("\(problem)")
+        }
     }
 }
 

@@ -8,13 +8,25 @@ public struct VendorIdentity: Sendable {
     public let pathRules: PathRules
     /// The longest request content in bytes on routes without a limit of their own; `nil` for the server's limit.
     public let bodyLimit: Int?
+    /// The lists of `accounts.yaml` to which files in `accounts/` may add records; empty for a vendor without such files.
+    package let accountLists: [String]
+    /// Whether some of its routes read forms, so that JSON sent as one is a mistake.
+    public let readsForms: Bool
 
-    public init(id: String, title: String, prefixes: [String], pathRules: PathRules, bodyLimit: Int? = nil) {
+    /// Creates an identity whose paths are read by ``PathRules`` with these values.
+    package init(
+        id: String, title: String, prefixes: [String], repeatedSlashes: PathRules.RepeatedSlashes,
+        ignoresTrailingSlash: Bool, rewrite: (@Sendable (inout [Substring]) -> Void)? = nil, bodyLimit: Int? = nil,
+        accountLists: [String] = [], readsForms: Bool = false
+    ) {
         self.id = id
         self.title = title
         self.prefixes = prefixes
-        self.pathRules = pathRules
+        pathRules = PathRules(
+            repeatedSlashes: repeatedSlashes, ignoresTrailingSlash: ignoresTrailingSlash, rewrite: rewrite)
         self.bodyLimit = bodyLimit
+        self.accountLists = accountLists
+        self.readsForms = readsForms
     }
 }
 
@@ -28,31 +40,32 @@ public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
     /// The failure for content that is longer than the route allows.
     public let bodyTooLarge: Failure
 
-    /// The part that the vendor owns but does not offer; `nil` when there is none.
-    public let notOffered: UnofferedPart<Failure>?
+    /// The parts that the vendor owns but does not offer.
+    public let notOffered: [UnofferedPart<Failure>]
 
+    /// - Parameter notOffered: the prefixes of a part, and why nothing is below them: “belongs to …”.
     public init(
         routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure,
-        notOffered: UnofferedPart<Failure>? = nil
+        notOffered: [(prefixes: [String], failure: Failure, reason: String)] = []
     ) {
-        self.notOffered = notOffered
+        self.notOffered = notOffered.map {
+            UnofferedPart(prefixes: $0.prefixes, failure: $0.failure, reason: $0.reason)
+        }
         self.routeNotFound = routeNotFound
         self.methodNotAllowed = methodNotAllowed
         self.bodyTooLarge = bodyTooLarge
     }
 }
 
-/// A part of a vendor's API that is known to exist but is not emulated: callers are told so, instead of searching for a
-/// mistake in the path.
+/// A part of a vendor's API that is known to exist but is not emulated: the reason says so, which spares callers a
+/// search for a mistake in the path.
 public struct UnofferedPart<Failure: VendorFailure>: Sendable {
     private let prefixes: [(text: String, segments: [Substring])]
     @usableFromInline let failure: Failure
     private let reason: String
 
-    /// Covers everything below these prefixes.
-    ///
-    /// - Parameter reason: why nothing is there, following the prefix: “belongs to …”.
-    public init(prefixes: [String], failure: Failure, reason: String) {
+    /// Covers everything below these prefixes, in which `{name}` stands for any segment.
+    init(prefixes: [String], failure: Failure, reason: String) {
         self.prefixes = prefixes.map { ($0, $0.split(separator: "/")) }
         self.failure = failure
         self.reason = reason
@@ -62,7 +75,9 @@ public struct UnofferedPart<Failure: VendorFailure>: Sendable {
     @usableFromInline
     func reason(at path: Substring) -> String? {
         let segments = TargetPath(path).segments.filter { !$0.isEmpty }
-        return prefixes.first { segments.starts(with: $0.segments) }.map { "\($0.text) \(reason)" }
+        // A parameter stands for any segment.
+        return prefixes.first { segments.starts(with: $0.segments) { $1.first == "{" || $0 == $1 } }
+            .map { "\($0.text) \(reason)" }
     }
 }
 

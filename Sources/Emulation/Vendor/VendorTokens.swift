@@ -40,10 +40,6 @@ public struct MintRequest: Sendable {
 public struct MintedToken: Sendable {
     package let token: String
 
-    package init(token: String) {
-        self.token = token
-    }
-
     var bytes: [UInt8] { Array(token.utf8) }
 
     /// The token for programs, with the header and claims read back from its text: a defect may have changed either.
@@ -77,9 +73,8 @@ public struct TokenSetting<V: Vendor>: Sendable {
     /// The source of ids and other random values.
     package let identifiers: IdentifierSource
 
-    package init(
-        state: V.State, moment: Moment, switches: V.Switches,
-        sandbox: SandboxIdentity = SandboxIdentity(name: SandboxName.standard, start: "00000000"),
+    init(
+        state: V.State, moment: Moment, switches: V.Switches, sandbox: SandboxIdentity,
         selector: SandboxSelector = .none, identifiers: IdentifierSource = IdentifierSource()
     ) {
         self.identifiers = identifiers
@@ -106,17 +101,6 @@ public struct TokenVerdict<Failure: VendorFailure>: Sendable {
         self.kind = kind
         self.account = account
         self.findings = findings
-    }
-}
-
-/// An id or public key of a sample account.
-public struct SampleCredential: Sendable {
-    package let label: String
-    package let value: String
-
-    package init(label: String, value: String) {
-        self.label = label
-        self.value = value
     }
 }
 
@@ -186,13 +170,20 @@ package struct MintRequestReader {
     package mutating func mint<Own>(
         _ token: UnsignedToken, at moment: Moment, own: (String) -> Own?,
         spoil: (Own, inout UnsignedToken) throws(MintRefusal) -> Void
-    ) throws(MintRefusal) -> MintedToken {
+    ) throws(MintRefusal) -> String {
         var token = token
         token.defect = try finish(&token.content)
         if let defect = token.defect.flatMap(own) {
             token.defect = nil
             try spoil(defect, &token)
         }
+        return try token.signed(at: moment)
+    }
+
+    /// The same for a vendor without defects of its own.
+    package mutating func mint(_ token: UnsignedToken, at moment: Moment) throws(MintRefusal) -> String {
+        var token = token
+        token.defect = try finish(&token.content)
         return try token.signed(at: moment)
     }
 
@@ -217,18 +208,7 @@ package struct MintRequestReader {
     }
 }
 
-/// A fact about a request, such as its device, that a vendor needs when it explains a token alone.
-public struct RequestFact: Sendable {
-    package let name: String
-    package let about: String
-
-    package init(_ name: String, _ about: String) {
-        self.name = name
-        self.about = about
-    }
-}
-
-extension Sequence<any LoadedVendor> {
+extension Sequence<any AnyLoadedVendor> {
     /// What is wrong with the facts given to these vendors; `nil` when each is a string that one of them knows.
     package func problem(withFacts facts: JSONObject) -> String? {
         let known = flatMap(\.requestFacts).map(\.name)

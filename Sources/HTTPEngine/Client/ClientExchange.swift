@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// The threads on which exchanges are performed; each ends when none is left.
 final class ClientThreads: Sendable {
-    /// Those of this process. ours: limits that withstand a flood and are far above ordinary use.
+    /// The process's threads. ours: limits that withstand a flood and are far above ordinary use.
     static let shared = ClientThreads(maximum: 64, waiting: 1000)
 
     private struct State {
@@ -90,7 +90,7 @@ final class ClientExchange: Sendable {
         self.maximumBody = maximumBody
     }
 
-    /// Waits until it has ended, without its thread when the time is over or the task is cancelled; called once.
+    /// Waits for the end, but not for the thread once the time is over or the task is cancelled; called once.
     func outcome(on threads: ClientThreads, within limit: Duration) async -> Outcome {
         async let _ = giveUp(after: limit)
         return await withTaskCancellationHandler {
@@ -148,7 +148,8 @@ extension ClientExchange {
         return try answer(over: transport)
     }
 
-    /// Waits until the socket is ready, or somebody else has ended the exchange, which is noticed in a tenth of a second.
+    /// Waits until the socket is ready, or somebody else has ended the exchange, which it notices within a tenth of a
+    /// second.
     private func wait(_ socket: Int32, for interest: Interest) throws(ClientError) {
         let events = (interest.contains(.reading) ? POLLIN : 0) | (interest.contains(.writing) ? POLLOUT : 0)
         var entry = pollfd(fd: socket, events: Int16(events), revents: 0)

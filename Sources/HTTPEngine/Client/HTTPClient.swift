@@ -3,8 +3,8 @@ package import Wire
 
 /// A small client for single requests over HTTP and HTTPS: key URLs, health probes and contract runs.
 ///
-/// It follows no redirect, keeps no connection, and limits time and size of the answer. Each request has a thread, which
-/// waits for nothing else; those beyond 64 wait for one of them.
+/// It follows no redirect, keeps no connection, and limits time and size of the answer. Each request has its own
+/// thread; beyond 64, requests wait for a free one.
 package enum HTTPClient {
     /// Sends a request and returns the complete answer, whatever its status.
     ///
@@ -95,7 +95,7 @@ package enum ClientError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .invalidURL(let url):
-            "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path], or the same with https."
+            "\"\(url)\" is not a URL for a request: give http://host[:port][/path], or the same with https."
         case .unknownHost(let host): "\(host) has no address."
         case .notReachable(let authority, let reason): "\(authority) cannot be reached: \(reason)."
         case .notTrusted(let reason): "the server's certificate is not trusted: \(reason)."
@@ -104,7 +104,7 @@ package enum ClientError: Error, Hashable, CustomStringConvertible {
         case .tooLarge: "the answer is larger than allowed."
         case .connectionLost: "the connection ended before the answer was complete."
         case .malformedAnswer: "the answer is not HTTP/1.1."
-        case .tooMany: "too many requests are under way; ask again when some of them have ended."
+        case .tooMany: "too many requests are in progress; try again when some have ended."
         case .cancelled: "the request was cancelled."
         }
     }

@@ -9,7 +9,7 @@ struct Drip {
     let pause: Duration
 }
 
-// How an answer is sent: at once and complete, or with the faults it asks for.
+// How an answer is sent: at once and complete, or with the faults of its ``Transmission``.
 extension Connection {
     func send(_ response: Response, _ loop: EventLoop) {
         guard !response.isPlain else { return write(response, loop) }
@@ -19,7 +19,7 @@ extension Connection {
     }
 
     /// Resumes a paused answer, without further pauses when stopping.
-    func goOn(_ loop: EventLoop) {
+    func continueAnswer(_ loop: EventLoop) {
         switch phase {
         case .holding(let response, _):
             phase = .reading
@@ -72,7 +72,7 @@ extension Connection {
         encode(response, into: &bytes, loop)
         // Without any pause, timers would keep the loop busy until the last chunk.
         phase = .dripping(Drip(rest: bytes[...], portion: max(1, portion), pause: max(pause, .milliseconds(1))))
-        goOn(loop)
+        continueAnswer(loop)
     }
 
     /// Resets the connection instead of answering.

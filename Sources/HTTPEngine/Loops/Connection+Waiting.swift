@@ -124,7 +124,7 @@ extension Connection {
             proceed(loop)
         case .pause:
             wait = nil
-            goOn(loop)
+            continueAnswer(loop)
             proceed(loop)
         case .message:
             webSocket?.conversation.close(WebSocketClosure(.goingAway, reason: "silence"), into: &output.bytes)

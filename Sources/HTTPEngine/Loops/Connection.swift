@@ -140,7 +140,7 @@ final class Connection {
         switch phase {
         // Cancels: work that only waits for an event answers at once with what there is.
         case .answering(let task): task.cancel()
-        case .holding, .dripping: goOn(loop)
+        case .holding, .dripping: continueAnswer(loop)
         case .conversing: webSocket?.conversation.close(WebSocketClosure(.goingAway), into: &output.bytes)
         // An unread request may have arrived.
         case .reading: if parser.isIdle { receive(loop) }
@@ -212,7 +212,7 @@ extension Connection {
     func breakOff(_ loop: EventLoop) {
         if !transport.isEstablished {
             receive(loop)
-            if transport.handshakeProblem == nil { noteHandshake("the client broke the connection off", loop) }
+            if transport.handshakeProblem == nil { noteHandshake("the client broke off the connection", loop) }
         }
         loop.close(self)
     }

@@ -211,6 +211,7 @@ extension EventLoop {
     func close(_ connection: Connection) {
         guard self.connection(connection.descriptor) === connection else { return }
         connections[Int(connection.descriptor)] = nil
+        poller.remove(connection.descriptor)
         openCount -= 1
         mailbox.connectionCount.subtract(1, ordering: .relaxed)
         connection.end()
@@ -232,7 +233,7 @@ extension EventLoop {
     }
 
     private func stop(by deadline: MonotonicTime) {
-        // Clients in the listen queue have been told that they are connected.
+        // Clients in the listen queue already count as connected.
         acceptor?.markReady()
         while acceptor?.isReady == true { acceptWaiting() }
         acceptor?.end()

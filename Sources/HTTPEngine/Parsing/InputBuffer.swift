@@ -73,7 +73,7 @@ struct InputBuffer {
     private mutating func nextLineFeed() -> Int? {
         let lineFeed = place(of: .lineFeed, in: scanned..<bytes.count)
         if strayReturn == nil, let place = place(of: .carriageReturn, in: scanned..<(lineFeed ?? bytes.count)) {
-            // The next byte tells whether this one is bare.
+            // The next byte shows whether this one is bare.
             guard place + 1 < bytes.count else {
                 scanned = place
                 return nil

@@ -10,7 +10,7 @@
 #endif
 
 #if KQUEUE
-    /// That of Linux, or with `UNDERSTUDY_KQUEUE` that of macOS, so that one build tests both.
+    /// Linux's poller, or with `UNDERSTUDY_KQUEUE` that of macOS, so that one build tests both.
     struct Poller: Sendable {
         private let linux: EpollPoller?
         private let darwin: KqueuePoller?
@@ -28,6 +28,11 @@
         func change(_ watched: Int32, from old: Interest, to new: Interest) {
             linux?.change(watched, from: old, to: new)
             darwin?.change(watched, from: old, to: new)
+        }
+
+        func remove(_ watched: Int32) {
+            linux?.remove(watched)
+            darwin?.remove(watched)
         }
 
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {
@@ -73,6 +78,12 @@ struct Readiness: Sendable {
 
         /// Changes the events to watch on a descriptor.
         func change(_ watched: Int32, from old: Interest, to new: Interest) { _ = control(EPOLL_CTL_MOD, watched, new) }
+
+        /// Stops watching a descriptor that is about to be closed.
+        ///
+        /// Closing alone does so only once nobody has a copy, and a child process has one until it runs its program:
+        /// meanwhile events of the old connection would be taken for those of the next one with its descriptor.
+        func remove(_ watched: Int32) { _ = control(EPOLL_CTL_DEL, watched, []) }
 
         /// Waits for events, or until the timeout if there is one.
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {
@@ -127,6 +138,9 @@ struct Readiness: Sendable {
 
         /// Changes the events to watch on a descriptor.
         func change(_ watched: Int32, from old: Interest, to new: Interest) { _ = update(watched, from: old, to: new) }
+
+        /// Stops watching a descriptor that is about to be closed, which does so here, whoever has a copy.
+        func remove(_ watched: Int32) {}
 
         /// Waits for events, or until the timeout if there is one.
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {

@@ -143,10 +143,10 @@ enum HandshakeProblem {
         let other = SSL_is_server(ssl) == 1 ? "the client" : "the server"
         if let number = TLSErrors.firstAlert { return "\(other) gave up: \(alert(number))" }
         switch TLSErrors.firstReason {
-        case 0: return "\(other) broke the connection off"
+        case 0: return "\(other) broke off the connection"
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return "\(other) closed the connection during the handshake"
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW:
-            return "no shared version: \(other) offers at most \(version(of: ssl)), needed is TLS 1.2 or 1.3"
+            return "no shared version: \(other) offers at most \(version(of: ssl)); expected TLS 1.2 or 1.3"
         case SSL_R_NO_SHARED_CIPHER: return "no shared cipher suite"
         case SSL_R_NO_APPLICATION_PROTOCOL: return "no shared protocol (ALPN): \(other) does not offer http/1.1"
         case SSL_R_CERTIFICATE_VERIFY_FAILED: return "the certificate cannot be verified"

@@ -115,17 +115,17 @@ package enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
         case .noPrivateKey:
             "there is no private key in it: expected PEM with “-----BEGIN PRIVATE KEY-----”."
         case .unreadableBlock(let position, let part):
-            "PEM block \(position) of the \(part.rawValue) file is unreadable: export it anew, or leave it out."
+            "PEM block \(position) of the \(part.rawValue) file is unreadable: export it again, or leave it out."
         case .encryptedPrivateKey:
-            "the private key has a passphrase, which nobody here can type: give it without one (openssl pkey -in KEY -out PLAIN)."
+            "the private key has a passphrase, which nobody can enter here: give it without one (openssl pkey -in KEY -out PLAIN)."
         case .foreignPrivateKey:
             "the private key does not belong to the certificate: give the key that the certificate was issued for."
         case .misplacedCertificate(let position):
-            "the private key belongs to certificate \(position) of the chain: put that one first, its issuers behind it."
+            "the private key belongs to certificate \(position) of the chain: put that one first, its issuers after it."
         case .brokenChain(let position):
-            "certificate \(position) is not issued by certificate \(position + 1): put the server's own first and behind each its issuer."
+            "certificate \(position) is not issued by certificate \(position + 1): put the server's own first, and after each its issuer."
         case .weakKey(let position, let bits):
-            "the key of certificate \(position) has \(bits) bits, which is too weak: take RSA from 2048 bits, or an elliptic curve from 224."
+            "the key of certificate \(position) has \(bits) bits, which is too weak: use RSA with at least 2048 bits, or an elliptic curve with at least 224."
         case .weakSignature(let position):
             "certificate \(position) is signed with a hash that is too weak: have it issued with SHA-256 or better."
         case .unusable(let reason):

@@ -12,13 +12,13 @@ import COpenSSL
 /// empty queue.
 final class TLSSession {
     let socket: Socket
-    /// Whether the socket reached its end; OpenSSL asks in order to tell an end from a failure.
+    /// Whether the socket reached its end; OpenSSL asks, to distinguish an end from a failure.
     var hasSocketEnded = false
     /// Whether the handshake is complete.
     private(set) var isEstablished = false
     /// Whether the peer has sent anything.
     private(set) var hasBegun = false
-    /// Whether a client speaks HTTP without TLS; writes are then plain text, so that it can be told.
+    /// Whether a client speaks HTTP without TLS; writes are then plain text, so that the client can read the reason.
     private(set) var hasFallenBack = false
     /// Whether the next read returns something that no poller reports: content, or the end of the connection.
     ///
@@ -166,7 +166,7 @@ extension TLSSession {
 // MARK: - Parts
 
 extension TLSSession {
-    /// Peeks at the first byte before OpenSSL takes it, so that a client that speaks HTTP by mistake can be told in
+    /// Peeks at the first byte before OpenSSL takes it, so that a client that speaks HTTP by mistake gets an answer in
     /// plain text.
     ///
     /// Returns `nil` when a handshake begins.
@@ -237,7 +237,7 @@ extension TLSSession {
     }
 }
 
-/// Connects OpenSSL to one of our sockets.
+/// Connects OpenSSL to a socket of the engine.
 ///
 /// OpenSSL's own socket BIO would raise SIGPIPE when a client is gone, and end a process that embeds the engine.
 enum SocketBIO {

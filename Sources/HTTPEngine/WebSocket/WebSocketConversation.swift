@@ -78,7 +78,7 @@ struct WebSocketConversation {
         WebSocketEncoder.encode(closure, into: &output)
     }
 
-    /// RFC 6455 section 5.5.1: each side sends one close frame, so ours is not sent twice.
+    /// RFC 6455 section 5.5.1: each side sends one close frame, so the server's is not sent twice.
     private mutating func end(
         _ closure: WebSocketClosure, answer: WebSocketClosure, _ output: inout [UInt8]
     ) -> Event {

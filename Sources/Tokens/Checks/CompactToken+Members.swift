@@ -3,7 +3,7 @@ public import JSON
 extension TokenCheck {
     /// `header-NAME-present`: a header member is present and has one of these types.
     ///
-    /// For a missing member the finding's `found` is ``Fact/absent``, so callers can tell the two failures apart.
+    /// For a missing member the finding's `found` is ``Fact/absent``, so callers can distinguish the two failures.
     ///
     /// - Parameter required: Whether absence is a failure; otherwise it passes.
     public static func headerMember(

@@ -93,7 +93,7 @@ extension CompactToken {
         certain(.algorithm(isOneOf: algorithms, source: source))
     }
 
-    /// What a check finds that every token has to do with.
+    /// The finding of a check that applies to every token.
     func certain(_ check: TokenCheck) -> Finding {
         finding(check) ?? Finding(check.subject, .notJudged, expected: check.expected, source: check.source)
     }
@@ -152,6 +152,7 @@ extension TokenCheck {
                 return part(token) == nil ? .notJudged : .passed
             }
             finding?.found = .encoding(fault)
+            finding?.note = token.wrapping(fault, isLast: name == "signature")
             return part.isAcceptable(token.encoding) ? .noted : .failed
         }
     }
@@ -190,6 +191,21 @@ extension TokenCheck {
 
 extension CompactToken {
     public var structure: [Finding] { TokenCheck.structure.compactMap(finding) }
+
+    /// What stands around the token, or cut it off, if that explains a part that is not base64url.
+    fileprivate func wrapping(_ fault: Base64URL.Fault, isLast: Bool) -> String? {
+        let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
+        switch fault {
+        case _ where bytes.first.map(quotes.contains) == true || bytes.last.map(quotes.contains) == true:
+            return "The token stands in quotes, which do not belong to it."
+        case .whiteSpace where bytes.prefix(7).map({ $0 | 0x20 }) == Array("bearer ".utf8):
+            return "“Bearer ” stands before the token; here it stands alone."
+        case .whiteSpace where bytes.last.map { $0 <= 0x20 } == true:
+            return "White space follows the token, such as the end of a line."
+        case .unusedBits where isLast, .length where isLast: return "The token may be cut off at its end."
+        case .padding, .standardAlphabet, .whiteSpace, .foreignByte, .length, .unusedBits: return nil
+        }
+    }
 
     /// The name of the first check of ``structure`` that fails; `nil` of a sound token.
     public var firstFault: String? {

@@ -7,6 +7,8 @@ public enum SignatureDiagnosis: Sendable, Hashable {
     /// The secret was read as hexadecimal.
     case secretHexDecoded
     case secretBase64Decoded
+    /// The secret's `=` at the end were left out.
+    case secretUnpadded
     /// The secret was base64-encoded, perhaps with a line break at the end.
     case secretBase64Text(hasLineBreak: Bool)
     /// The secret was encoded as Latin-1.
@@ -52,9 +54,17 @@ public enum SignatureDiagnosis: Sendable, Hashable {
         var candidates: [(SignatureDiagnosis, [UInt8])] = []
         if let key = Hexadecimal.decode(bytes) { candidates.append((.secretHexDecoded, key)) }
         if let key = Base64URL.decodeLeniently(bytes) { candidates.append((.secretBase64Decoded, key)) }
+        // Lenient decoders drop what is outside their alphabet: Python's b64decode drops “-” and “_” too.
+        let alphabet: (UInt8) -> Bool = { Base64URL.decodeLeniently([$0, UInt8(ascii: "A")]) != nil }
+        for foreign in [Array("-_".utf8), []] {
+            let kept = bytes.filter { alphabet($0) && !foreign.contains($0) }
+            let whole = kept.dropLast(kept.count % 4 == 1 ? 1 : 0)
+            if let key = Base64URL.decodeLeniently(whole) { candidates.append((.secretBase64Decoded, key)) }
+        }
+        let unpadded = Array(bytes.reversed().drop { $0 == UInt8(ascii: "=") }.reversed())
+        if unpadded != bytes { candidates.append((.secretUnpadded, unpadded)) }
         for text in [Base64.encode(bytes), Base64URL.encode(bytes)] {
-            let unpadded = text.utf8.filter { $0 != UInt8(ascii: "=") }
-            for key in [Array(text.utf8), unpadded] {
+            for key in [Array(text.utf8), text.utf8.filter { $0 != UInt8(ascii: "=") }] {
                 candidates.append((.secretBase64Text(hasLineBreak: false), key))
                 candidates.append((.secretBase64Text(hasLineBreak: true), key + [0x0A]))
             }
@@ -90,7 +100,7 @@ extension SignatureDiagnosis: CustomStringConvertible {
         case .secretBase64Decoded: "secret-base64-decoded"
         case .secretBase64Text: "secret-base64-text"
         case .secretLatin1: "secret-latin-1"
-        case .secretTrimmed, .secretExtended: "secret-trimmed"
+        case .secretTrimmed, .secretExtended, .secretUnpadded: "secret-trimmed"
         case .secretOfAnother: "secret-of-another"
         }
     }
@@ -105,6 +115,8 @@ extension SignatureDiagnosis: CustomStringConvertible {
             "The signature matches when the key is the base64 text of the secret\(hasLineBreak ? ", with a line break" : ""). "
                 + "Encode only for a library that decodes again."
         case .secretLatin1: "The signature matches when the secret is taken as Latin-1. Use its UTF-8 bytes."
+        case .secretUnpadded:
+            "The signature matches when = at the end of the secret is left out; it belongs to the key."
         case .secretTrimmed: "The signature matches when white space at the ends of the secret is removed."
         case .secretExtended: "The signature matches when white space is added at the ends of the secret."
         case .secretOfAnother(let name): "The signature matches the secret of \(name)."

@@ -110,6 +110,12 @@ struct JWK {
     func secret() throws(KeyError) -> MACKey {
         let secret = try bytes("k")
         guard !secret.isEmpty else { throw .emptySecret }
+        if let algorithm = members["alg"]?.string.flatMap(Algorithm.init(named:)), let needed = algorithm.hashByteCount,
+            algorithm.family == .hmac, secret.count < needed
+        {
+            throw .member(
+                "k", "has \(secret.count) bytes; its alg \(algorithm.rawValue) needs \(needed) (RFC 7518 section 3.2)")
+        }
         return MACKey(secret: secret)
     }
 
@@ -161,6 +167,12 @@ public struct KeySet: Sendable {
         public let id: String?
         /// Why it was skipped.
         public let reason: KeyError
+
+        /// `key 2 “id”`, as people are told of it.
+        package var name: String { "key \(index)" + (id.map { " “\($0.prefix(100))”" } ?? "") }
+
+        /// A remark that it was skipped.
+        package var finding: Finding { Finding("key-left-out", .noted, found: .text(name), note: "\(reason)") }
     }
 
     /// The usable keys, in the order of the set.

@@ -41,16 +41,12 @@ public struct SigningKey: Sendable {
         material = .secret(secret)
     }
 
-    /// Lets OpenSSL find what RSA keys need, for which the first key of a process waits otherwise.
-    package static func prepare() {
-        OpenSSL.run { EVP_PKEY_CTX_free(EVP_PKEY_CTX_new_from_name(nil, "RSA", nil)) }
-    }
-
     /// The first private key of a PEM text: `PRIVATE KEY`, `RSA PRIVATE KEY` or `EC PRIVATE KEY`, without a password.
     public static func pem(_ text: String, id: String? = nil) throws(KeyError) -> SigningKey {
         for block in try PEM.blocks(of: Array(text.utf8)) {
             switch block.label {
             case "ENCRYPTED PRIVATE KEY": throw .encryptedPrivateKey
+            case "OPENSSH PRIVATE KEY": throw .unreadable(KeyForm.mistake(inBlock: block.label) ?? block.label)
             case let label where label.hasSuffix("PRIVATE KEY"):
                 guard block.headers.isEmpty else { throw .encryptedPrivateKey }
                 return try SigningKey(try DERKey.privateKey(block.bytes), id: id)
@@ -58,7 +54,8 @@ public struct SigningKey: Sendable {
             default: continue
             }
         }
-        throw .noKeyInPEM
+        let expected = "no PEM block with a private key; expected PRIVATE KEY, RSA PRIVATE KEY or EC PRIVATE KEY"
+        throw .unreadable(.unreadable(expected), Array(text.utf8))
     }
 
     /// The signature in JWS form.

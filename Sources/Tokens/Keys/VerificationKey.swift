@@ -115,19 +115,23 @@ extension VerificationKey {
         for block in try PEM.blocks(of: text) {
             if let key = try key(of: block, id: id) { keys.append(key) }
         }
-        guard !keys.isEmpty else { throw .noKeyInPEM }
+        guard !keys.isEmpty else { throw .unreadable(.noKeyInPEM, text) }
         return keys
     }
 
     private static func key(of block: PEM.Block, id: String?) throws(KeyError) -> VerificationKey? {
-        switch block.label {
-        case "PUBLIC KEY": return VerificationKey(try DERKey.publicKey(block.bytes), id: id)
-        case "RSA PUBLIC KEY": return VerificationKey(try DERKey.rsaPublicKey(block.bytes), id: id)
-        case "CERTIFICATE": return try certificate(der: block.bytes, id: id)
-        // OpenSSL writes this block before a private key, which names the curve again.
-        case "EC PARAMETERS": return nil
-        case let label where label.hasSuffix("PRIVATE KEY"): throw .privateKey
-        default: throw .unreadable("a PEM block “\(block.label)”")
+        do throws(KeyError) {
+            switch block.label {
+            case "PUBLIC KEY": return VerificationKey(try DERKey.publicKey(block.bytes), id: id)
+            case "RSA PUBLIC KEY": return VerificationKey(try DERKey.rsaPublicKey(block.bytes), id: id)
+            case "CERTIFICATE": return try certificate(der: block.bytes, id: id)
+            // OpenSSL writes this block before a private key, which names the curve again.
+            case "EC PARAMETERS": return nil
+            case let label where label.hasSuffix("PRIVATE KEY"): throw .privateKey
+            default: throw .unreadable("a PEM block “\(block.label)”")
+            }
+        } catch .unreadable(let why) {
+            throw .unreadable(KeyForm.mistake(inBlock: block.label, block.bytes) ?? why)
         }
     }
 
@@ -143,7 +147,8 @@ extension VerificationKey {
         } catch {
             // Bytes that are neither get the SubjectPublicKeyInfo error, the more common form; a key rejected for a
             // reason keeps it.
-            guard case .unreadable = error, let key = try rsaKey(der: bytes, id: id) else { throw error }
+            guard case .unreadable = error else { throw error }
+            guard let key = try rsaKey(der: bytes, id: id) else { throw .unreadable(error, bytes) }
             return key
         }
     }

@@ -43,7 +43,7 @@ extension Defect {
         do {
             let other = try SpareKey.key(like: key.kind)
             guard other.thumbprint != key.thumbprint else {
-                throw MintError.notApplicable(self, "the key is the very one that is used as a wrong key")
+                throw MintError.notApplicable(self, "the key is itself the one used as the wrong key")
             }
             return other
         } catch let error as MintError {

@@ -213,8 +213,8 @@ private func transform(
 /// prime it lies in the subgroup that 65537 generates. Fewer than one in a hundred million other moduli do.
 /// Source: Nemec and others, “The Return of Coppersmith's Attack”, 2017, section 2.
 enum ROCAFingerprint {
-    /// The small primes that even the shortest keys use, with the remainders of the powers of 65537; primes for which
-    /// those are the whole group tell nothing and are omitted.
+    /// The small primes that even the shortest keys use, with the remainders of the powers of 65537. Primes for which
+    /// those remainders are the whole group distinguish nothing and are omitted.
     private static let subgroups: [(prime: Int, powers: Set<Int>)] = (3...167).compactMap { candidate in
         guard (2..<candidate).allSatisfy({ candidate % $0 != 0 }) else { return nil }
         var powers: Set<Int> = []

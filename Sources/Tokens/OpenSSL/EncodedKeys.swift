@@ -114,8 +114,12 @@ enum PEM {
 
     /// All blocks of a text; other text is ignored.
     static func blocks(of text: [UInt8]) throws(KeyError) -> [Block] {
-        try text.withUnsafeBufferPointer { (text) throws(KeyError) in
-            try OpenSSL.run { () throws(KeyError) in try blocks(of: text) }
+        do throws(KeyError) {
+            return try text.withUnsafeBufferPointer { (text) throws(KeyError) in
+                try OpenSSL.run { () throws(KeyError) in try blocks(of: text) }
+            }
+        } catch {
+            throw .unreadable(error, text)
         }
     }
 

@@ -174,7 +174,7 @@ enum OpenSSL {
         return digest
     }
 
-    /// The authentication code by HMAC with SHA-1, 20 bytes: only for one-time passwords, which are made with it.
+    /// The HMAC-SHA-1 code, 20 bytes; only one-time passwords use it.
     static func hmacSHA1(_ bytes: [UInt8], secret: [UInt8]) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: 20)
         var count: UInt32 = 0

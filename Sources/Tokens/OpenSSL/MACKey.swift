@@ -112,10 +112,9 @@ final class KeyedContext: @unchecked Sendable {
     }
 }
 
-/// Passwords for one use, made of a shared secret and a counter (RFC 4226), which for those by time counts steps of 30 s
-/// (RFC 6238).
+/// One-time passwords from a shared secret and a counter (RFC 4226); time-based ones count steps of 30 s (RFC 6238).
 package struct OneTimePassword: Sendable {
-    /// The seconds of a step. Source: RFC 6238 section 4.1.
+    /// The length of a step. Source: RFC 6238 section 4.1.
     package static let stepSeconds = 30
     private static let digits = 6
     private static let modulus: UInt32 = 1_000_000
@@ -124,7 +123,7 @@ package struct OneTimePassword: Sendable {
 
     package init(secret: [UInt8]) { self.secret = secret }
 
-    /// The password for a counter, by SHA-1.
+    /// The password for a counter, by HMAC-SHA-1.
     package func password(_ counter: UInt64) -> String {
         let code = OpenSSL.hmacSHA1(withUnsafeBytes(of: counter.bigEndian, Array.init), secret: secret)
         // The last four bits say where the number begins (RFC 4226 section 5.3).

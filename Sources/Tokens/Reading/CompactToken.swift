@@ -7,8 +7,7 @@ import Synchronization
 /// base64url, two parts, five), ``header`` and ``claims`` hold its content, so that other checks have something to
 /// judge; ``structure`` reports the fault, and ``signature(by:algorithm:source:)`` never passes.
 ///
-/// An object, since rules hand it about and its parts are many; nothing in it ever changes except what it remembers of
-/// the last list of rules.
+/// A class, since rules pass it around and it has many parts. Only its memory of the last rule list ever changes.
 public final class CompactToken: Sendable {
     public struct Limits: Sendable, Hashable {
         /// The maximum size of a token, in bytes.
@@ -96,7 +95,7 @@ public final class CompactToken: Sendable {
             && signaturePart.isAcceptable(encoding)
     }
 
-    /// The outcomes of rules that read only the token, judged once for as long as the same list asks.
+    /// The outcomes of rules that read only the token, judged again only when another list asks.
     package func outcomes(by list: any AnyObject & Sendable, _ judge: () -> RuleOutcomes) -> RuleOutcomes {
         let known = judged.withLock { judged in judged?.list === list ? judged?.outcomes : nil }
         if let known { return known }
@@ -117,7 +116,7 @@ struct TokenParts {
     let header: Range<Int>
     let payload: Range<Int>?
     let signature: Range<Int>?
-    /// At most six, which is enough to tell what the token is.
+    /// At most six, which is enough to say what the token is.
     let count: Int
 
     init(of bytes: [UInt8]) {
@@ -232,7 +231,7 @@ final class RecentHeaders: Sendable {
 
     /// Enough for the signers that a server deals with at a time.
     private static let placeCount = 32
-    /// The longest header to keep, in bytes; one that contains a certificate is not worth it.
+    /// The longest header to keep, in bytes; one that contains a certificate is not worth the memory.
     private static let longest = 512
 
     private let places = (0..<placeCount).map { _ in Place() }

@@ -23,7 +23,7 @@ struct ControlAPI: Sendable {
         ).mapValues { $0.map(\.method) }
         let identity = VendorIdentity(
             id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
-            pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+            repeatedSlashes: .collapse, ignoresTrailingSlash: true)
         // The operations are a constant whose paths differ, as a test verifies.
         table = try? RouteTable([
             RouteTable.Member(identity: identity, routes: Self.operations.map { ($0.id, [$0.endpoint]) })

@@ -56,10 +56,10 @@ struct HARExport {
         return .object(json)
     }
 
-    /// A request's content as text, `nil` when there is none; and in words why the text lacks what was sent.
-    ///
-    /// The journal shows a JSON string, a text, and words in the place of either alike; the length that the client named
-    /// tells them apart. What is of neither's length is a JSON string with a part masked or spelled otherwise.
+    /// A request's content as text, `nil` when there is none; and, in words, why the text differs from what was sent.
+    /// The journal shows a JSON string, a text, and a placeholder for either in the same form; the length that the
+    /// client declared distinguishes them. If neither length fits, it is a JSON string that is partly masked or spelled
+    /// differently.
     private static func content(of request: JSON) -> (text: String?, lack: String?) {
         guard let body = request["body"], let shown = body.string else { return (text(request["body"]), nil) }
         let length = field("content-length", of: request).flatMap { Int($0) }

@@ -53,7 +53,7 @@ struct HurlExport {
 
     private var preparation: String {
         """
-        # Calls from the journal of sandbox \(call.sandboxName). They begin in a fresh sandbox: what changed users before the
+        # Calls from the journal of sandbox \(call.sandboxName). They start from a fresh sandbox: what changed users before the
         # first of them, and faults and scenarios, are not repeated.
         POST {{base}}/_understudy/reset
         HTTP 204
@@ -216,7 +216,7 @@ extension HurlPart {
         return "hex,\(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined());"
     }
 
-    /// Whether the text looks like an id that was drawn for this answer: many letters and digits, and nothing else.
+    /// Whether the text looks like an id generated for this answer: many letters and digits, and nothing else.
     private static func isDrawn(_ text: String) -> Bool {
         text.count >= 20 && text.allSatisfy { $0.isLetter || $0.isNumber }
     }
@@ -242,7 +242,7 @@ struct TokenRecipe {
     /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
     ///
     /// The signature is secret, so every defect is tried until one is refused for the same reasons.
-    init?(for token: String, of vendor: any LoadedVendor, in cell: any SandboxedVendor, at moment: Moment) {
+    init?(for token: String, of vendor: any AnyLoadedVendor, in cell: any AnySandboxedVendor, at moment: Moment) {
         let wanted = cell.explain(token, knowing: [:], at: moment)
         guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
         let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
@@ -280,7 +280,7 @@ struct TokenRecipe {
 
     /// All defects of the kind; missing-claim defects only for claims that the token lacks.
     private static func defects(
-        of kind: TokenKind, _ cell: any SandboxedVendor, _ moment: Moment, lacking claims: JSONObject
+        of kind: TokenKind, _ cell: any AnySandboxedVendor, _ moment: Moment, lacking claims: JSONObject
     ) -> [String] {
         let good = try? cell.mint(MintRequest(kind: kind.name), at: moment, by: .none, IdentifierSource())
         let usual = good?.json["claims"]?.object ?? [:]

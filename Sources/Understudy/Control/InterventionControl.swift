@@ -18,7 +18,7 @@ extension ControlAPI {
         var faults: [Fault] = []
         if let list = body["faults"] {
             guard let elements = list.array, body.count == 1 else {
-                throw call.invalid("faults must be a list, and then the only member")
+                throw call.invalid("faults must be a list, and the only member")
             }
             guard elements.count <= mostFaults else {
                 throw call.invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
@@ -50,7 +50,8 @@ extension ControlAPI {
     }
 
     /// The named vendor, or else the one that has the route.
-    private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any LoadedVendor {
+    private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any AnyLoadedVendor
+    {
         let vendors = call.emulator.vendors
         if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
         guard let route = object["route"] else {
@@ -92,7 +93,7 @@ extension ControlAPI {
         var chosen: [(scenario: Scenario, state: Int)] = []
         if let list = body["scenarios"] {
             guard let elements = list.array, body.count == 1 else {
-                throw call.invalid("scenarios must be a list, and then the only member")
+                throw call.invalid("scenarios must be a list, and the only member")
             }
             for element in elements { chosen.append(try scenario(element, call)) }
         } else {

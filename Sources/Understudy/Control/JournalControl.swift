@@ -110,8 +110,8 @@ extension JournalEntry {
         ]
         json["note"] = masked.note.map(JSON.string)
         json["intervention"] = masked.interventions
-        if record.route == nil, response.status.code >= 400 {
-            json["nearest_routes"] = .array(routes.guide.nearest(to: request.method, request.path).map(JSON.string))
+        if response.status.code >= 400 {
+            json["nearest_routes"] = nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         }
         return .object(json)
     }

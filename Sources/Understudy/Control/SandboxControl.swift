@@ -31,8 +31,8 @@ extension ControlAPI {
 
     private static func json(_ sandbox: StoredSandbox, _ replica: String?) -> JSON {
         var json: JSONObject = [
-            "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
-            "used_at": .string(sandbox.used.rfc3339), "expires_at": JSON(sandbox.expires?.rfc3339),
+            "name": .string(sandbox.name), "created_at": .string(sandbox.times.created.rfc3339),
+            "used_at": .string(sandbox.times.used.rfc3339), "expires_at": JSON(sandbox.times.expires?.rfc3339),
         ]
         if replica != nil { json["replica"] = JSON(sandbox.owner) }
         return .object(json)

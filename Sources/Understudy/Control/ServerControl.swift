@@ -102,7 +102,7 @@ extension ControlAPI {
 
 /// The control API as an OpenAPI 3.1 document: `openapi.yaml`, which is part of the program.
 enum ControlDocument {
-    /// Read when it is first asked for, to keep the start fast; a test has read it before.
+    /// Read on first use, to keep the start fast; a test has read it before.
     private static let text: JSONObject = {
         let file = FixtureStore.File(path: "openapi.yaml", bytes: PackageResources.openapi_yaml)
         return (try? FixtureNode(file: file).json().object) ?? [:]

@@ -126,11 +126,11 @@ extension ControlAPI {
         switch call.sandbox.vendor(index).perform(drill, at: issuer, with: pair, in: call.sandbox) {
         case .done(let keys): return .json(json(keys, of: call.emulator.vendors[index]))
         case .needsPair: return nil
-        case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) has gone.")
+        case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) no longer exists.")
         }
     }
 
-    private static func json(_ keys: RemoteKeys, of vendor: any LoadedVendor) -> JSON {
+    private static func json(_ keys: RemoteKeys, of vendor: any AnyLoadedVendor) -> JSON {
         [
             "vendor": .string(vendor.identity.id), "issuer": .string(keys.issuer), "url": .string(keys.url),
             "kids": .array(keys.keys.map { JSON($0.id) }), "fetches": JSON(keys.fetchCount),
@@ -140,7 +140,7 @@ extension ControlAPI {
         ]
     }
 
-    private static func json(_ keys: IssuerKeys, of vendor: any LoadedVendor) -> JSON {
+    private static func json(_ keys: IssuerKeys, of vendor: any AnyLoadedVendor) -> JSON {
         let published = keys.published.map { entry -> JSON in
             [
                 "kid": JSON(entry.key.id), "role": .string(entry.role.rawValue),

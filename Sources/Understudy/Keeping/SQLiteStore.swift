@@ -13,7 +13,7 @@ import Synchronization
 /// What is committed survives the end of the process and a power cut: SQLite has each commit on the disk before it
 /// returns.
 package final class SQLiteStore: StateStore {
-    /// “Undy”: tells our databases from those of other programs.
+    /// “Undy”: marks Understudy's databases.
     private static let applicationID = 0x556E_6479
 
     /// What brings a database of each version to the next one, from an empty database on.
@@ -58,7 +58,7 @@ package final class SQLiteStore: StateStore {
         do {
             if !Files.exists(path) { try Files.putFirst([], at: path, mode: 0o600) }
         } catch {
-            throw StoreProblem("\(path) cannot be made: \(error)")
+            throw StoreProblem("\(path) cannot be created: \(error)")
         }
         self.path = FileSystem.realPath(path) ?? path
         do {
@@ -149,9 +149,10 @@ package final class SQLiteStore: StateStore {
             try sqlite.run("SELECT name, created_at, used_at, expires_at FROM sandboxes ORDER BY name", []) { row in
                 list.append(
                     StoredSandbox(
-                        name: row.text(0), owner: nil, created: Moment(unixSeconds: row.real(1) ?? 0),
-                        used: Moment(unixSeconds: row.real(2) ?? 0),
-                        expires: row.real(3).map(Moment.init(unixSeconds:))))
+                        name: row.text(0), owner: nil,
+                        times: StoreTimes(
+                            created: Moment(unixSeconds: row.real(1) ?? 0), used: Moment(unixSeconds: row.real(2) ?? 0),
+                            expires: row.real(3).map(Moment.init(unixSeconds:)))))
             }
             return list
         }
@@ -174,12 +175,12 @@ package final class SQLiteStore: StateStore {
         }
     }
 
-    /// Writes a file that somebody removed anew, with all that it held.
+    /// Restores a file that somebody removed, with everything it held.
     private func restoreFile(_ sqlite: inout SQLite) throws {
         let (found, known) = (Files.number(of: path), file.withLock(\.self))
         if found == known { return }
         guard found == nil else {
-            throw StoreProblem("\(place) was replaced while it was in use; remove what lies there now")
+            throw StoreProblem("\(place) was replaced while it was in use; remove the file that is there now")
         }
         try Files.putFirst([], at: path, mode: 0o600)
         try sqlite.run("VACUUM INTO ?", [.text(path)])
@@ -200,19 +201,17 @@ package final class SQLiteStore: StateStore {
 
     private static func write(_ change: StoreChange, _ sqlite: SQLite) throws(SQLite.Failure) {
         let (rows, name) = (change.rows, SQLite.Value.text(change.claim.sandbox))
-        let facts: [SQLite.Value] = [
-            name, .real(change.created.unixSeconds), .real(change.used.unixSeconds),
-            change.expires.map { .real($0.unixSeconds) } ?? .null,
-        ]
-        if rows.isEmpty {
+        if let times = change.times {
+            let facts: [SQLite.Value] = [
+                name, .real(times.created.unixSeconds), .real(times.used.unixSeconds),
+                times.expires.map { .real($0.unixSeconds) } ?? .null,
+            ]
+            let insertion = "INSERT INTO sandboxes(name, created_at, used_at, expires_at) VALUES (?1, ?2, ?3, ?4)"
+            let update = "SET created_at = ?2, used_at = ?3, expires_at = ?4"
             try sqlite.run(
-                "UPDATE sandboxes SET created_at = ?2, used_at = ?3, expires_at = ?4 WHERE name = ?1", facts)
-        } else {
-            try sqlite.run(
-                """
-                INSERT INTO sandboxes(name, created_at, used_at, expires_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT(name)
-                DO UPDATE SET created_at = ?2, used_at = ?3, expires_at = ?4
-                """, facts)
+                rows.isEmpty
+                    ? "UPDATE sandboxes \(update) WHERE name = ?1"
+                    : "\(insertion) ON CONFLICT(name) DO UPDATE \(update)", facts)
         }
         if rows.isAnew { try sqlite.run("DELETE FROM records WHERE sandbox = ?", [name]) }
         for part in rows.emptied {
@@ -277,7 +276,7 @@ package final class SQLiteStore: StateStore {
     package func join(_ member: any StoreMember) {
         // SQLite's own check reads the whole file, which nobody should have to wait for.
         OperatingSystem.startThread { [weak self, place, path] in
-            // Nor should the start have to share the processor with it.
+            // Nor should it compete with the start for the processor.
             usleep(500_000)
             let number = Files.number(of: path)
             var found = "ok"
@@ -294,7 +293,7 @@ package final class SQLiteStore: StateStore {
             }
             member.told(
                 StoreProblem(
-                    "\(place) is damaged (\(found)); what can be read is served: take it out with understudy state export"
+                    "\(place) is damaged (\(found)); what can be read is served: save it with understudy state export"
                 ))
         }
     }

@@ -21,14 +21,14 @@ extension StateKeeper {
             throw .lapsed
         }
         sandbox.takeChanges()
-        // The next numbers of entries are reserved, and what is not as it was written is written anew.
+        // The next numbers of entries are reserved, and whatever differs from its stored form is rewritten.
         if place.content.withLock({ !$0.ledger.isEmpty }) {
             sandbox.returnChanges()
             changed(sandbox)
         }
     }
 
-    /// Makes a fresh sandbox this server's, and brings it to what its rows hold.
+    /// Claims a fresh sandbox for this server, and restores it from its rows.
     private func claim(_ sandbox: Sandbox) throws(SandboxUnavailable) -> Place.Content {
         do {
             if let problem = deleteRemoved(sandbox.name) { throw problem }
@@ -38,9 +38,9 @@ extension StateKeeper {
                 claiming = try store.claim(sandbox.name)
             }
             switch claiming {
-            case .claimed(let claim, let rows, let expires, let wasHeld):
+            case .claimed(let claim, let rows, _, let wasHeld):
                 var content = Place.Content(
-                    claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), expires: expires, sandbox: sandbox)
+                    claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), sandbox: sandbox)
                 read(rows, into: sandbox, &content)
                 return content
             case .held(let owner):
@@ -88,14 +88,14 @@ extension StateKeeper {
         for part in parts { audience.logger?.warning("Set aside: \(part)") }
     }
 
-    /// Drops a sandbox that is another server's by now: at once it answers nobody any more.
+    /// Drops a sandbox that another server owns by now: it stops answering at once.
     func abandon(_ sandbox: Sandbox) {
         sandbox.lose()
         if let place = place(of: sandbox) {
             state.withLock { if $0.places[sandbox.name] === place { $0.places[sandbox.name] = nil } }
         }
         let audience = audience.withLock(\.self)
-        audience?.logger?.notice("Another replica has taken the sandbox \(sandbox.name) over.")
+        audience?.logger?.notice("Another replica has taken over the sandbox \(sandbox.name).")
         // Whoever opens or hands over a sandbox of this place may wait for what called this.
         queue.async { audience?.directory.abandon(sandbox) }
     }
@@ -115,7 +115,7 @@ extension StateKeeper: StoreMember {
         lapses.add(1, ordering: .acquiringAndReleasing)
         counts.withLock { $0.lapses += 1 }
         audience.withLock { $0?.logger }?.warning(
-            "The replica \(store.replica ?? "") could not show for a second that it is alive, and looks which sandboxes are still its own."
+            "The replica \(store.replica ?? "") could not renew its lease for a second, and checks which sandboxes are still its own."
         )
         for place in state.withLock({ Array($0.places.values) }) {
             let (claim, sandbox) = place.content.withLock { ($0.claim, $0.sandbox) }

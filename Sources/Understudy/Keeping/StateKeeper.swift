@@ -4,11 +4,11 @@ package import JSON
 import Logging
 import Synchronization
 
-/// Keeps what requests change in sandboxes in a store: at most a quarter of a second after a change, and at the end.
+/// Keeps what requests change in sandboxes in a store: a fraction of a second after a change, and at the end.
 ///
-/// A sandbox is read when it is first named. Writing happens on a thread of its own and takes a sandbox's locks only for
-/// as long as it takes to get hold of what has changed. What cannot be written stays in memory and is tried again every
-/// second, and `health` says why.
+/// A sandbox is read when it is first named. Writing happens on a separate thread and holds a sandbox's locks only
+/// while it collects what has changed. What cannot be written stays in memory and is retried every second, and `health`
+/// says why.
 package final class StateKeeper: SandboxKeeper {
     /// What is known of an opened sandbox's rows.
     final class Place: Sendable {
@@ -20,7 +20,8 @@ package final class StateKeeper: SandboxKeeper {
             /// What has changed and could not be written yet.
             var unwritten = StateRows()
             var setAside: [JSON] = []
-            var expires: Moment?
+            /// What the store has; `nil` until something was written.
+            var times: StoreTimes?
             weak var sandbox: Sandbox?
         }
 
@@ -61,7 +62,7 @@ package final class StateKeeper: SandboxKeeper {
         var lapses = 0
     }
 
-    /// Where problems are told.
+    /// Where problems are reported.
     struct Audience: Sendable {
         let setAside: SetAsideParts
         let reloads: Reloads
@@ -98,7 +99,7 @@ package final class StateKeeper: SandboxKeeper {
     /// How much was read and written so far.
     var total: Counts { counts.withLock(\.self) }
 
-    /// From now on, keeps the sandboxes of that directory, and tells what could not be read or written.
+    /// From now on, keeps the sandboxes of that directory, and reports what could not be read or written.
     func serve(
         _ directory: SandboxDirectory, _ setAside: SetAsideParts, _ reloads: Reloads,
         secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
@@ -108,7 +109,7 @@ package final class StateKeeper: SandboxKeeper {
                 setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
         }
         tellHealth()
-        if let replica = store.replica { reloads.tell(replica: replica) }
+        if let replica = store.replica { reloads.note(replica: replica) }
         store.join(self)
         queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
@@ -122,16 +123,15 @@ package final class StateKeeper: SandboxKeeper {
 
     // MARK: - Writing
 
-    private static let delay = DispatchTimeInterval.milliseconds(200)
     private static let pause = DispatchTimeInterval.seconds(1)
 
-    /// Has the sandbox written soon.
+    /// Schedules the sandbox to be written soon.
     package func changed(_ sandbox: Sandbox) {
         state.withLock { $0.pending.append(sandbox) }
-        schedule(after: Self.delay)
+        schedule(after: store.delay)
     }
 
-    /// Has what is pending written then, unless that is to happen anyway.
+    /// Schedules the writing of what is pending, unless it is due anyway.
     private func schedule(after delay: DispatchTimeInterval) {
         let isFirst = state.withLock { state in
             defer { state.isScheduled = true }
@@ -145,7 +145,7 @@ package final class StateKeeper: SandboxKeeper {
                 state.isScheduled = false
                 return !state.pending.isEmpty || !state.removed.isEmpty
             }
-            if hasMore { schedule(after: isAllSaved ? Self.delay : Self.pause) }
+            if hasMore { schedule(after: isAllSaved ? store.delay : Self.pause) }
         }
     }
 
@@ -192,7 +192,7 @@ package final class StateKeeper: SandboxKeeper {
                 if let place, let change = change(of: sandbox, at: place) {
                     changes.append((sandbox, place, change))
                 } else {
-                    // Removed meanwhile, or as it is in the store.
+                    // Removed meanwhile, or identical to what the store has.
                     place?.turn.signal()
                     saved.append(sandbox)
                 }
@@ -208,12 +208,15 @@ package final class StateKeeper: SandboxKeeper {
                 content.unwritten.append(sandbox.takeRows(&content.ledger, setAside: content.setAside))
             }
             guard !content.unwritten.isEmpty else { return nil }
-            let used = sandbox.lastUsed
-            content.expires = sandbox.timeToLive.map { used + $0 }
+            let times = Self.times(of: sandbox)
             return StoreChange(
-                claim: content.claim, rows: content.unwritten, created: sandbox.created, used: used,
-                expires: content.expires)
+                claim: content.claim, rows: content.unwritten, times: times.isNear(content.times) ? nil : times)
         }
+    }
+
+    private static func times(of sandbox: Sandbox) -> StoreTimes {
+        let used = sandbox.lastUsed
+        return StoreTimes(created: sandbox.created, used: used, expires: sandbox.timeToLive.map { used + $0 })
     }
 
     private func write(_ changes: [(sandbox: Sandbox, place: Place, change: StoreChange)]) -> [Sandbox] {
@@ -232,8 +235,11 @@ package final class StateKeeper: SandboxKeeper {
             counts.written += changes.count
             counts.bytes += bytes
         }
-        for (sandbox, place, _) in changes {
-            place.content.withLock { $0.unwritten = StateRows() }
+        for (sandbox, place, change) in changes {
+            place.content.withLock { content in
+                content.unwritten = StateRows()
+                content.times = change.times ?? content.times
+            }
             if lost.contains(sandbox.name) { abandon(sandbox) }
         }
         return changes.map(\.sandbox)
@@ -244,7 +250,7 @@ package final class StateKeeper: SandboxKeeper {
     /// Writes what has changed in these sandboxes, and releases them.
     package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
         let saved = save(sandboxes)
-        // Of what has not changed, the moment of its last use still has.
+        // Even of an unchanged sandbox, the time of its last use has changed.
         used(saved.filter { $0.timeToLive != nil })
         let claims = saved.compactMap { place(of: $0)?.content.withLock(\.claim) }
         do {
@@ -261,12 +267,10 @@ package final class StateKeeper: SandboxKeeper {
     package func used(_ sandboxes: [Sandbox]) {
         let changes = sandboxes.compactMap { sandbox in
             place(of: sandbox)?.content.withLock { content -> StoreChange? in
-                let (used, known) = (sandbox.lastUsed, content.expires)
-                content.expires = sandbox.timeToLive.map { used + $0 }
-                guard !content.ledger.isEmpty, content.expires != known else { return nil }
-                return StoreChange(
-                    claim: content.claim, rows: StateRows(), created: sandbox.created, used: used,
-                    expires: content.expires)
+                let times = Self.times(of: sandbox)
+                guard !content.ledger.isEmpty, content.times != times else { return nil }
+                content.times = times
+                return StoreChange(claim: content.claim, rows: StateRows(), times: times)
             }
         }
         // Tried again in a few seconds.
@@ -282,7 +286,7 @@ package final class StateKeeper: SandboxKeeper {
         queue.asyncAfter(deadline: .now() + Self.tidyInterval) { [weak self] in self?.tidy() }
     }
 
-    /// Deletes a sandbox from the store, by and by if that does not succeed now.
+    /// Deletes a sandbox from the store, or later if that fails now.
     package func forget(_ name: String) -> Bool {
         guard let place = state.withLock({ $0.places.removeValue(forKey: name) }) else { return false }
         place.turn.wait()
@@ -322,18 +326,18 @@ package final class StateKeeper: SandboxKeeper {
         directory.handOver(directory.all)
     }
 
-    /// Lets go of the store.
+    /// Releases the store.
     package func leave() { store.leave() }
 
     /// Why others may count this server as gone; `nil` when they do not.
     var lapse: StoreProblem? {
         if store.isAlive { return nil }
-        return state.withLock { $0.lapse } ?? StoreProblem("the server cannot show that it is alive")
+        return state.withLock { $0.lapse } ?? StoreProblem("the server cannot renew its lease")
     }
 
-    // MARK: - Telling
+    // MARK: - Reporting
 
-    /// Tells when writing begins to fail, fails otherwise, or succeeds again.
+    /// Reports when writing begins to fail, fails differently, or succeeds again.
     func settle(_ problem: StoreProblem?) {
         let isNews = state.withLock { state in
             defer { state.problem = problem }
@@ -343,7 +347,7 @@ package final class StateKeeper: SandboxKeeper {
         tellHealth()
         let logger = audience.withLock { $0?.logger }
         if let problem {
-            logger?.error("\(problem). What is not written stays in memory, and is tried again every second.")
+            logger?.error("\(problem). What is not written stays in memory, and is retried every second.")
         } else {
             logger?.notice("All sandboxes are written to \(store.place) again.")
         }
@@ -351,7 +355,7 @@ package final class StateKeeper: SandboxKeeper {
 
     func tellHealth() {
         let problem = state.withLock { $0.lapse ?? $0.problem }
-        audience.withLock(\.self)?.reloads.tell(
+        audience.withLock(\.self)?.reloads.note(
             state: ["store": .string(store.place), "problem": JSON(problem?.description)])
     }
 }

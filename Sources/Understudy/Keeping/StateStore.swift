@@ -1,3 +1,4 @@
+package import Dispatch
 package import Emulation
 
 #if canImport(Darwin)
@@ -17,20 +18,23 @@ package protocol StateStore: AnyObject, Sendable {
     /// Eight hexadecimal digits, drawn when the store was made: all servers of the store belong to one start.
     var start: String { get }
 
-    /// This server's name among those that share the store; `nil` when it has the store for itself.
+    /// This server's name among those that share the store; `nil` when it has the store to itself.
     var replica: String? { get }
+
+    /// How long changes gather before they are written: whatever changes twice meanwhile is written once.
+    var delay: DispatchTimeInterval { get }
 
     /// Whether all sandboxes that this server has claimed are certainly still its own. Never waits.
     var isAlive: Bool { get }
 
     /// Makes a sandbox this server's, unless it belongs to another one that is alive, and reads it.
     ///
-    /// One that belongs to another server is wished for: that server is told, and the caller tries again.
+    /// A sandbox of another server is wished for: that server is notified, and the caller tries again.
     func claim(_ sandbox: String) throws(StoreProblem) -> StoreClaiming
 
     /// Writes what changed in many sandboxes in one transaction, or nothing of it.
     ///
-    /// - Returns: the sandboxes that are another server's by now; of them nothing was written.
+    /// - Returns: the sandboxes that another server owns by now; nothing of them was written.
     func write(_ changes: [StoreChange]) throws(StoreProblem) -> Set<String>
 
     /// Gives sandboxes up, so that any server may claim them. One that has no rows is forgotten.
@@ -41,7 +45,7 @@ package protocol StateStore: AnyObject, Sendable {
     /// - Returns: whether it was still this server's, and had rows.
     func delete(_ claim: StoreClaim) throws(StoreProblem) -> Bool
 
-    /// Forgets the sandboxes that may be forgotten at that moment and are no server's.
+    /// Forgets the sandboxes that may be forgotten at that moment and belong to no server.
     ///
     /// - Parameter names: those that this server has.
     func deleteExpired(at moment: Moment, sparing names: Set<String>) throws(StoreProblem)
@@ -52,16 +56,18 @@ package protocol StateStore: AnyObject, Sendable {
     /// All sandboxes that have rows or an owner that is alive, by name.
     func list() throws(StoreProblem) -> [StoredSandbox]
 
-    /// Takes part from now on: shows that this server is alive, and tells the member what others wish.
+    /// Joins the servers of the store: shows from now on that this server is alive, and passes on to the member what
+    /// others wish for.
     func join(_ member: any StoreMember)
 
-    /// Takes part no longer: whatever this server has not released may be claimed at once.
+    /// Leaves them: whatever this server has not released may be claimed at once.
     func leave()
 }
 
 extension StateStore {
-    /// A server alone has no others to tell.
+    /// By default, a server has the store to itself.
     package var replica: String? { nil }
+    package var delay: DispatchTimeInterval { .milliseconds(200) }
     package var isAlive: Bool { true }
     package func join(_ member: any StoreMember) {}
     package func leave() {}
@@ -72,11 +78,11 @@ package protocol StoreMember: AnyObject, Sendable {
     /// Other servers wish for these sandboxes of this server.
     func wanted(_ sandboxes: [String])
 
-    /// The server could not show for a while that it is alive, and now can: these sandboxes are still its own, each in
-    /// that epoch, and all others are not. ``StateStore/isAlive`` holds once the function has returned.
+    /// The server's lease had lapsed, and is renewed: these sandboxes are still its own, each in that epoch, and all
+    /// others are not. ``StateStore/isAlive`` holds once the function has returned.
     func regained(_ held: [String: Int])
 
-    /// Why the server cannot show that it is alive; `nil` once it can again.
+    /// Why the server cannot renew its lease; `nil` once it can again.
     func told(_ problem: StoreProblem?)
 }
 
@@ -99,23 +105,35 @@ package enum StoreClaiming: Sendable {
 package struct StoreChange: Sendable {
     let claim: StoreClaim
     let rows: StateRows
-    let created: Moment
-    /// When it was last used.
-    let used: Moment
-    /// When it may be forgotten; `nil` for never.
-    let expires: Moment?
+    /// `nil` while the store knows them well enough.
+    let times: StoreTimes?
 }
 
 package struct StoredSandbox: Sendable {
     let name: String
     /// The server that it belongs to; `nil` for none that is alive.
     let owner: String?
-    let created: Moment
-    let used: Moment
-    let expires: Moment?
+    let times: StoreTimes
 }
 
-/// Why a store did not do what it should.
+package struct StoreTimes: Sendable, Equatable {
+    let created: Moment
+    /// When it was last used.
+    let used: Moment
+    /// When it may be forgotten; `nil` for never.
+    let expires: Moment?
+
+    /// Whether a store that has those times can do without these: with a sandbox in use, they change with every call.
+    func isNear(_ known: StoreTimes?) -> Bool {
+        func isNear(_ one: Moment?, _ other: Moment?) -> Bool {
+            guard let one, let other else { return one == other }
+            return abs(one.unixSeconds - other.unixSeconds) < 5
+        }
+        return created == known?.created && isNear(used, known?.used) && isNear(expires, known?.expires)
+    }
+}
+
+/// Why a store failed.
 package struct StoreProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// One sentence without a full stop, and without any secret.
     package let description: String

@@ -33,7 +33,7 @@ package struct EditorSchema: Sendable {
     ///
     /// - Throws: the problem with a schema of the fixtures.
     package static func all(
-        of vendor: any LoadedVendor, in fixtures: FixtureStore
+        of vendor: any AnyLoadedVendor, in fixtures: FixtureStore
     ) throws(FixtureProblem) -> [EditorSchema] {
         let (id, title) = (vendor.identity.id, vendor.identity.title)
         let folder = "\(id)/schemas"
@@ -48,6 +48,11 @@ package struct EditorSchema: Sendable {
                 path: "\(folder)/scenario\(FixtureStore.schemaSuffix)", title: "Scenario of \(title)",
                 ScenarioSchema(vendor).schema),
         ]
+        let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
+        if !vendor.identity.accountLists.isEmpty {
+            schemas.append(
+                try added(to: vendor.identity, try fixtures.file(accounts), at: "\(folder)/added-accounts"))
+        }
         for name in fixtures.names(in: folder) where name.hasSuffix(FixtureStore.schemaSuffix) {
             let path = "\(folder)/\(name)"
             // A refreshed folder may lie above the installed one.
@@ -57,7 +62,23 @@ package struct EditorSchema: Sendable {
         return schemas.sorted { $0.path < $1.path }
     }
 
-    /// The schema with its references turned to definitions of its own, and those definitions.
+    /// The schema of the files in `accounts/`: the lists of `accounts.yaml` that they may have, none required.
+    private static func added(
+        to identity: VendorIdentity, _ accounts: FixtureStore.File, at path: String
+    ) throws(FixtureProblem) -> EditorSchema {
+        guard var schema = (try? JSON.parse(accounts.bytes))?.object else {
+            // Why it is none hardly matters: the file is of the program.
+            throw FixtureProblem(file: accounts.path, message: "is not a JSON object")
+        }
+        let lists = (schema["properties"]?.object ?? [:]).filter { identity.accountLists.contains($0.name) }
+        for name in ["$schema", "title", "required"] { schema[name] = nil }
+        schema["description"] = .string("Records that are added to those of accounts.yaml.")
+        schema["properties"] = .object(JSONObject(lists.map { ($0.name, $0.value) }))
+        return EditorSchema(
+            path: path + FixtureStore.schemaSuffix, title: "Added accounts of \(identity.title)", .object(schema))
+    }
+
+    /// The schema with its references rewritten to definitions of its own, and those definitions.
     private static func withDefinitions(_ schema: JSON) -> (JSON, JSONObject) {
         var (definitions, open): (JSONObject, [String]) = ([:], [])
         let whole = localized(schema, &open)
@@ -98,7 +119,7 @@ extension EditorSchema {
     ///
     /// - Parameters:
     ///   - options: the options with a single text or number, each with what it is for.
-    ///   - vendors: whose profiles and switches there are.
+    ///   - vendors: the vendors whose profiles and switches it lists.
     package static func configuration(
         options: [(name: String, about: String)], vendors: [VendorLoader] = Catalog.vendors
     ) -> EditorSchema {
@@ -107,12 +128,12 @@ extension EditorSchema {
         var members = JSONObject(
             options.map { ($0.name, ["description": .string($0.about), "type": ["string", "number", "boolean"]]) })
         members["profile"] = Schema.either(
-            "How the vendors behave: one word for all, or one a vendor.", profile,
+            "How the vendors behave: one word for all, or one per vendor.", profile,
             Schema.content("By vendor.", JSONObject(vendors.map { ($0.identity.id, profile) })))
         let switches = vendors.flatMap { vendor in
             vendor.switchDeclarations.map { ("\(vendor.identity.id).\($0.name)", $0.configured) }
         }
-        members["switches"] = Schema.content("Single behaviours, which go before the profile.", JSONObject(switches))
+        members["switches"] = Schema.content("Single behaviours, which override the profile.", JSONObject(switches))
         return EditorSchema(
             path: "schemas/configuration\(FixtureStore.schemaSuffix)", title: "Configuration",
             Schema.content("The options of understudy serve.", members))

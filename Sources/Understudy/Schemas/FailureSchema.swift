@@ -3,9 +3,9 @@ import JSON
 
 /// The schemas of a vendor's `failures.yaml` and `failures/*.yaml`, with its failures, switches and routes by name.
 struct FailureSchema {
-    private let vendor: any LoadedVendor
+    private let vendor: any AnyLoadedVendor
 
-    init(_ vendor: any LoadedVendor) {
+    init(_ vendor: any AnyLoadedVendor) {
         self.vendor = vendor
     }
 
@@ -50,11 +50,11 @@ struct FailureSchema {
         let members: JSONObject = [
             "about": Schema.string("When it occurs."), "status": Self.status, "headers": Self.headers,
             "parameters": Schema.object(
-                "What {{NAME}} in texts stands for, unless an answer or a scenario says other values."),
+                "What {{NAME}} in texts stands for, unless an answer or a scenario sets other values."),
             "body": Schema.any("The content as JSON."),
-            "text": Schema.string("The content as it is, instead of a body."),
+            "text": Schema.string("The content as plain text, instead of a body."),
             "variants": Schema.list(
-                "How it looks in special situations; the first one that fits decides.", of: variant),
+                "How it looks in special situations; the first match decides.", of: variant),
             "evidence": Schema.word("Where it is known from.", Evidence.allCases.map(\.rawValue)),
             "source": Schema.string("The source in words."),
         ]
@@ -66,7 +66,7 @@ struct FailureSchema {
         let members: JSONObject = [
             "when": condition, "status": Self.status, "headers": Self.headers,
             "body": Schema.any("The content as JSON."),
-            "text": Schema.string("The content as it is, instead of a body."),
+            "text": Schema.string("The content as plain text, instead of a body."),
         ]
         var schema = Self.oneContent(Schema.content("A special situation.", required: ["when"], members)).object ?? [:]
         schema["anyOf"] = [["required": ["body"]], ["required": ["text"]], ["required": ["headers"]]]
@@ -84,7 +84,7 @@ struct FailureSchema {
     private var conditionMembers: JSON {
         var members: JSONObject = [
             "route": Schema.list(
-                "Routes, one of which it is.", of: ["enum": .array(vendor.routes.map { .string($0.id) })])
+                "Routes, one of which must match.", of: ["enum": .array(vendor.routes.map { .string($0.id) })])
         ]
         for declaration in vendor.switchDeclarations { members.append(declaration.name, declaration.schema) }
         return Schema.content("What must hold: values of switches, and routes.", members)
@@ -105,15 +105,15 @@ extension SwitchDeclaration {
 
 /// The schema of a vendor's `scenarios/*.yaml`, with its routes, failures and actions by name.
 struct ScenarioSchema {
-    private let vendor: any LoadedVendor
+    private let vendor: any AnyLoadedVendor
 
-    init(_ vendor: any LoadedVendor) {
+    init(_ vendor: any AnyLoadedVendor) {
         self.vendor = vendor
     }
 
     var schema: JSON {
         var states =
-            Schema.map("The states by name, the first one first; each has its rules in order.", of: rules).object ?? [:]
+            Schema.map("The states by name, the initial one first, each with its rules.", of: rules).object ?? [:]
         states["minProperties"] = 1
         return Schema.content(
             "A state machine over the calls to one vendor.", required: ["scenario", "about", "vendor", "states"],
@@ -127,15 +127,15 @@ struct ScenarioSchema {
             ])
     }
 
-    private var rules: JSON { Schema.list("The first rule that fits decides.", of: rule) }
+    private var rules: JSON { Schema.list("The first matching rule decides.", of: rule) }
 
     private var rule: JSON {
         let members: JSONObject = [
-            "on": route, "when": condition, "go": Schema.string("The state that comes next; left out to stay."),
+            "on": route, "when": condition, "go": Schema.string("The next state; left out to stay."),
             "call": Schema.integer("Only the matching call of that number since the state began.", from: 1, to: .max),
-            "every": Schema.integer("Only one matching call in so many.", from: 1, to: .max),
+            "every": Schema.integer("Only every nth matching call.", from: 1, to: .max),
             "probability": Schema.number("Each matching call with that probability.", from: 0, to: 1),
-            "seed": Schema.integer("What the probability is drawn from.", from: 0, to: .max),
+            "seed": Schema.integer("The seed of the random draws.", from: 0, to: .max),
         ]
         let order = ControlDocument.members("FaultOrder")
         var effect = JSONObject(["fail", "parameters", "respond", "do", "fault"].map { ($0, order[$0] ?? .null) })
@@ -163,7 +163,7 @@ struct ScenarioSchema {
             "anyOf": [["enum": .array(vendor.routes.map { .string($0.id) })], ["type": "string", "pattern": "[*]"]]
         ]
         return Schema.either(
-            "A route, with * all that fit, or a list of such.", one, ["type": "array", "items": one, "minItems": 1])
+            "A route, a pattern with *, or a list of these.", one, ["type": "array", "items": one, "minItems": 1])
     }
 
     private var condition: JSON {
@@ -195,7 +195,7 @@ struct ScenarioSchema {
         var mapping = Schema.content("One action with its members.", JSONObject(entries)).object ?? [:]
         mapping["minProperties"] = 1
         mapping["maxProperties"] = 1
-        let name: [JSON] = bare.isEmpty ? [] : [Schema.word("An action that needs no more said.", bare)]
+        let name: [JSON] = bare.isEmpty ? [] : [Schema.word("An action without members.", bare)]
         return ["description": "What happens behind the app's back.", "anyOf": .array(name + [.object(mapping)])]
     }
 }

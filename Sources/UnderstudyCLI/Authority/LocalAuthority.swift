@@ -48,7 +48,7 @@ struct LocalAuthority {
         }
     }
 
-    /// The authorities that our clients trust: the system's and the local one, if it exists.
+    /// The authorities that Understudy's own clients trust: the system's and the local one, if it exists.
     static func trust(_ sources: OptionSources) throws -> TLSTrust {
         // Without a folder there is no local authority.
         try trust(in: try? folder(nil, sources))

@@ -47,7 +47,7 @@ struct ContractRunCommand: ParsableCommand {
     @Option(help: "A file for the results as JUnit XML.", completion: .file(extensions: ["xml"]))
     var junit: String?
 
-    @Option(help: "The token of the server's control API.")
+    @Option(help: "The token of the server's control API, or @FILE (default: $UNDERSTUDY_CONTROL_TOKEN).")
     var controlToken: String?
 
     @Option(help: "How long to wait for each answer of the server (default: 30s).")
@@ -56,15 +56,15 @@ struct ContractRunCommand: ParsableCommand {
     @Flag(help: "Write JSON.")
     var json = false
 
-    @OptionGroup var world: WorldOptions
+    @OptionGroup var fixtureOptions: FixtureOptions
 
     func run() throws {
-        let sources = try world.sources()
-        let files = try ContractFiles.read(files, else: try world.store(sources))
+        let sources = try fixtureOptions.sources()
+        let files = try ContractFiles.read(files, else: try fixtureOptions.store(sources))
         let given = try ContractVariableOptions.variables(variables, file: variablesFile)
         guard given["base"] == nil else {
             throw Misuse(
-                "the variable base is the URL that is asked; leave it out, and name the server with --against.")
+                "the variable base is the server's URL; leave it out, and name the server with --against.")
         }
         let contractTarget = try contractTarget(sources)
         if let junit { try ReportFile.check(junit) }
@@ -91,11 +91,12 @@ struct ContractRunCommand: ParsableCommand {
                 throw Misuse(
                     "--within and --control-token are for a server; name one with --against, or leave them out.")
             }
-            return .inProcess(try world.emulator())
+            return .inProcess(try fixtureOptions.emulator())
         }
         let limit = try Duration.patience(within ?? "30s")
         let trust = try against.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
-        let token = try sources.text("control-token", flag: controlToken)
+        let token = try sources.controlToken(flag: controlToken)
+        OptionSources.warning(ofControlToken: controlToken).map(Output.complaint)
         return try .server(against, ServerAccess(trust: trust, limit: limit), controlToken: token)
     }
 }

@@ -116,7 +116,7 @@ struct ContractTarget: Sendable {
 
     /// The journal's explanation of the last exchange, which is the failed one.
     private func explanation(_ root: String) async -> String? {
-        // Without a journal the difference must do.
+        // Without a journal, the difference has to do.
         guard let answer = try? await send(ContractRequest(method: .get, url: root + "/_understudy/journal")),
             let entry = (try? JSON.parse(answer.body))?["entries"]?.array?.last
         else { return nil }

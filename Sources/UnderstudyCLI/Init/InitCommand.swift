@@ -159,7 +159,7 @@ struct StarterFolder {
         }
         for (path, bytes) in files {
             try Misuse.writing(path, Self.ending) {
-                // `link` fails where a file has come into being in the meantime.
+                // `link` fails if the file has been created in the meantime.
                 try Files.put(bytes, at: path) { new, final in link(new, final) == 0 ? unlink(new) : -1 }
             }
             made.append(Made(path: path, isFolder: false))

@@ -7,10 +7,10 @@ struct Starter {
     typealias File = (path: String, bytes: [UInt8])
 
     private let store: FixtureStore
-    private let vendors: [any LoadedVendor]
+    private let vendors: [any AnyLoadedVendor]
     /// The vendors whose schemas are written.
-    private let described: [any LoadedVendor]
-    /// Vendors that were not named, if none was.
+    private let described: [any AnyLoadedVendor]
+    /// Other vendors that have samples, if none was named.
     let others: [String]
 
     /// Where the fixtures go.
@@ -22,10 +22,10 @@ struct Starter {
             throw Misuse(
                 "the installed fixtures were not found beside the program; they contain the files to start from.")
         }
-        // Not those in force here: what is written lies over the installed ones.
+        // Not those in force here: the written files override the installed ones.
         let store = FixtureStore(layers: [installed])
         let emulator = try Emulator(fixtures: store)
-        var named: [any LoadedVendor] = []
+        var named: [any AnyLoadedVendor] = []
         for id in ids where !named.contains(where: { $0.identity.id == id }) {
             named.append(emulator.vendors[try emulator.index(of: id)])
         }
@@ -49,7 +49,7 @@ struct Starter {
     }
 
     /// The schemas for all files of these vendors, and for the configuration.
-    static func schemas(of vendors: [any LoadedVendor], in store: FixtureStore) throws -> [EditorSchema] {
+    static func schemas(of vendors: [any AnyLoadedVendor], in store: FixtureStore) throws -> [EditorSchema] {
         var schemas = [configurationSchema]
         for vendor in vendors {
             schemas += try EditorSchema.all(of: vendor, in: store)
@@ -113,7 +113,7 @@ struct Starter {
         }
     }
 
-    /// A file with values in the place of their names; a line whose value is missing goes.
+    /// A file with values in place of their names; a line whose value is missing is dropped.
     ///
     /// The further lines of a value are indented like its first.
     private static func filled(_ bytes: [UInt8], _ values: [String: String]) -> [UInt8] {

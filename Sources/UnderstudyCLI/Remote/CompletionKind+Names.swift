@@ -14,12 +14,12 @@ extension CompletionKind {
     static var defects: CompletionKind { .list(Defect.names) }
     static var profileNames: CompletionKind { .custom { _, _, _ in BehaviourProfile.names } }
     static var profiles: CompletionKind {
-        .told("health") { BehaviourProfile.names + $0.texts("id").map { "\($0)=" } }
+        .fromServer("health") { BehaviourProfile.names + $0.texts("id").map { "\($0)=" } }
     }
 
     /// `VENDOR.NAME=VALUE`; without a value if any is accepted.
     static var switches: CompletionKind {
-        .told("vendors") { answer in
+        .fromServer("vendors") { answer in
             (answer["vendors"]?.array ?? []).flatMap { vendor in
                 (vendor["switches"]?.array ?? []).flatMap { each in
                     let name = "\(vendor["id"]?.string ?? "").\(each["name"]?.string ?? "")="
@@ -35,10 +35,10 @@ extension CompletionKind {
     }
 
     private static func names(_ member: String, in path: String) -> CompletionKind {
-        told(path) { $0.texts(member) }
+        fromServer(path) { $0.texts(member) }
     }
 
-    private static func told(_ path: String, _ values: @escaping @Sendable (JSON) -> [String]) -> CompletionKind {
+    private static func fromServer(_ path: String, _ values: @escaping @Sendable (JSON) -> [String]) -> CompletionKind {
         .custom { words, _, _ in (ask(path, words) ?? askFixtures(path, words)).map(values) ?? [] }
     }
 

@@ -12,8 +12,10 @@ struct ControlClient: ParsableArguments {
         completion: .sandboxes)
     var sandbox: String?
 
-    @Option(help: "The token of the server's control API (default: $UNDERSTUDY_CONTROL_TOKEN).")
+    @Option(help: "The token of the server's control API or @FILE (default: $UNDERSTUDY_CONTROL_TOKEN).")
     var controlToken: String?
+
+    func validate() { OptionSources.warning(ofControlToken: controlToken).map(Output.complaint) }
 
     /// Makes a control call; returns its JSON, `null` when there is no content.
     ///
@@ -26,7 +28,7 @@ struct ControlClient: ParsableArguments {
         let url = "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
         var fields: HTTPFields = [.contentType: "application/json"]
         if let sandbox, let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
-        if let token = try sources.text("control-token", flag: controlToken) {
+        if let token = try sources.controlToken(flag: controlToken) {
             fields[.authorization] = "Bearer \(token)"
         }
         let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
@@ -59,7 +61,7 @@ struct TokenPlace: ParsableArguments {
     var server: String?
 
     @OptionGroup var client: ControlClient
-    @OptionGroup var world: WorldOptions
+    @OptionGroup var fixtureOptions: FixtureOptions
 
     /// The answer of the server; `nil` when none is named.
     func answer(_ path: String, _ body: JSONObject) throws -> JSON? {

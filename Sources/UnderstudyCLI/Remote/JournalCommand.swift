@@ -107,7 +107,8 @@ struct JournalCommand: ParsableCommand {
         let answer = try server.call(.get, path, within: .seconds(60))
         let entries = answer["entries"]?.array ?? []
         for entry in entries {
-            Output.line(json ? entry.text : EntryText(entry: entry, isColoured: Self.isTerminal).line)
+            guard !json else { Output.json(entry, isPretty: false); continue }
+            Output.line(EntryText(entry: entry, isColoured: Self.isTerminal).line)
         }
         return max(after, entries.last?["id"]?.int ?? after)
     }
@@ -128,8 +129,9 @@ struct EntryText {
         let time = (entry["at"]?.string ?? "").dropFirst(11).prefix(8)
         let what = entry["route"]?.string ?? "\(call("method")) \(call("target"))"
         let parts = [
-            String(repeating: " ", count: max(0, 4 - number.count)) + number, String(time),
-            painted("\(text("status")) \(sign)", colour), Self.padded(entry["vendor"]?.string ?? "-", to: 10),
+            String(repeating: " ", count: max(0, 4 - number.count)) + number, Output.printable(String(time)),
+            painted("\(text("status")) \(sign)", colour),
+            Self.padded(Output.printable(entry["vendor"]?.string ?? "-"), to: 10),
             Self.padded(Output.printable(what), to: why.isEmpty ? 0 : 20), painted(Output.printable(why), colour),
         ]
         return parts.filter { !$0.isEmpty }.joined(separator: "  ")

@@ -45,7 +45,7 @@ struct ClockCommand: ParsableCommand {
             ? try server.call(.delete, "clock")
             : change.isEmpty ? try server.call(.get, "clock") : try server.call(.put, "clock", .object(change))
         let kind = clock["frozen"] == true ? "frozen" : clock["machine_time"] == true ? "machine time" : "moved"
-        Output.line("\(clock["now"]?.string ?? "") \(kind)")
+        Output.line("\(Output.printable(clock["now"]?.string ?? "")) \(kind)")
     }
 }
 

@@ -62,7 +62,7 @@ struct Banner {
         Output.line("  curl --cacert \(Output.quoted(authorityPath)) \(url(of: address))/_understudy/health")
     }
 
-    private func showSampleRequest(of vendor: any LoadedVendor) {
+    private func showSampleRequest(of vendor: any AnyLoadedVendor) {
         guard let base else { return }
         // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted with the sandbox's
         // clock, which differs from the machine's if there is a seed.

@@ -130,7 +130,7 @@ struct LineOutput {
 
     let descriptor: Int32
     /// Lost lines that have not been reported yet.
-    private(set) var untold = 0
+    private(set) var unreported = 0
     /// Whether the last write ended within a line.
     private(set) var isTorn = false
 
@@ -143,9 +143,9 @@ struct LineOutput {
         while !rest.isEmpty {
             let piece = Self.piece(of: rest)
             rest = rest[piece.endIndex...]
-            let left = tellOfLost(notice) ? put(piece) : piece
+            let left = reportLost(notice) ? put(piece) : piece
             let count = left.count { $0 == Self.lineFeed }
-            untold += count
+            unreported += count
             lost += count
         }
         return lost
@@ -153,15 +153,15 @@ struct LineOutput {
 
     /// Reports lines dropped after those written last.
     mutating func tell(ofDropped count: Int, _ notice: (Int) -> String) {
-        untold += count
-        _ = tellOfLost(notice)
+        unreported += count
+        _ = reportLost(notice)
     }
 
     /// Returns false when nothing can be written now.
-    private mutating func tellOfLost(_ notice: (Int) -> String) -> Bool {
-        guard untold > 0 else { return true }
-        guard put(Array((notice(untold) + "\n").utf8)[...]).isEmpty else { return false }
-        untold = 0
+    private mutating func reportLost(_ notice: (Int) -> String) -> Bool {
+        guard unreported > 0 else { return true }
+        guard put(Array((notice(unreported) + "\n").utf8)[...]).isEmpty else { return false }
+        unreported = 0
         return true
     }
 
@@ -279,7 +279,7 @@ struct LineLogHandler: LogHandler {
 
     static func notice(_ form: LogForm, ofDropped count: Int) -> String {
         let time = SandboxClock.machine.rfc3339
-        let message = "\(count) line\(count == 1 ? "" : "s") of the log dropped: nobody took them in time"
+        let message = "\(count) line\(count == 1 ? "" : "s") of the log dropped: nobody read them in time"
         return switch form {
         case .json: json(.warning, message, ["dropped": String(count)], time)
         case .text, .off: "\(time) warning \(message)."

@@ -3,7 +3,6 @@ import Dispatch
 import Emulation
 import HTTPEngine
 import Logging
-import Tokens
 import Understudy
 
 #if canImport(Darwin)
@@ -60,7 +59,7 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long everything is still answered once the server is to stop and /_understudy/health/ready refuses (default: 0s, with postgres:// 2s).",
+            "How long a stopping server still answers everything while /_understudy/health/ready refuses (default: 0s, with postgres:// 2s).",
             valueName: "duration"))
     var drain: String?
 
@@ -68,7 +67,7 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var scenarios: ScenarioOptions
 
-    @OptionGroup var world: WorldOptions
+    @OptionGroup var fixtureOptions: FixtureOptions
 
     /// Prepares the process, before it has threads, and begins what needs no option.
     static func prepare() {
@@ -76,14 +75,11 @@ struct ServeCommand: ParsableCommand {
         Signals.blockTermination()
         ProcessMemory.returnLargeBuffers()
         ProcessMemory.reserveLess()
-        OperatingSystem.startThread {
-            _ = Catalog.vendors
-            SigningKey.prepare()
-        }
+        OperatingSystem.startThread { _ = Catalog.vendors }
     }
 
     func run() throws {
-        let sources = try world.sources()
+        let sources = try fixtureOptions.sources()
         if try sources.isSet("until-stdin-closes", flag: untilStdinCloses) { stopAtEndOfInput() }
         let listener = try listener(sources)
         let secure = try secure.choice(host: listener.host, sources)
@@ -91,10 +87,10 @@ struct ServeCommand: ParsableCommand {
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         let lines = Output.stopWaiting { LineLogHandler.notice(log, ofDropped: $0) }
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log, writer: lines) }
-        let fixtures = try world.store(sources)
+        let fixtures = try fixtureOptions.store(sources)
         let logger = log == .off ? nil : Logger(label: "understudy")
         let emulator = try emulator(fixtures, listener, sources, logger, lines)
-        let awaited = try world.awaitedFolder(sources)
+        let awaited = try fixtureOptions.awaitedFolder(sources)
         let watch =
             try sources.isSet("watch", flag: watch)
             ? FixtureWatch(emulator, over: fixtures, awaiting: awaited) : nil
@@ -124,9 +120,7 @@ struct ServeCommand: ParsableCommand {
             authorityPath: secure?.authorityPath, asksForToken: token != nil
         ).show()
         ProcessMemory.releaseCode()
-        if let warning = ControlOptions.warning(
-            listeningAt: (controlServer ?? server).addresses, token: token)
-        {
+        if let warning = control.warning(listeningAt: (controlServer ?? server).addresses, token: token) {
             warn(warning, logger)
         }
         end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination(), drain)
@@ -159,7 +153,7 @@ struct ServeCommand: ParsableCommand {
                 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                 var count = 0
                 repeat {
-                    // The other end may have made the input one that does not block.
+                    // The other end may have made the input non-blocking.
                     poll(&input, 1, -1)
                     count = read(STDIN_FILENO, bytes.baseAddress, bytes.count)
                 } while count > 0 || count < 0 && (errno == EINTR || errno == EAGAIN)
@@ -218,7 +212,7 @@ struct ServeCommand: ParsableCommand {
     ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
         let publicBase = PublicBase(try base(sources))
-        var settings = try world.settings(sources)
+        var settings = try fixtureOptions.settings(sources)
         settings.seed = try sandboxes.seed(sources)
         let token = try control.token(sources)
         let hostNames = try control.hostNames(listeningAt: listener.host, sources)

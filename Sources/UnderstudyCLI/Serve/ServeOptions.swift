@@ -102,7 +102,7 @@ extension LocalAuthority {
 
 /// Who may make control calls: the token that `serve` requires, and the host names it accepts.
 struct ControlOptions: ParsableArguments {
-    @Option(help: "The bearer token that the control API requires (default: none).")
+    @Option(help: "The bearer token that the control API requires, or @FILE (default: none).")
     var controlToken: String?
 
     @Option(
@@ -118,7 +118,7 @@ struct ControlOptions: ParsableArguments {
 
     /// The required token; `nil` for none.
     func token(_ sources: OptionSources) throws -> String? {
-        try sources.text("control-token", flag: controlToken)
+        try sources.controlToken(flag: controlToken)
     }
 
     /// The separate listener for control calls; `nil` when they share that of the vendors.
@@ -140,9 +140,12 @@ struct ControlOptions: ParsableArguments {
         !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
     }
 
-    /// A warning for a server that other machines can reach without a token; otherwise `nil`.
-    static func warning(listeningAt addresses: [BoundAddress], token: String?) -> String? {
-        guard token == nil, let address = addresses.first(where: { !$0.isLoopback }) else { return nil }
+    /// A warning for a server whose token others can read, or that other machines can reach without one; otherwise
+    /// `nil`.
+    func warning(listeningAt addresses: [BoundAddress], token: String?) -> String? {
+        guard token == nil, let address = addresses.first(where: { !$0.isLoopback }) else {
+            return OptionSources.warning(ofControlToken: controlToken)
+        }
         return """
             Anyone who reaches \(address) can control this server and read its journal: it listens beyond loopback \
             without a --control-token.

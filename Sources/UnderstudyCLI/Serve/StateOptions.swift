@@ -48,7 +48,7 @@ struct StateOptions: ParsableArguments {
             if let scheme = place.firstRange(of: "://").map({ place[..<$0.lowerBound] }) {
                 guard ["postgres", "postgresql"].contains(scheme) else {
                     throw Misuse(
-                        "--state \(scheme)://… is no database that is known; expected a file such as understudy.db, or postgres://user@host/database."
+                        "--state \(scheme)://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database."
                     )
                 }
                 return try PostgresStore(place)
@@ -89,7 +89,7 @@ struct StateFiles {
         lock = try target?.checkFolder()
         guard let source, !source.exists, target?.isSame(as: source) != true else { return }
         throw Misuse(
-            "--import \(source.name): there is no such file. On a first start that is right only where --export-on-exit names the same one."
+            "--import \(source.name): there is no such file. On a first start that is fine only if --export-on-exit names the same file."
         )
     }
 
@@ -103,22 +103,22 @@ struct StateFiles {
         }
         let document = try source.read()
         let (count, setAside) = try emulator.restoreState(document, from: source.name)
-        return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + told(setAside, of: source)
+        return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + report(setAside, of: source)
     }
 
     /// The number of parts listed individually.
-    private static let mostTold = 20
+    private static let mostListed = 20
 
-    private func told(_ parts: [SetAsidePart], of source: StateFile) -> [String] {
+    private func report(_ parts: [SetAsidePart], of source: StateFile) -> [String] {
         if parts.isEmpty { return [] }
         let count = "\(parts.count) part\(parts.count == 1 ? "" : "s")"
         let fate =
             target == nil
             ? "Without --export-on-exit nothing is written, and \(source.name) stays as it is."
             : "The next export keeps them as they are, in “set_aside”."
-        let rest = parts.count - Self.mostTold
+        let rest = parts.count - Self.mostListed
         return ["\(count) of it cannot be read and \(parts.count == 1 ? "was" : "were") set aside. \(fate)"]
-            + parts.prefix(Self.mostTold).map { "  \($0)" } + (rest > 0 ? ["  and \(rest) more"] : [])
+            + parts.prefix(Self.mostListed).map { "  \($0)" } + (rest > 0 ? ["  and \(rest) more"] : [])
     }
 
     /// Saves the state, if configured.
@@ -137,7 +137,7 @@ struct StateFiles {
 /// `understudy state`
 struct StateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "state", abstract: "Takes sandboxes out of a database of serve --state, or puts them there.",
+        commandName: "state", abstract: "Exports sandboxes from a database of serve --state, or imports them into it.",
         discussion: "No server may have the database open. Example: understudy state export understudy.db state.json",
         subcommands: [Export.self, Import.self])
 
@@ -186,13 +186,13 @@ struct StateCommand: ParsableCommand {
 
         @OptionGroup var places: Places
 
-        @OptionGroup var world: WorldOptions
+        @OptionGroup var fixtureOptions: FixtureOptions
 
         func run() throws {
             let file = StateFile(places.file)
             guard file.exists else { throw Misuse("there is no file \(file.name).") }
             let document = try file.read()
-            let fixtures = try world.store(try world.sources())
+            let fixtures = try fixtureOptions.store(try fixtureOptions.sources())
             let keeper = StateKeeper(try StateOptions.store(places.database))
             defer { keeper.leave() }
             let emulator = try Emulator(

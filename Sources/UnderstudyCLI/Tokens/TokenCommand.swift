@@ -96,7 +96,7 @@ enum MomentOption {
 /// `understudy token mint`
 struct TokenMintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mint", abstract: "Makes a token, good or wrong in one way.",
+        commandName: "mint", abstract: "Makes a token, valid or with one defect.",
         discussion: """
             Example: understudy token mint rezolve login --defect expired
             Example: understudy token mint rezolve registration --with partner=3 --with partner_entity_id=user-7
@@ -111,7 +111,7 @@ struct TokenMintCommand: ParsableCommand {
     @Argument(help: "The kind of token; without one, the kinds are listed.", completion: .tokenKinds)
     var kind: String?
 
-    @Option(help: "What to make wrong with the token.", completion: .defects)
+    @Option(help: "The token's defect.", completion: .defects)
     var defect: String?
 
     @Option(name: .customLong("with"), help: "A member of the kind, NAME=VALUE, such as expires_in=60.")
@@ -132,8 +132,8 @@ struct TokenMintCommand: ParsableCommand {
     func run() throws {
         guard let kind else { return try listKinds() }
         let order = try order()
-        if let answer = try place.answer("tokens/\(vendor)/\(kind)", order) { return show(answer) }
-        let emulator = try place.world.emulator()
+        if let answer = try place.answer("tokens/\(vendor)/\(kind)", order) { return try show(answer) }
+        let emulator = try place.fixtureOptions.emulator()
         let index = try emulator.index(of: vendor)
         let mounted = emulator.vendors[index]
         guard mounted.tokenKinds.contains(where: { $0.name == kind }) else {
@@ -145,7 +145,7 @@ struct TokenMintCommand: ParsableCommand {
             let minted = try sandbox.vendor(index).mint(
                 MintRequest(kind: kind, members: order), at: try MomentOption.parse(place.at), by: .none,
                 sandbox.identifiers)
-            show(minted.json)
+            try show(minted.json)
         } catch let refusal as MintRefusal {
             throw Misuse(refusal.description)
         }
@@ -163,12 +163,15 @@ struct TokenMintCommand: ParsableCommand {
         return order
     }
 
-    private func show(_ minted: JSON) {
-        if json { Output.json(minted) } else { Output.line(minted["token"]?.string ?? "") }
+    private func show(_ minted: JSON) throws {
+        guard let token = minted["token"]?.string else {
+            throw AnswerIsNo(message: "the answer has no token; is it a server of Understudy that --server names?")
+        }
+        if json { Output.json(minted) } else { Output.line(Output.printable(token)) }
     }
 
     private func listKinds() throws {
-        let emulator = try place.world.emulator()
+        let emulator = try place.fixtureOptions.emulator()
         for kind in emulator.vendors[try emulator.index(of: vendor)].tokenKinds {
             Output.line("\(kind.name): \(kind.about)")
             Output.table(kind.members.map { ["  --with \($0.name)=…", $0.about] })

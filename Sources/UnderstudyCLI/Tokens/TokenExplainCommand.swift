@@ -45,7 +45,7 @@ struct TokenExplainCommand: ParsableCommand {
     }
 
     private func explainOffline(_ text: String, _ context: JSONObject) throws -> [JSON] {
-        let emulator = try place.world.emulator()
+        let emulator = try place.fixtureOptions.emulator()
         let moment = try MomentOption.parse(place.at)
         let indices = try vendor.map { [try emulator.index(of: $0)] } ?? Array(emulator.vendors.indices)
         if let problem = indices.map({ emulator.vendors[$0] }).problem(withFacts: context) {
@@ -75,7 +75,15 @@ struct TokenExplainCommand: ParsableCommand {
             return "\(name): would accept it, as far as a token alone can tell"
         }
         let status = verdict["answer"]?["status"]?.int.map { "\($0) " } ?? ""
-        return "\(name): would answer \(status)(\(failure)): \(Output.printable(verdict["reason"]?.string ?? ""))"
+        return
+            "\(name): \(condition(of: verdict))would answer \(status)(\(failure)): \(Output.printable(verdict["reason"]?.string ?? ""))"
+    }
+
+    /// Says that a refusal is only of what comes after a signature that could not be judged.
+    private func condition(of verdict: JSON) -> String {
+        let before = (verdict["findings"]?.array ?? []).prefix { $0["outcome"] != "failed" }
+        let isOpen = before.contains { $0["check"] == "signature" && $0["outcome"] == "not-judged" }
+        return isOpen ? "cannot say, as the signature was not judged; if it is valid, " : ""
     }
 
     private func show(_ verdict: JSON) {
@@ -85,7 +93,7 @@ struct TokenExplainCommand: ParsableCommand {
         Output.line("\(verdict["vendor"]?.string ?? ""): \(kind)\(account)")
         if let failure = verdict["failure"]?.string {
             let status = verdict["answer"]?["status"]?.int.map(String.init) ?? ""
-            Output.line("would answer \(status) (\(failure)):")
+            Output.line("\(condition(of: verdict))would answer \(status) (\(failure)):")
             Output.line(verdict["answer"]?["body"]?.text ?? "")
         } else {
             Output.line("would accept it, as far as a token alone can tell")

@@ -25,7 +25,8 @@ extension TokenVerifyCommand {
         if json {
             Output.json(verdict.answer)
         } else {
-            Output.line(verdict.summary.map(Output.printable) ?? JSON.object(verdict.result).text)
+            verdict.summary.map { Output.line(Output.printable($0)) }
+                ?? Output.json(.object(verdict.result), isPretty: false)
             FindingTable.show(verdict.findings.map(\.json))
         }
         if !verdict.isUsable { throw AnswerIsNo() }
@@ -54,7 +55,7 @@ extension TokenVerifyCommand {
         guard refused.isEmpty else {
             let taken = CheckerOption.allCases.filter(checker.options.contains).typed
             throw Misuse(
-                "\(refused.joined(separator: ", ")) cannot go with --as \(checker.name): the client has its own rules"
+                "\(refused.joined(separator: ", ")) cannot be combined with --as \(checker.name): the client has its own rules"
                     + (taken.isEmpty ? "." : " and takes \(taken)."))
         }
     }
@@ -153,12 +154,16 @@ extension [CheckerOption] {
 /// The key of `token verify`, from a file in any usual form or from a secret.
 struct KeyInput {
     let keys: [VerificationKey]
+    /// What was left out of a set, each with the reason.
+    let skipped: [Finding]
 
     init(file: String?, secret: String?) throws {
         do {
             switch (file, secret) {
-            case (nil, let secret?): keys = [try VerificationKey.secret(secret)]
-            case (let file?, nil): keys = try Self.keys(of: file)
+            case (nil, let secret?): (keys, skipped) = ([try VerificationKey.secret(secret)], [])
+            case (let file?, nil):
+                let set = try Self.keys(of: file)
+                (keys, skipped) = (set.keys, set.skipped.map(\.finding))
             default: throw Misuse("give one key: --key FILE or --secret TEXT.")
             }
         } catch let error as KeyError {
@@ -169,9 +174,10 @@ struct KeyInput {
     /// A JWK as it is, usable or not.
     static func jwk(_ path: String) throws -> JSON {
         let bytes = try content(of: path)
-        // What is wrong with the text hardly matters: the file is another one than was meant.
+        // What is wrong with the text hardly matters: the wrong file was named.
         guard let value = try? JSON.parse(bytes), value.object != nil, value["keys"] == nil else {
-            throw Misuse("the key file \(path) is not a JWK: a JSON object with the members of one key.")
+            let why = KeyForm.mistake(in: bytes).map { "; " + $0 } ?? ""
+            throw Misuse("the key file \(path) is not a JWK: a JSON object with the members of one key\(why).")
         }
         return value
     }
@@ -191,19 +197,23 @@ struct KeyInput {
         return bytes
     }
 
-    private static func keys(of path: String) throws -> [VerificationKey] {
+    private static func keys(of path: String) throws -> KeySet {
         let bytes = try content(of: path)
         // Anything but JSON is PEM or DER.
-        if let value = try? JSON.parse(bytes) {
-            return value["keys"] == nil
-                ? [try VerificationKey.jwk(value, acceptsPrivate: true)]
-                : try KeySet(jwks: value, acceptsPrivate: true).keys
+        guard let value = try? JSON.parse(bytes) else { return KeySet(keys: try encodedKeys(bytes)) }
+        if let mistake = KeyForm.mistake(in: value) { throw KeyError.unreadable(mistake) }
+        guard value["keys"] != nil else {
+            return KeySet(keys: [try VerificationKey.jwk(value, acceptsPrivate: true)])
         }
-        return try encodedKeys(bytes)
+        let set = try KeySet(jwks: value, acceptsPrivate: true)
+        guard set.keys.isEmpty else { return set }
+        let reasons = set.skipped.map { "\($0.name): \($0.reason)" }
+        throw KeyError.unreadable(
+            reasons.isEmpty ? "its array “keys” is empty" : "no key in it can be used; \(Nearest.list(reasons))")
     }
 
     private static func encodedKeys(_ bytes: [UInt8]) throws -> [VerificationKey] {
-        if bytes.starts(with: "-----".utf8) || bytes.firstRange(of: "-----BEGIN".utf8) != nil {
+        if bytes.firstRange(of: "-----BEGIN".utf8) != nil {
             return try VerificationKey.pem(bytes)
         }
         do {

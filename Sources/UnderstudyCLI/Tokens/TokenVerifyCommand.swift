@@ -47,7 +47,7 @@ struct TokenVerifyCommand: ParsableCommand {
 
     @Option(
         name: .customLong("claim"),
-        help: "A claim with its expected value, NAME=VALUE; the value is JSON, otherwise a string.")
+        help: "A claim with its expected value, NAME=VALUE; the value is JSON, otherwise or with --as a string.")
     var claims: [String] = []
 
     @Option(help: "Seconds of leeway for exp, nbf and iat (default: 0; with --as, the client's own).")
@@ -77,8 +77,8 @@ struct TokenVerifyCommand: ParsableCommand {
         let token = token == "-" ? CompactToken(bytes: try TokenInput.standardInputLine()) : CompactToken(token)
         if let client { return try judge(token, as: client) }
         guard options.given.isEmpty else { throw Misuse("\(options.given.typed): only with --as, which is missing.") }
-        let keys = try KeyInput(file: key, secret: secret).keys
-        let findings = try judgement(of: token, by: keys).findings
+        let input = try KeyInput(file: key, secret: secret)
+        let findings = input.skipped + (try judgement(of: token, by: input.keys).findings)
         let isValid = !findings.contains { $0.outcome == .failed }
         if json {
             Output.json([
@@ -129,17 +129,19 @@ struct TokenJudgement {
         findings += [.critical(), .keyReferences].compactMap(token.finding)
         let keys = self.keys(named: keys)
         guard let algorithm = token.namedAlgorithm(among: possible) else {
-            findings.append(Finding("signature", .notJudged, note: "No key does the token's algorithm."))
+            findings.append(Finding("signature", .notJudged, note: "No key supports the token's algorithm."))
             return
         }
-        findings.append(signature(by: keys, algorithm))
+        findings += signature(by: keys, algorithm)
     }
 
-    /// The finding of the first key that fits.
-    private func signature(by keys: [VerificationKey], _ algorithm: Algorithm) -> Finding {
-        let candidates = keys.map { token.signature(by: $0, algorithm: algorithm) }
-        return candidates.first { $0.outcome == .passed } ?? candidates.first
-            ?? Finding("signature", .notJudged, note: "No key is left to judge it by.")
+    /// The finding of the first key that fits, and a remark on its strength.
+    private func signature(by keys: [VerificationKey], _ algorithm: Algorithm) -> [Finding] {
+        let candidates = keys.map { ($0, token.signature(by: $0, algorithm: algorithm)) }
+        guard let (key, finding) = candidates.first(where: { $0.1.outcome == .passed }) ?? candidates.first else {
+            return [Finding("signature", .notJudged, note: "No key is left to judge it by.")]
+        }
+        return [finding, key.strengthFinding(for: algorithm)].compactMap(\.self)
     }
 
     /// `key-id`: the header's `kid`, if present, is a string and selects the key.

@@ -42,16 +42,30 @@ final class Bloomreach: Vendor {
 
     static let identity = VendorIdentity(
         id: "bloomreach", title: "Bloomreach",
-        prefixes: ["/track", "/data/v2", "/webxp", "/wxstatic", "/campaigns", "/optimization"],
+        prefixes: ["/track", "/data/v2", "/webxp", "/wxstatic", "/campaigns", "/optimization"] + elsewhere.prefix(3),
         // Leading slashes may repeat (observed: Android's base ends with one); no other path of the vendor has an empty
         // segment (exponea-android-sdk issue #50).
-        pathRules: PathRules(repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false))
+        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false)
 
     /// The longest body of any call except a batch (ours): the vendor's bodies have a few hundred bytes.
     static let bodyLimit = 256 << 10
 
     static let unrouted = UnroutedFailures<BloomreachFailure>(
-        routeNotFound: .unknownRoute, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge)
+        routeNotFound: .unknownRoute, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
+        notOffered: [
+            (
+                elsewhere, .unknownRoute,
+                "belongs to a part of Bloomreach that is not emulated; expected a path that “understudy routes” lists"
+            )
+        ])
+
+    /// What Bloomreach has there instead of nothing. Source: reference pages, the vendor's and others' clients.
+    private static let elsewhere =
+        ["/bulk", "/crm/events", "/email/v2", "/campaigns/banners/show", "/data/v2/workspaces"]
+        + ["catalogs", "analyses", "imports", "customers/anonymize_bulk"].map { "/data/v2/projects/{project}/" + $0 }
+        + ["projects/{project}", "streams/{stream}"].flatMap { place in
+            ["bundle", "script", "managed-tags"].map { "/webxp/\(place)/\($0)" }
+        }
 
     static let actions: [VendorAction<Bloomreach>] = trackingActions + contentActions
 
@@ -99,8 +113,9 @@ extension Bloomreach {
             access: .keys(.campaigns), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackClick),
         Route(
-            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .observed,
-            source: "Python client; reference pages; public key inferred", handler: runBatch),
+            "track.batch", .post(track.project + "/batch"), .post(track.stream + "/batch"), access: .keys(nil),
+            evidence: .documented, source: "reference pages; stream: pages of the Data hub; commands: Python client",
+            handler: runBatch),
         Route(
             "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .observed,
             source: "Python client; reference pages; public key inferred", handler: readSystemTime),
@@ -201,6 +216,9 @@ enum BloomreachCredentialKind: String, Sendable, CaseIterable {
     case customerToken = "customer token"
     /// `Bearer JWT` on the paths of a stream.
     case streamToken = "stream token"
+    /// `Basic base64(STREAM:SECRET)` on the paths of a private stream. The form is ours: that both are needed is
+    /// documented (Data hub pages on permissions of event streams).
+    case secretKey = "secret key"
 }
 
 /// What a route requires of its caller: one row of the permission matrix.

@@ -64,13 +64,20 @@ final class BloomreachStream: Sendable {
     let id: String
     let project: BloomreachProject
     let signingKeys: [BloomreachSigningKey]
-    /// Names of ids that a write without a token may not use.
-    let signedOnlyIDs: [String]
+    /// The secret keys of a private stream, which prove that a server sends; empty for a public stream.
+    let secretKeys: [String]
+    let permissions: BloomreachStreamPermissions
     /// Overrides the switch of the same name.
     let requireJWT: BloomreachSwitches.RequireJWT?
 
     fileprivate init(_ node: FixtureNode, of projects: [BloomreachProject]) throws(FixtureProblem) {
-        let entry = try node.mapping("id", "project", "signing_keys", "signed_only_ids", "require_jwt")
+        let entry = try node.mapping(
+            "id", "project", "signing_keys", "secret_keys", "permissions", "signed_only_ids", "require_jwt")
+        if let old = entry["signed_only_ids"] {
+            let rules = try old.strings().map { "\($0): signed-only" }.joined(separator: ", ")
+            throw old.nameProblem(
+                "signed_only_ids is now permissions; write permissions: { customer_ids: { \(rules) } }")
+        }
         let token = try entry.required("project").string()
         id = try entry.required("id").string()
         guard BloomreachAddress.isWellFormed(id) else {
@@ -82,15 +89,57 @@ final class BloomreachStream: Sendable {
         }
         self.project = project
         signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
-        signedOnlyIDs = try entry["signed_only_ids"]?.strings() ?? []
+        secretKeys = try entry["secret_keys"]?.strings() ?? []
+        if let node = entry["secret_keys"], secretKeys.contains("") { throw node.problem("a secret key is empty") }
+        permissions = try BloomreachStreamPermissions(entry["permissions"])
         requireJWT = try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self)
     }
+
+    var isPrivate: Bool { !secretKeys.isEmpty }
 
     func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
 }
 
+/// What a stream lets in. Source: kinds and rules are documented (Data hub pages on permissions of event streams), as is
+/// that signed-only needs the stream to check tokens; names, and that what no rule names is allowed, are ours.
+struct BloomreachStreamPermissions: Sendable {
+    enum Rule: String, Sendable, CaseIterable { case allow, signedOnly = "signed-only", deny }
+
+    enum Kind: String, Sendable, CaseIterable {
+        case customerIDs = "customer_ids"
+        case eventTypes = "event_types"
+        case customerProperties = "customer_properties"
+
+        var phrase: String {
+            switch self {
+            case .customerIDs: "the customer id"
+            case .eventTypes: "events of type"
+            case .customerProperties: "the property"
+            }
+        }
+    }
+
+    private var rules: [Kind: [(name: String, rule: Rule)]] = [:]
+
+    fileprivate init(_ node: FixtureNode?) throws(FixtureProblem) {
+        guard let entry = try node?.mapping(Kind.allCases.map(\.rawValue)) else { return }
+        for kind in Kind.allCases {
+            for (name, rule) in try entry[kind.rawValue]?.members() ?? [] {
+                rules[kind, default: []].append((name, try rule.choice(of: Rule.self)))
+            }
+        }
+    }
+
+    /// The rule for a name, else that for `*`.
+    func rule(for name: String, _ kind: Kind) -> Rule {
+        let rules = rules[kind] ?? []
+        return (rules.first { $0.name.hasSameBytes(as: name) } ?? rules.first { $0.name == "*" })?.rule ?? .allow
+    }
+}
+
 /// The accounts in the fixtures: projects with keys, streams, and the initial customers of every sandbox.
 struct BloomreachAccounts: Sendable {
+    let file: FixtureStore.File
     let projects: [BloomreachProject]
     let streams: [BloomreachStream]
     /// The customers by project token, numbered in file order.
@@ -106,8 +155,8 @@ struct BloomreachAccounts: Sendable {
     /// A token's `kid` for display; masked if it contains a misplaced secret.
     func shown(keyID: String?) -> Fact {
         guard let keyID else { return .absent }
-        let keys = projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys)
-        let holdsSecret = keys.contains { !$0.text.isEmpty && keyID.contains($0.text) }
+        let secrets = signingKeys.map(\.text) + streams.flatMap(\.secretKeys)
+        let holdsSecret = secrets.contains { !$0.isEmpty && keyID.contains($0) }
         return .text(holdsSecret ? "a text that holds a secret" : keyID)
     }
 }
@@ -117,7 +166,8 @@ struct BloomreachAccounts: Sendable {
 extension BloomreachAccounts {
     /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
-        let document = try fixtures.document("accounts.yaml").mapping("projects", "streams")
+        file = try fixtures.file("accounts.yaml")
+        let document = try FixtureNode(file: file).mapping("projects", "streams")
         var projects: [BloomreachProject] = []
         var customers: [String: BloomreachCustomerStore] = [:]
         for node in try document.required("projects").elements() {

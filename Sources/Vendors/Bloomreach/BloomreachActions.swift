@@ -8,7 +8,7 @@ extension Bloomreach {
     private static let changingActions: [VendorAction<Bloomreach>] = [
         VendorAction(
             "identify-customer",
-            about: "Changes or makes a customer, merging as a tracked update does: gives ids and properties.",
+            about: "Creates or changes a customer, merging like a tracked update; returns ids and properties.",
             members: [customer, project, ActionMember("properties", "object; merged key by key")],
             body: identifyCustomer),
         VendorAction(
@@ -16,13 +16,13 @@ extension Bloomreach {
             members: [
                 customer, project, ActionMember("event_type", "the type of the event", isRequired: true),
                 ActionMember("properties", "object; none"),
-                ActionMember("timestamp", "Unix seconds or ISO 8601; the moment of the sandbox's clock"),
+                ActionMember("timestamp", "Unix seconds or ISO 8601; by default the time of the sandbox's clock"),
             ], body: trackEventOfBackend),
         VendorAction(
-            "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not given out again.",
+            "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not reused.",
             members: [customer, project], body: deleteCustomer),
         VendorAction(
-            "anonymize-customer", about: "Takes ids, properties and inbox from a customer; events and cookies stay.",
+            "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project], body: anonymizeNamedCustomer),
     ]
 
@@ -32,21 +32,22 @@ extension Bloomreach {
             members: [customer, project], reading: readCustomer),
         VendorAction(
             "expect-event",
-            about: "Counts tracked events; refused, with those that come closest, where they are too few or too many.",
+            about: "Counts tracked events; refused, with the closest ones, if there are too few or too many.",
             members: [
-                ActionMember("customer", "whose events: a registered id, or an object of ids; those of everybody"),
+                ActionMember("customer", "whose events: a registered id, or an object of ids; by default everybody's"),
                 project,
-                ActionMember("event_type", "the type: a text, or words such as {\"like\": \"purchase*\"}; any"),
-                ActionMember("properties", "object of properties, each with what it must be; any"),
-                ActionMember("timestamp", "what the Unix seconds must be; any"),
-                ActionMember("at_least", "the fewest; 1 where nothing else is said"),
+                ActionMember(
+                    "event_type", "the type: a text, or operators such as {\"like\": \"purchase*\"}; by default any"),
+                ActionMember("properties", "object of properties, each with what it must be; by default any"),
+                ActionMember("timestamp", "what the Unix seconds must be; by default any"),
+                ActionMember("at_least", "the fewest; by default 1"),
                 ActionMember("at_most", "the most"), ActionMember("exactly", "the number"),
             ], reading: expectEvent),
     ]
 
     private static let customer = ActionMember(
         "customer", "the customer's registered id, or an object of ids", isRequired: true)
-    private static let project = ActionMember("project", "token of the project; the first one")
+    private static let project = ActionMember("project", "token of the project; by default the first one")
 
     private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
@@ -91,10 +92,9 @@ extension Bloomreach {
         let named = try call.namedProject()
         let project = named.token
         let records = state.projects[project] ?? BloomreachRecords()
-        let isOfOne = call.members["customer"] != nil
         // An unknown customer has no events; it may be unknown because nothing should have been tracked.
-        let customers =
-            isOfOne ? [state.customer(try call.namedIDs(), of: named)].compactMap { $0 } : records.customers.all
+        let ids = call.members["customer"] == nil ? nil : try call.namedIDs()
+        let customers = ids.map { [state.customer($0, of: named)].compactMap { $0 } } ?? records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
         let expectation: BloomreachEventExpectation
         do {
@@ -103,13 +103,17 @@ extension Bloomreach {
         } catch {
             throw ActionRefusal(error.description)
         }
-        let evidence = BloomreachEventExpectation.Evidence(customers: customers, clicks: isOfOne ? [] : records.clicks)
+        let evidence = BloomreachEventExpectation.Evidence(
+            customers: customers, clicks: ids == nil ? records.clicks : [], ids: ids,
+            others: { records.customers.all.filter { $0.number != customers.first?.number } })
         do {
             return try expectation.verdict(on: evidence)
         } catch {
+            guard ids != nil, customers.isEmpty else { throw error }
             // An unknown id explains more than too few events.
-            if isOfOne { _ = try call.namedCustomer(state) }
-            throw error
+            let unknown = Result { () throws(ActionRefusal) in try call.namedCustomer(state) }
+            guard case .failure(let unknown) = unknown else { throw error }
+            throw ActionRefusal("\(unknown.description); \(error.description)")
         }
     }
 }
@@ -139,7 +143,7 @@ extension ActionCall<Bloomreach> {
             let registered = try required("customer")
             if !registered.isEmpty { ids.set(BloomreachID(name: BloomreachID.registered, value: registered)) }
         }
-        guard !ids.isEmpty else { throw ActionRefusal("customer names nobody") }
+        guard !ids.isEmpty else { throw ActionRefusal("customer names no id") }
         return ids
     }
 
@@ -152,7 +156,7 @@ extension ActionCall<Bloomreach> {
             let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
             let hint = Nearest.names(to: ids.hard.first?.value ?? ids.cookie ?? "", among: known, count: 1).first
             let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
-            throw ActionRefusal("nobody in project \(project.token) has one of the ids \(ids.json.text)\(advice)")
+            throw ActionRefusal("no customer of project \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
         return (customer, project.token)
     }

@@ -6,8 +6,6 @@ import Wire
 
 /// Authentication that needs neither body nor state.
 extension Bloomreach {
-    func token(of credentials: BloomreachFacts) -> CompactToken? { credentials.compact }
-
     func authenticate(_ arrival: BloomreachArrival, _ findings: inout Findings<BloomreachFailure>) -> BloomreachFacts {
         let fields = arrival.request.fields
         var presented = BloomreachFacts.Presented(
@@ -65,7 +63,7 @@ enum BloomreachAuthorization: Sendable {
         let rest = Self.trim(trimmed[scheme.endIndex...])
         let name = String(decoding: scheme, as: UTF8.self).lowercased()
         guard !rest.isEmpty else {
-            self = .malformed(["token", "bearer", "basic"].contains(name) ? "nothing behind \(name)" : "no scheme")
+            self = .malformed(["token", "bearer", "basic"].contains(name) ? "nothing after \(name)" : "no scheme")
             return
         }
         switch name {
@@ -79,7 +77,7 @@ enum BloomreachAuthorization: Sendable {
     func kind(isStream: Bool) -> BloomreachCredentialKind? {
         switch self {
         case .publicKey: .publicKey
-        case .privateKey: .privateKey
+        case .privateKey: isStream ? .secretKey : .privateKey
         case .token: isStream ? .streamToken : .customerToken
         case .absent, .malformed: nil
         }
@@ -87,7 +85,7 @@ enum BloomreachAuthorization: Sendable {
 
     private static func pair(_ text: ArraySlice<UInt8>) -> BloomreachAuthorization {
         guard let pair = BasicCredentials(text), let secret = pair.secret else {
-            return .malformed("Basic that is not base64 of ID:SECRET")
+            return .malformed(BasicCredentials.mistake(in: text))
         }
         return .privateKey(id: pair.id, secret: secret)
     }
@@ -204,7 +202,7 @@ struct BloomreachFacts: RuleFacts {
 
     mutating func dropExplanations() { vendor = nil }
 
-    /// Finds the likely owner of the token or key.
+    /// Finds the likely owner of an unknown token or key.
     var strangers: BloomreachStrangers? {
         guard let accounts else { return nil }
         if let stream { return BloomreachStrangers(accounts: accounts, place: .stream(stream)) }

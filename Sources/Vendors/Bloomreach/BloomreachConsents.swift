@@ -7,7 +7,7 @@ import Wire
 extension Bloomreach {
     /// Returns the consent categories of a project.
     static func consents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let categories = call.vendor.content[try call.project().token].consentCategories
+        let categories = call.vendor.content.consentCategories(of: try call.project().token)
         return .json(["success": true, "results": .array(categories.map(\.json))])
     }
 }

@@ -7,17 +7,22 @@ struct BloomreachContent: Sendable {
     struct Project: Sendable {
         var inAppMessages: [InAppMessage] = []
         var blocks: [ContentBlock] = []
-        var consentCategories: [ConsentCategory] = []
         var recommendations = RecommendationCatalog()
         var computed: [ComputedAttribute] = []
     }
 
-    private(set) var projects: [String: Project] = [:]
+    private let projects: Deferred<[String: Project]>
+    private var categories: [String: [ConsentCategory]] = [:]
     /// The state every sandbox starts with.
     private(set) var initialState = BloomreachContentState()
 
     /// The content of a project; empty if the fixtures omit the project.
-    subscript(project: String) -> Project { projects[project] ?? Project() }
+    subscript(project: String) -> Project {
+        // Read before, at the start or by a test.
+        (try? projects.get())?[project] ?? Project()
+    }
+
+    func consentCategories(of project: String) -> [ConsentCategory] { categories[project] ?? [] }
 }
 
 // MARK: - content/*.yaml
@@ -26,31 +31,40 @@ extension BloomreachContent {
     /// Reads the files in the folder `content`, one per kind.
     init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
         let directory = ContentDirectory(accounts)
-        let reader = ContentFiles(fixtures: fixtures, directory: directory)
-        try reader.read("in-app-messages") { (project, node) throws(FixtureProblem) in
-            projects[project, default: Project()].inAppMessages = try Self.list(node, InAppMessage.init, id: \.id)
+        func file(_ name: String) throws(FixtureProblem) -> FixtureStore.File {
+            try fixtures.file("content/\(name).yaml")
         }
-        try reader.read("content-blocks") { (project, node) throws(FixtureProblem) in
-            projects[project, default: Project()].blocks = try Self.list(node, ContentBlock.init, id: \.id)
+        let (messages, blocks) = (try file("in-app-messages"), try file("content-blocks"))
+        let (recommendations, attributes) = (try file("recommendations"), try file("computed-attributes"))
+        let all = [messages, blocks, recommendations, attributes, accounts.file]
+        projects = try Deferred(all.first { !$0.isJudged } ?? messages) { () throws(FixtureProblem) in
+            var projects: [String: Project] = [:]
+            try directory.read(messages) { (project, node) throws(FixtureProblem) in
+                projects[project, default: Project()].inAppMessages = try Self.list(node, InAppMessage.init, id: \.id)
+            }
+            try directory.read(blocks) { (project, node) throws(FixtureProblem) in
+                projects[project, default: Project()].blocks = try Self.list(node, ContentBlock.init, id: \.id)
+            }
+            try directory.read(recommendations) { (project, node) throws(FixtureProblem) in
+                projects[project, default: Project()].recommendations = try RecommendationCatalog(node)
+            }
+            try directory.read(attributes) { (project, node) throws(FixtureProblem) in
+                projects[project, default: Project()].computed = try Self.list(
+                    node,
+                    { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
+                    id: { "\($0.kind.rawValue) \($0.id)" })
+            }
+            return projects
         }
-        try reader.read("recommendations") { (project, node) throws(FixtureProblem) in
-            projects[project, default: Project()].recommendations = try RecommendationCatalog(node)
-        }
-        try reader.read("computed-attributes") { (project, node) throws(FixtureProblem) in
-            projects[project, default: Project()].computed = try Self.list(
-                node,
-                { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
-                id: { "\($0.kind.rawValue) \($0.id)" })
-        }
-        try reader.read("consents") { (project, node) throws(FixtureProblem) in
+        try directory.read(try file("consents")) { (project, node) throws(FixtureProblem) in
             try readConsents(project, node, directory)
         }
-        try reader.read("segments") { (project, node) throws(FixtureProblem) in
+        try directory.read(try file("segments")) { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try directory.entries(node, of: project, "segments") {
                 initialState.segments[customer] = try CustomerSegments(try entry.required("segments"))
             }
         }
-        try reader.read("app-inbox") { (project, node) throws(FixtureProblem) in
+        try directory.read(try file("app-inbox")) { (project, node) throws(FixtureProblem) in
             for (customer, entry) in try directory.entries(node, of: project, "messages") {
                 initialState.setInbox(try Inbox(try entry.required("messages"), fixtures), of: customer)
             }
@@ -62,7 +76,7 @@ extension BloomreachContent {
     ) throws(FixtureProblem) {
         let entry = try node.mapping("categories", "customers")
         let categories = try Self.list(try entry.required("categories"), ConsentCategory.init, id: \.id)
-        projects[project, default: Project()].consentCategories = categories
+        self.categories[project] = categories
         guard let customers = entry["customers"] else { return }
         for (customer, entry) in try directory.entries(customers, of: project, "consents") {
             for (category, node) in try entry.required("consents").members() {
@@ -88,23 +102,6 @@ extension BloomreachContent {
     }
 }
 
-/// The content files in a vendor's folder, each with a member for every project it covers.
-private struct ContentFiles {
-    let fixtures: VendorFixtures
-    let directory: ContentDirectory
-
-    func read(_ name: String, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
-        let document = try fixtures.document("content/\(name).yaml").mapping("projects")
-        for (project, node) in try document.required("projects").members() {
-            guard directory.projects.contains(project) else {
-                let hint = Nearest.hint(to: project, among: directory.projects)
-                throw node.nameProblem("accounts.yaml has no project \(project)\(hint)")
-            }
-            try body(project, node)
-        }
-    }
-}
-
 /// The projects and customers that content may refer to: those in `accounts.yaml`.
 struct ContentDirectory {
     let projects: [String]
@@ -113,6 +110,20 @@ struct ContentDirectory {
     init(_ accounts: BloomreachAccounts) {
         projects = accounts.projects.map(\.token)
         customers = accounts.customers
+    }
+
+    /// Reads a file of content, which has a member for every project it covers.
+    fileprivate func read(
+        _ file: FixtureStore.File, _ body: (String, FixtureNode) throws(FixtureProblem) -> Void
+    ) throws(FixtureProblem) {
+        let document = try FixtureNode(file: file).mapping("projects")
+        for (project, node) in try document.required("projects").members() {
+            guard projects.contains(project) else {
+                let hint = Nearest.hint(to: project, among: projects)
+                throw node.nameProblem("accounts.yaml has no project \(project)\(hint)")
+            }
+            try body(project, node)
+        }
     }
 
     /// The entries of a list, each for a different customer and with a member of that name.

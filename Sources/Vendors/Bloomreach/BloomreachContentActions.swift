@@ -11,17 +11,17 @@ extension Bloomreach {
             members: owner + [
                 ActionMember(
                     "message",
-                    "the message as in content/app-inbox.yaml; id is a fresh one, create_time now and expire_time 30 days "
-                        + "later unless it says otherwise; durations count from now",
+                    "the message as in content/app-inbox.yaml; by default id is new, create_time is now and expire_time 30 days "
+                        + "later; durations count from now",
                     isRequired: true)
             ], body: addInboxMessage),
         VendorAction(
             "delete-inbox-message",
-            about: "Takes a message out of a customer's app inbox; sync tokens given out before become stale.",
+            about: "Removes a message from a customer's app inbox; sync tokens issued before become stale.",
             members: owner + [message],
             body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
         VendorAction(
-            "expire-inbox-message", about: "Has a message in a customer's app inbox expire at this moment.",
+            "expire-inbox-message", about: "Expires a message in a customer's app inbox now.",
             members: owner + [message],
             body: { (call, state) throws(ActionRefusal) in
                 try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
@@ -31,7 +31,7 @@ extension Bloomreach {
             members: owner + [message],
             body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
         VendorAction(
-            "clear-inbox", about: "Takes all messages out of a customer's app inbox; sync tokens become stale.",
+            "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
     ]
 
@@ -42,7 +42,7 @@ extension Bloomreach {
                 ActionMember("segments", "lists by category as in content/segments.yaml", isRequired: true)
             ], body: setSegments),
         VendorAction(
-            "set-consent", about: "Has a customer agree to a consent category, or withdraw.",
+            "set-consent", about: "Gives or withdraws a customer's consent to a category.",
             members: owner + [
                 ActionMember("category", "id of the category", isRequired: true),
                 ActionMember("value", "true or false", isRequired: true),
@@ -51,7 +51,7 @@ extension Bloomreach {
 
     private static let owner = [
         ActionMember("customer", "the customer's registered id, or an object of ids", isRequired: true),
-        ActionMember("project", "token of the project; the first one"),
+        ActionMember("project", "token of the project; by default the first one"),
     ]
     private static let message = ActionMember("message", "id of the message", isRequired: true)
 
@@ -124,7 +124,7 @@ extension Bloomreach {
     private static func setConsent(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let key = try call.customerKey(state)
         let category = try call.required("category")
-        let categories = call.vendor.content[key.project].consentCategories.map(\.id)
+        let categories = call.vendor.content.consentCategories(of: key.project).map(\.id)
         guard categories.contains(where: { $0.hasSameBytes(as: category) }) else {
             let hint = Nearest.hint(to: category, among: categories)
             throw ActionRefusal("project \(key.project) has no consent category \(category)\(hint)")
@@ -166,7 +166,7 @@ extension ActionCall<Bloomreach> {
 
 /// The content of all customers in an export, who are identified by their first ids.
 struct BloomreachContentRecord: CodedRecord {
-    /// What is exported, or what the export is laid over.
+    /// What is exported, or what the export overlays.
     private(set) var content = BloomreachContentState()
     /// The content of the fixtures, to export only changes; `nil` to export everything.
     private var start: BloomreachContentState?

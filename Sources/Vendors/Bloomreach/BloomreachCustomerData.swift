@@ -17,13 +17,11 @@ extension Bloomreach {
         let (body, ids) = try call.customerBody()
         let attributes = try attributes(of: body)
         let owner = try call.bind(ids)
-        let customer = try state.customer(owner, of: call.project())
-        // Only recommendations are also available for an unknown customer.
-        guard customer != nil || attributes.allSatisfy(isForAnybody) else { throw unknownCustomer(owner) }
+        guard let customer = try state.customer(owner, of: call.project()) else { throw unknownCustomer(owner) }
         var results: [JSON] = []
         var bound = AnswerBound()
         for attribute in attributes {
-            let result = try result(for: attribute, of: customer ?? BloomreachCustomer(number: 0), call, state)
+            let result = try result(for: attribute, of: customer, call, state)
             try bound.add(result)
             results.append(result)
         }
@@ -43,13 +41,37 @@ extension Bloomreach {
         for (index, value) in list.enumerated() {
             guard let attribute = BloomreachAttribute(value) else {
                 throw Refusal(
-                    .attributeInvalidType, ["index": .string(String(index))],
+                    .attributeInvalidType,
+                    ["index": .string(String(index)), "attribute": .string(pythonText(of: value))],
                     because: "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)"
                 )
             }
             attributes.append(attribute)
         }
         return attributes
+    }
+
+    /// A value as Python 2 shows it, as recorded in Android's test data; names in the order of the alphabet (ours).
+    private static func pythonText(of value: JSON) -> String {
+        switch value {
+        case .null: return "None"
+        case .bool(let bool): return bool ? "True" : "False"
+        case .number(let number): return number.literal
+        case .array(let elements): return "[\(elements.map(pythonText).joined(separator: ", "))]"
+        case .object(let object):
+            let members = object.map { "\(pythonText(of: .string($0.name))): \(pythonText(of: $0.value))" }
+            return "{\(members.sorted().joined(separator: ", "))}"
+        case .string:
+            // But for quotes and what is not ASCII, escapes are those of JSON.
+            let inner = value.text.dropFirst().dropLast().replacing("\\\"", with: "\"").replacing("'", with: "\\'")
+            return inner.unicodeScalars.reduce("u'") { $0 + ($1.isASCII ? "\($1)" : pythonEscape(of: $1)) } + "'"
+        }
+    }
+
+    private static func pythonEscape(of scalar: Unicode.Scalar) -> String {
+        let (letter, width) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
+        let digits = String(scalar.value, radix: 16)
+        return "\\\(letter)" + String(repeating: "0", count: width - digits.utf8.count) + digits
     }
 
     private static func result(
@@ -149,7 +171,8 @@ extension Bloomreach {
 
     private static func unknownCustomer(_ ids: BloomreachIDs) -> Refused {
         Refusal(
-            .customerNotFound, because: "nobody has one of the ids \(ids.json.text); expected an id that was tracked")
+            .customerNotFound,
+            because: "no customer has one of the ids \(ids.json.text); expected an id that was tracked")
     }
 }
 
@@ -165,7 +188,7 @@ struct AnswerBound {
         bytes += entry.bytes.count
         try BloomreachRefusal.require(
             bytes <= Self.maximumBytes, .bodyTooLarge,
-            "the answer would be longer than \(Self.maximumBytes) bytes; expected an order of less")
+            "the answer would be longer than \(Self.maximumBytes) bytes; expected a smaller request")
     }
 }
 
@@ -272,17 +295,11 @@ extension Bloomreach {
             }
             return ["success": true, "value": attribute.value(for: customer.number)]
         case .recommendation(let order):
-            let customer = customer.number > 0 ? customer.number : nil
-            guard let items = content.recommendations.items(order, for: customer) else {
+            guard let items = content.recommendations.items(order, for: customer.number) else {
                 return ["success": false, "error": "Not Found"]
             }
             return ["success": true, "value": .array(items)]
         }
-    }
-
-    /// Whether the attribute has a value even for an unknown customer: recommendations do.
-    static func isForAnybody(_ attribute: BloomreachAttribute) -> Bool {
-        if case .recommendation = attribute { true } else { false }
     }
 }
 

@@ -38,8 +38,8 @@ extension JSON {
 
 /// The events of one customer, in order of arrival.
 struct BloomreachEventLog: Sendable, Hashable {
-    /// The maximum number of events per customer, and their maximum size in bytes (ours). Beyond either, the oldest go,
-    /// until a tenth is free.
+    /// The maximum number of events per customer, and their maximum size in bytes (ours). Beyond either, the oldest are
+    /// dropped until a tenth is free.
     static let maximumCount = 10_000
     static let maximumBytes = 2 << 20
 
@@ -142,6 +142,10 @@ struct BloomreachEventExpectation {
     struct Evidence {
         let customers: [BloomreachCustomer]
         let clicks: [BloomreachEvent]
+        /// The ids of the customer, if the expectation is about one.
+        var ids: BloomreachIDs?
+        /// The customers whom the expectation is not about.
+        var others: () -> [BloomreachCustomer] = { [] }
     }
 
     /// The result of the expectation.
@@ -150,7 +154,8 @@ struct BloomreachEventExpectation {
     func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
         let tally = try tally(of: evidence)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
-            throw ActionRefusal(complaint(about: tally))
+            let elsewhere = tally.count < minimum ? elsewhere(evidence) : nil
+            throw ActionRefusal(complaint(about: tally, isOfOne: evidence.ids != nil, elsewhere))
         }
         return [
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
@@ -182,7 +187,7 @@ struct BloomreachEventExpectation {
         }
         guard !budget.isSpent else {
             throw ActionRefusal(
-                "to look at all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is"
+                "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is"
             )
         }
         return tally
@@ -205,7 +210,25 @@ struct BloomreachEventExpectation {
         tally.add(Tally.Found(event: event, customer: customer), misses)
     }
 
-    private func complaint(about tally: Tally) -> String {
+    /// The events of other customers that would have met the expectation; `nil` for none.
+    private func elsewhere(_ evidence: Evidence) -> String? {
+        let others = evidence.others()
+        guard let ids = evidence.ids, let tally = try? tally(of: Evidence(customers: others, clicks: [])),
+            tally.count > 0
+        else { return nil }
+        let owners = others.filter { tally.owners.contains($0.number) }.map { owner in
+            let names = owner.names.prefix(1).map { name in
+                let difference = ids[name.name].flatMap { Nearest.difference(name.value, $0) }
+                return
+                    "\(name.name.shown) \(JSON.string(name.value).text)\(difference.map { " (\($0.lowercased()))" } ?? "")"
+            }
+            return names.first ?? "customer \(owner.number)"
+        }
+        let events = tally.count == 1 ? "1 such event is" : "\(tally.count) such events are"
+        return "; \(events) of other customers: \(owners.joined(separator: ", "))"
+    }
+
+    private func complaint(about tally: Tally, isOfOne: Bool, _ elsewhere: String?) -> String {
         var text = "expected \(bounds) \(bounds.hasSuffix(" 1") ? "event" : "events"), found \(tally.count)"
         if tally.count > (maximum ?? .max) {
             return text + tally.latest.reduce("; the latest:") { "\($0) \($1.summary);" }.dropLast()
@@ -215,10 +238,13 @@ struct BloomreachEventExpectation {
             for near in tally.nearest.dropFirst() {
                 text += "; then \(near.found.summary): \(near.misses.joined(separator: "; "))"
             }
-            return text
+            return text + (elsewhere ?? "")
         }
-        guard !tally.otherTypes.isEmpty else { return text + "; nothing else was tracked" }
-        return text + "; tracked were events of other types: \(tally.otherTypes.joined(separator: ", "))"
+        guard !tally.otherTypes.isEmpty else {
+            return text + (elsewhere ?? "; nothing else was tracked" + (isOfOne ? " of this customer" : ""))
+        }
+        return text + "; events of other types were tracked: \(tally.otherTypes.joined(separator: ", "))"
+            + (elsewhere ?? "")
     }
 
     /// The findings so far.
@@ -241,6 +267,8 @@ struct BloomreachEventExpectation {
 
         var count = 0
         var latest: [Found] = []
+        /// The first customers with events that match.
+        var owners: [Int] = []
         /// Events of the right type with the fewest misses, the latest first among equals.
         var nearest: [(found: Found, misses: [String])] = []
         var otherTypes: [String] = []
@@ -248,6 +276,7 @@ struct BloomreachEventExpectation {
         mutating func add(_ found: Found, _ misses: [String]) {
             if misses.isEmpty {
                 count += 1
+                if let owner = found.customer, owners.last != owner, owners.count < shown { owners.append(owner) }
                 latest.append(found)
                 latest.sort { $0.event.sequence > $1.event.sequence }
                 if latest.count > shown { latest.removeLast() }

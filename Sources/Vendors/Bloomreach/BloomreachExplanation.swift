@@ -8,8 +8,8 @@ extension Bloomreach {
     ///
     /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the
     /// body.
-    static let requestFacts = [
-        RequestFact("project", "the project's token in the path"), RequestFact("stream", "the stream's id in the path"),
+    static let requestFacts: [(name: String, about: String)] = [
+        ("project", "the project's token in the path"), ("stream", "the stream's id in the path"),
     ]
 
     func explain(
@@ -110,7 +110,7 @@ struct BloomreachStrangers {
         if let key = accounts.signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
             return "This is the secret of the \(key.phrase); it signs tokens and is never sent."
         }
-        return nil
+        return accounts.isPair(text) ? "This is ID:SECRET in base64; it is sent as Basic." : nil
     }
 }
 
@@ -121,38 +121,40 @@ extension BloomreachAccounts {
         if key.hasPrefix("eyJ"), key.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 {
             return "a JWT, which is sent as Bearer JWT"
         }
-        if let owner = projects.first(where: { $0.publicKey(key) != nil }) { return "a public key of \(owner.token)" }
-        if let signer = signingKeys.first(where: { $0.id.hasSameBytes(as: key) }) {
-            return "the id of the \(signer.phrase)"
-        }
-        if let signer = signingKeys.first(where: { $0.text.hasSameBytes(as: key) }) {
-            return "the secret of the \(signer.phrase), which is never sent"
-        }
+        if key.hasPrefix("Token ") { return "a key with Token before it twice" }
         if project(key) != nil { return "the token of project \(key)" }
         if stream(key) != nil { return "the id of stream \(key)" }
-        let trimmed = key.lowercased().filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
-        let near = projects.flatMap(\.publicKeys).first { $0.key.lowercased().hasSameBytes(as: trimmed) }
-        return near.map { "a text that differs from \($0.key) by capitals, blanks or quotes" }
-            ?? "a key that nobody has"
+        let owner = owner(of: key) ?? "a key that nobody has"
+        return owner + (owner.hasPrefix("the secret") ? ", which is never sent" : "")
     }
 
     /// What was sent instead of the id of a private key of the project.
-    func owner(ofPrivateKey id: String) -> String {
-        if let project = projects.first(where: { $0.publicKey(id) != nil }) {
-            return "a public key of \(project.token)"
-        }
-        if let key = signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) { return "the id of the \(key.phrase)" }
-        return "the id of no private key of the project"
-    }
+    func owner(ofPrivateKey id: String) -> String { owner(of: id) ?? "the id of no private key of the project" }
 
     /// What was sent as the secret of a private key.
     func shown(secret: String) -> Fact {
-        if secret.isEmpty { return .text("an empty secret") }
-        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: secret) }) {
-            return .text("the secret of the \(key.phrase)")
+        .text(secret.isEmpty ? "an empty secret" : owner(of: secret) ?? "another text")
+    }
+
+    /// Which credential a text is, perhaps but for details.
+    private func owner(of text: String) -> String? {
+        if let project = projects.first(where: { $0.publicKey(text) != nil }) {
+            return "a public key of \(project.token)"
         }
-        if signingKeys.contains(where: { $0.id.hasSameBytes(as: secret) }) { return .text("the id of a key") }
-        return .text("another text")
+        if let key = signingKeys.first(where: { $0.id.hasSameBytes(as: text) }) { return "the id of the \(key.phrase)" }
+        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
+            return "the secret of the \(key.phrase)"
+        }
+        if isPair(text) { return "ID:SECRET in base64, which is sent as Basic" }
+        return (projects.flatMap(\.publicKeys).map(\.key) + signingKeys.map(\.id)).lazy.compactMap { near in
+            Nearest.difference(text, near).map { "a text like \(near) (\($0))" }
+        }.first
+    }
+
+    /// Whether a text is what follows `Basic` for a key that somebody has.
+    func isPair(_ text: String) -> Bool {
+        guard let id = BasicCredentials(Array(text.utf8)[...])?.id else { return false }
+        return signingKeys.contains { $0.id.hasSameBytes(as: id) }
     }
 
     /// What a path names instead of a project or a stream; `nil` if unknown.

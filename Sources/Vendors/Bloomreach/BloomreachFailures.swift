@@ -4,8 +4,6 @@ import Tokens
 
 /// Every failure of Bloomreach; `failures.yaml` defines the responses, in three error shapes by API family.
 enum BloomreachFailure: String, VendorFailure {
-    static let judgedFile: FixtureDigest? = FixtureDigest(0x5951_596D_859E_9160)
-
     case unknownRoute = "unknown-route"
     case methodNotAllowed = "method-not-allowed"
     case compressedBody = "compressed-body"
@@ -41,6 +39,7 @@ enum BloomreachFailure: String, VendorFailure {
     case streamTokenIDsMismatch = "stream-token-ids-mismatch"
     case streamTokenWrongStream = "stream-token-wrong-stream"
     case streamSignatureRequired = "stream-signature-required"
+    case streamPermissionDenied = "stream-permission-denied"
     case streamEmptyUpdate = "stream-empty-update"
     case noCustomerIDs = "no-customer-ids"
     case missingEventType = "missing-event-type"
@@ -51,6 +50,8 @@ enum BloomreachFailure: String, VendorFailure {
     case attributeInvalidType = "attribute-invalid-type"
     case attributeUnknownID = "attribute-unknown-id"
     case customerNotFound = "customer-not-found"
+    case unknownEngine = "unknown-engine"
+    case recommendationFailed = "recommendation-failed"
     case batchInvalidJSON = "batch-invalid-json"
     case batchNoCommands = "batch-no-commands"
     case syncTokenStale = "sync-token-stale"
@@ -145,7 +146,9 @@ extension Call<Bloomreach> {
         var ids = BloomreachIDs()
         if let value = body.object.present("customer_ids") { ids = try self.ids(value, of: "customer_ids") }
         if ids.isEmpty, isRequired, credentials.token == nil {
-            let found = body.object["customer_ids"].map { "customer_ids is \($0.text.prefix(100)), which names nobody" }
+            let found = body.object["customer_ids"].map {
+                "customer_ids is \($0.text.prefix(100)), which names no customer"
+            }
             throw Refusal(
                 .noCustomerIDs,
                 because: "\(found ?? "there is no customer_ids"); expected at least one id with its value")

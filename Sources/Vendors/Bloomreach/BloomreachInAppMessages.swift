@@ -41,7 +41,7 @@ extension InAppMessage {
         [
             .required("id", .name), .required("name", .text),
             .nullable("message_type", .word(["modal", "alert", "fullscreen", "slide_in", "freeform"])),
-            .required("frequency", .frequency), .nullable("payload", .open([])),
+            .required("frequency", .usually(.frequency)), .nullable("payload", .open([])),
             .required("variant_id", .int), .required("variant_name", .text), .required("trigger", .trigger),
             .required("date_filter", .dateFilter), .nullable("load_priority", .int), .nullable("load_delay", .int),
             .nullable("close_timeout", .int), .nullable("payload_html", .text), .required("is_html", .bool),

@@ -7,7 +7,7 @@ import Tokens
 /// Each change increments a counter and stamps the message it touches, so a client requests the messages with a higher
 /// stamp than its own. A delta cannot report a removed message, so a removal begins a new epoch.
 struct Inbox: Sendable, Hashable {
-    /// ours: the most messages, each of which every fetch may answer with.
+    /// ours: the maximum number of messages, all of which a fetch may return.
     static let capacity = 200
     /// The maximum number of a change or an epoch. ours.
     static let mostChanges = 1_000_000_000
@@ -97,7 +97,7 @@ extension Inbox: CodedRecord {
         coder.list("messages", of: InboxMessage.self, written, isRequired: true, atMost: Self.capacity) { message in
             if let complaint = complaint(about: message) { return complaint }
             guard message.stamp <= counter else {
-                return "the message has stamp \(message.stamp), but the inbox came to \(counter)"
+                return "the message has stamp \(message.stamp), but the inbox has reached \(counter)"
             }
             messages.append(message)
             return nil
@@ -195,7 +195,7 @@ extension Bloomreach {
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
             throw Refusal(
-                .syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one that an answer had")
+                .syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
         var inbox = customer.map(state.content.inbox) ?? Inbox()
@@ -291,9 +291,9 @@ extension Inbox {
         var note: String {
             switch self {
             case .current(let stamp): "The client has the changes up to \(stamp)."
-            case .elsewhere: "The token is of another customer, so all messages are new."
-            case .ahead: "The token is ahead of this server, which was started anew, so all messages are new."
-            case .stale: "Messages were taken out of the inbox since; only a fetch without a token can tell."
+            case .elsewhere: "The token belongs to another customer, so all messages are new."
+            case .ahead: "The token is ahead of this server, which was restarted, so all messages are new."
+            case .stale: "Messages have been removed from the inbox since; only a fetch without a token shows that."
             case .unreadable: "This is not a sync token."
             }
         }

@@ -76,7 +76,7 @@ extension InboxMessage: CodedRecord {
     /// Unknown members are passed on, since the vendor's campaigns have more than these.
     private static let everyContent: [ContentField] =
         ContentField.optional(["title", "image", "source"], .optional(.text)) + [
-            .nullable("attributes", .open([])), .nullable("url_params", .open([])),
+            .nullable("attributes", .open([])), .nullable("url_params", .mappings),
             .nullable("has_tracking_consent", .bool), .nullable("consent_category_tracking", .text),
             .nullable("silent", .bool),
         ]

@@ -5,16 +5,16 @@ import Wire
 
 extension Bloomreach {
     private static let customerMembers: [(name: String, about: String)] = [
-        ("project", "token of the project whose private key signs; the first one that has a key"),
-        ("key", "id of that key; the first one"),
-        ("customer", "the customer's registered id; that of the project's first customer who has one"),
-        ("expires_in", "seconds from now to exp; 3600"),
+        ("project", "token of the project whose private key signs; by default the first one with a key"),
+        ("key", "id of that key; by default the first one"),
+        ("customer", "the customer's registered id; by default that of the project's first customer who has one"),
+        ("expires_in", "seconds from now to exp; by default 3600"),
     ]
     private static let streamMembers: [(name: String, about: String)] = [
-        ("stream", "id of the stream whose signing key signs; the first one that has a key"),
-        ("key", "id of that key; the first one"),
-        ("customer", "the customer's registered id; that of the first customer who has one"),
-        ("expires_in", "seconds from now to exp; 900"),
+        ("stream", "id of the stream whose signing key signs; by default the first one with a key"),
+        ("key", "id of that key; by default the first one"),
+        ("customer", "the customer's registered id; by default that of the first customer who has one"),
+        ("expires_in", "seconds from now to exp; by default 900"),
     ]
 
     static let tokenKinds = [
@@ -26,7 +26,7 @@ extension Bloomreach {
             members: streamMembers, defects: BloomreachDefect.names(of: .streamToken)),
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> MintedToken {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
         let isStream = order.kind == "stream-token"
         let signer = if isStream { try streamSigner(&reader) } else { try projectSigner(&reader) }
@@ -108,19 +108,19 @@ extension Bloomreach {
     }
 
     var secretTexts: [String] {
-        (accounts.projects.flatMap(\.privateKeys) + accounts.streams.flatMap(\.signingKeys)).map(\.text)
+        accounts.signingKeys.map(\.text) + accounts.streams.flatMap(\.secretKeys)
     }
 
-    var samples: [SampleCredential] {
+    var samples: [(label: String, value: String)] {
         accounts.projects.flatMap { project in
-            [SampleCredential(label: "project token", value: project.token)]
+            [(label: "project token", value: project.token)]
                 + project.publicKeys.map {
-                    SampleCredential(label: "public key of \(project.token)", value: $0.key)
+                    (label: "public key of \(project.token)", value: $0.key)
                 }
-        } + accounts.streams.map { SampleCredential(label: "stream id", value: $0.id) }
+        } + accounts.streams.map { (label: "stream id", value: $0.id) }
     }
 
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> SampleRequest {
         let project = accounts.projects.first { project in
             project.publicKeys.contains { $0.permissions.contains(.events) }
         }
@@ -129,7 +129,7 @@ extension Bloomreach {
         }
         let body: JSON = [
             "customer_ids": [BloomreachID.cookie: "sample-device"], "event_type": "session_start",
-            "timestamp": JSON(moment.wholeSeconds), "properties": ["platform": "iOS"],
+            "timestamp": JSON(setting.moment.wholeSeconds), "properties": ["platform": "iOS"],
         ]
         return SampleRequest(
             endpoint: .post("/track/v2/projects/\(project.token)/customers/events"),

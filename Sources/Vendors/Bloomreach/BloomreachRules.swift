@@ -84,14 +84,17 @@ extension Bloomreach {
         "credential-present", expects: .text("Authorization"),
         source: "reference page on authorization errors; streams ours",
         orFail: [.missingAuthorization, .streamTokenMissing],
-        by: { Refusal($0.presented?.address?.isStream == true ? .streamTokenMissing : .missingAuthorization) }
+        by: {
+            let isPublicStream = $0.presented?.address?.isStream == true && $0.stream?.isPrivate != true
+            return Refusal(isPublicStream ? .streamTokenMissing : .missingAuthorization)
+        }
     ) { facts, finding in
         guard let presented = facts.presented, let address = presented.address, case .absent = presented.authorization
         else { return nil }
         finding?.found = .absent
         let isNeeded =
             address.isStream
-            ? presented.access.alwaysNeedsStreamToken
+            ? presented.access.alwaysNeedsStreamToken || facts.stream?.isPrivate == true
                 || (facts.stream?.requireJWT ?? facts.switches.requireJWT) == .all
             : presented.access.openness == .closed
         if isNeeded { return .failed }
@@ -133,20 +136,23 @@ extension Bloomreach {
     }
 
     private static let credentialKind = BloomreachRule(
-        "credential-kind", expects: .text("a kind that the route takes"),
+        "credential-kind", expects: .text("a kind that the route accepts"),
         source: "SDK page; permission matrix, rest ours",
         orFail: .credentialNotAccepted
     ) { facts, finding in
         guard let presented = facts.presented, let address = presented.address, let kind = facts.kind else {
             return nil
         }
-        var accepted = address.isStream ? [.streamToken] : presented.access.accepted
+        let ofStream: Set = [facts.stream?.isPrivate == true ? BloomreachCredentialKind.secretKey : .streamToken]
+        var accepted = address.isStream ? ofStream : presented.access.accepted
         if presented.access.permission == .attributes, facts.switches.attributesAccess == .private {
             accepted.remove(.publicKey)
         }
         finding?.expected = .anyOf(accepted.map(\.rawValue).sorted())
         finding?.found = .text(kind.rawValue)
-        return accepted.contains(kind) ? .passed : .failed
+        if accepted.contains(kind) { return .passed }
+        finding?.note = facts.compact.flatMap { facts.strangers?.note(onToken: $0.text) }
+        return .failed
     }
 
     private static let appInboxAuth = BloomreachRule(
@@ -180,9 +186,15 @@ extension Bloomreach {
         "private-key", expects: .text("the id of a private key of the project"),
         source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
     ) { facts, finding in
-        guard facts.acceptsKeys, let project = facts.project,
-            case .privateKey(let id, _)? = facts.presented?.authorization
-        else { return nil }
+        guard case .privateKey(let id, _)? = facts.presented?.authorization else { return nil }
+        if let stream = facts.stream, stream.isPrivate {
+            finding?.expected = .text("the id of stream \(stream.id)")
+            finding?.source = "ours"
+            let isOwn = id.hasSameBytes(as: stream.id)
+            finding?.found = .text(isOwn ? id : "another id")
+            return isOwn ? .passed : .failed
+        }
+        guard facts.acceptsKeys, let project = facts.project else { return nil }
         finding?.expected = .text("the id of a private key of \(project.token)")
         if project.privateKey(id) != nil {
             finding?.found = .text(id)
@@ -195,13 +207,20 @@ extension Bloomreach {
     private static let privateKeySecret = BloomreachRule(
         "private-key-secret", expects: .text("the secret of the key"), source: "ours", .ours, orFail: .wrongSecret
     ) { facts, finding in
-        guard facts.acceptsKeys, let project = facts.project,
-            case .privateKey(let id, let secret)? = facts.presented?.authorization
-        else { return nil }
+        guard case .privateKey(let id, let secret)? = facts.presented?.authorization else { return nil }
+        if let stream = facts.stream, stream.isPrivate {
+            finding?.expected = .text("a secret key of stream \(stream.id)")
+            if stream.secretKeys.contains(where: { $0.hasSameBytes(as: secret) }) { return .passed }
+            finding?.found = facts.accounts?.shown(secret: secret)
+            return .failed
+        }
+        guard facts.acceptsKeys, let project = facts.project else { return nil }
         guard let key = project.privateKey(id) else { return .notJudged }
         finding?.expected = .text("the secret of private key \(id)")
         if key.text.hasSameBytes(as: secret) { return .passed }
         finding?.found = facts.accounts?.shown(secret: secret)
+        finding?.note = KnownCredential.mistake(
+            in: secret, among: [KnownCredential(key.text, "the secret of private key \(id)")])
         return .failed
     }
 
@@ -272,13 +291,12 @@ extension Call<Bloomreach> {
     /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
     /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
     mutating func bind(_ ids: BloomreachIDs, isWrite: Bool = false) throws(BloomreachRefusal) -> BloomreachIDs {
-        guard let token = credentials.token else {
-            if isWrite { try requireSignature(for: ids) }
-            return ids
-        }
+        if isWrite { try checkPermission(of: .customerIDs, ids.names) }
+        guard let token = credentials.token else { return ids }
         let isStream = credentials.isStream
         guard let owner = token.ids(isStream ? "ids" : "sub") else { return ids }
         guard !ids.isEmpty else {
+            if isWrite { try checkPermission(of: .customerIDs, owner.names) }
             findings.judge(BloomreachBinding(owner: owner, isStream: isStream), by: Bloomreach.bindingRules)
             return owner
         }
@@ -294,7 +312,7 @@ extension Call<Bloomreach> {
         let binding = BloomreachBinding(owner: owner, ids: ids, holds: holds, isStream: credentials.isStream)
         findings.judge(binding, by: Bloomreach.bindingRules)
         if !holds {
-            let (own, named) = Lookalikes.toldApart(owner.json.text, ids.json.text)
+            let (own, named) = Lookalikes.distinguished(owner.json.text, ids.json.text)
             throw Refusal(
                 binding.failure,
                 because: "the token belongs to \(own), the request names \(named); expected the same ids")
@@ -318,14 +336,21 @@ extension Call<Bloomreach> {
             && owner.hard.allSatisfy { id in ids[id.name].map { $0.hasSameBytes(as: id.value) } ?? true }
     }
 
-    /// A stream may require a token for writes under certain ids (ours).
-    private func requireSignature(for ids: BloomreachIDs) throws(BloomreachRefusal) {
+    /// Checks that the stream, if it is one, lets these names in. A private stream's secret counts like a token (ours).
+    func checkPermission(
+        of kind: BloomreachStreamPermissions.Kind, _ names: some Sequence<String>
+    ) throws(BloomreachRefusal) {
         guard let stream = credentials.stream else { return }
-        let name = ids.names.first { name in stream.signedOnlyIDs.contains { $0.hasSameBytes(as: name) } }
-        if let name {
-            throw Refusal(
-                .streamSignatureRequired,
-                because: "\(stream.id) takes \(name) with a token only; expected Authorization: Bearer with one")
+        let isSigned = credentials.token != nil || stream.isPrivate || stream.signingKeys.isEmpty
+        for name in names {
+            var refused: String { "\(stream.id) accepts \(kind.phrase) \(name.shown)" }
+            let rule = stream.permissions.rule(for: name, kind)
+            try BloomreachRefusal.require(
+                rule != .deny, .streamPermissionDenied,
+                "\(refused) from nobody; expected a name that its \(kind.rawValue) permissions allow")
+            try BloomreachRefusal.require(
+                rule == .allow || isSigned, .streamSignatureRequired,
+                "\(refused) only with a token; expected Authorization: Bearer with one")
         }
     }
 }

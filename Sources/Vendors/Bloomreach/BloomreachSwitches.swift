@@ -40,11 +40,11 @@ struct BloomreachSwitches: VendorSwitches {
             source: "SDK page; alternatives ours")
         coder.choice(
             "app-inbox-auth", &appInboxAuth,
-            about: "whether the app inbox takes public keys; a project may say otherwise",
+            about: "whether the app inbox accepts public keys; a project may override it",
             source: "reference page of the app inbox")
         coder.condition(
             "unknown-project-status", documented: UnknownProjectStatus.badRequest, observed: .notFound,
-            about: "how a project that does not exist is answered",
+            about: "the answer for a project that does not exist",
             source: "reference pages; exponea-android-sdk issue #50")
         coder.choice(
             "sync-token-check", &syncTokenCheck,
@@ -58,11 +58,11 @@ struct BloomreachSwitches: VendorSwitches {
             "unknown-ids", &unknownIDs, about: "whether ids may have names that the project does not define",
             source: "ours")
         coder.flag(
-            "mint-endpoint", &mintEndpoint, about: "whether the call of the example apps for a customer token is there",
+            "mint-endpoint", &mintEndpoint, about: "whether the example apps' call for a customer token exists",
             source: "example apps; ours")
         coder.count("clock-leeway-seconds", &leewaySeconds, about: "seconds of grace for exp and nbf", source: "ours")
         coder.choice(
-            "require-jwt", &requireJWT, about: "which calls to a stream need a token; a stream may say otherwise",
+            "require-jwt", &requireJWT, about: "which calls to a stream need a token; a stream may override it",
             source: "ours")
         coder.flag("cors", &cors, about: "whether pages of any origin may call, as a browser asks", source: "ours")
     }

@@ -87,7 +87,7 @@ struct BloomreachTokenFamily {
 
     private var expiry: BloomreachRule {
         BloomreachRule(
-            "expiry", expects: .text("exp later than now, less the leeway"),
+            "expiry", expects: .text("exp later than now minus the leeway"),
             source: source + "; switch clock-leeway-seconds", orFail: expired
         ) { facts, finding in
             facts.compact?.expiry(
@@ -97,7 +97,7 @@ struct BloomreachTokenFamily {
 
     private var beginning: BloomreachRule {
         BloomreachRule(
-            "not-before", expects: .text("nbf, if any, no later than now, and the leeway"), source: "ours", .ours,
+            "not-before", expects: .text("nbf, if any, no later than now plus the leeway"), source: "ours", .ours,
             orFail: notYetValid
         ) { facts, finding in
             let rules = TimeRules(leeway: Double(facts.switches.leewaySeconds), required: false)

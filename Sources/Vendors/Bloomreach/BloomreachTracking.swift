@@ -24,10 +24,11 @@ extension Bloomreach {
     /// A click on a campaign link: an event of the customer, or of no customer, since Android names none (observed).
     static func trackClick(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody(isRequired: false)
-        let entry = try call.entry(of: body)
+        let entry = try call.entry(of: body, isEvent: true)
         let (type, url) = try body.read { ($0.eventType() ?? "campaign_click", $0.text("url")) }
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, isWrite: true)
+        try call.noteIDs(owner, state)
         var properties = entry.properties
         properties["url"] = .string(url)
         let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
@@ -53,6 +54,7 @@ extension Bloomreach {
         }
         try call.checkPermission(toWrite: entry.properties)
         let owner = try call.bind(ids, isWrite: true)
+        try call.noteIDs(owner, state)
         try state.store(entry.properties, of: owner, in: try call.project().token)
     }
 
@@ -61,7 +63,7 @@ extension Bloomreach {
         _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
         let ids = try call.customerIDs(of: body)
-        let entry = try call.entry(of: body)
+        let entry = try call.entry(of: body, isEvent: true)
         guard let type = try body.read({ $0.eventType() }) else {
             let found = body.object["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
             throw Refusal(
@@ -69,6 +71,7 @@ extension Bloomreach {
         }
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, isWrite: true)
+        try call.noteIDs(owner, state)
         try state.store(entry, type, of: owner, in: try call.project().token)
         if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
     }
@@ -79,7 +82,7 @@ extension Bloomreach {
     ) throws(Refused) {
         let project = try call.project()
         guard let event, let customer = state.customer(ids, of: project) else { return }
-        let isKnown = call.vendor.content[project.token].consentCategories.contains {
+        let isKnown = call.vendor.content.consentCategories(of: project.token).contains {
             $0.id.hasSameBytes(as: event.category)
         }
         call.findings.note(event.finding(isKnown: isKnown, in: project.token, at: call.moment))
@@ -93,8 +96,7 @@ extension Bloomreach {
 struct TrackedEntry {
     let properties: JSONObject
     /// Unix seconds.
-    let timestamp: Double
-
+    var timestamp: Double
 }
 
 extension TrackedEntry {
@@ -105,8 +107,21 @@ extension TrackedEntry {
 
 extension BloomreachCall {
     /// The tracked entry of a body; a time that looks like milliseconds is accepted, with a remark.
-    fileprivate mutating func entry(of body: Fields<Bloomreach>) throws(BloomreachRefusal) -> TrackedEntry {
-        let entry = try body.read { TrackedEntry(&$0, at: moment) }
+    ///
+    /// An event may have an `age` in seconds instead of its time, which is documented as deprecated for streams; that it
+    /// counts before `timestamp`, and in projects too, is ours.
+    fileprivate mutating func entry(
+        of body: Fields<Bloomreach>, isEvent: Bool = false
+    ) throws(BloomreachRefusal) -> TrackedEntry {
+        let now = moment.unixSeconds
+        var (entry, age) = try body.read {
+            (TrackedEntry(&$0, at: moment), isEvent ? $0.number("age", in: 0...now)?.double : nil)
+        }
+        if let age {
+            entry.timestamp = now - age
+            let note = "age is deprecated; it makes the timestamp \(entry.timestamp)"
+            findings.note(Finding("event-age", .noted, note: note, source: "Data hub page on adding events"))
+        }
         let value = JSON.number(JSONNumber(entry.timestamp))
         guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return entry }
         findings.note(
@@ -118,8 +133,35 @@ extension BloomreachCall {
 }
 
 extension Call<Bloomreach> {
-    /// Checks that the public key may write these properties of a customer.
+    /// Remarks on id names that the project does not define, and on new ids that look like a known one, among the
+    /// project's first hundred: in a load each new customer would be compared with all (ours).
+    fileprivate mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(BloomreachRefusal) {
+        let project = try project()
+        let customers = state.customers(of: project)
+        for id in ids.hard {
+            if !project.definesID(id.name) {
+                let hint = Nearest.hint(to: id.name, among: [BloomreachID.registered] + project.idNames)
+                let note = "\(project.token) defines no id \(id.name.shown)\(hint)"
+                findings.note(Finding("id-name", .noted, note: note, source: "ours"))
+            }
+            guard customers.lastNumber <= 100, customers.owner(of: id) == nil else { continue }
+            let others = customers.all.lazy.compactMap { customer in
+                customer.ids[id.name].flatMap { other in
+                    Nearest.difference(id.value, other).map {
+                        "customer \(customer.number) has \(JSON.string(other).text). \($0)"
+                    }
+                }
+            }
+            if let other = others.first {
+                let note = "\(id.name.shown) \(JSON.string(id.value).text) is new, but \(other)"
+                findings.note(Finding("id-value", .noted, note: note, source: "ours"))
+            }
+        }
+    }
+
+    /// Checks that the public key, or the stream, may write these properties of a customer.
     fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
+        try checkPermission(of: .customerProperties, properties.lazy.map(\.name))
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
             throw Refusal(
@@ -130,8 +172,9 @@ extension Call<Bloomreach> {
         }
     }
 
-    /// Checks that the public key may track events of this type.
+    /// Checks that the public key, or the stream, may track events of this type.
     fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
+        try checkPermission(of: .eventTypes, [type])
         if let key = credentials.publicKey, !key.mayTrack(event: type) {
             throw Refusal(
                 .noPermission,
@@ -340,6 +383,7 @@ extension Bloomreach {
         ids.cookie = call.parameters["cookie"]
         // The token's ids are compared with the external ids (ours): nothing else names the customer.
         ids = try call.bind(ids, isWrite: true)
+        try call.noteIDs(ids, state)
         let project = try call.project().token
         let placement = try state.customers(of: call.project()).placement(of: ids)
         state.settle(placement, in: project)

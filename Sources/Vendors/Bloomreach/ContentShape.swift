@@ -18,6 +18,10 @@ indirect enum ContentShape: Sendable {
     case wholeTime
     case word([String])
     case optional(ContentShape)
+    /// A text that is usually of this shape; another one loads with a remark, since the vendor's own messages have some.
+    case usually(ContentShape)
+    /// A mapping, or a list of mappings.
+    case mappings
     /// A list with a minimum length.
     case list(of: ContentShape, atLeast: Int = 0)
     /// A mapping with only these members.
@@ -48,6 +52,12 @@ indirect enum ContentShape: Sendable {
             if try node.json().string == nil { _ = try node.int() }
             _ = try ContentTime(node)
         case .word(let words): try Self.check(try node.string(), among: words, at: node)
+        case .usually(let shape):
+            _ = try node.string()
+            do throws(FixtureProblem) { try shape.check(node) } catch { node.warn(error.message) }
+        case .mappings:
+            let isList = try node.json().array != nil
+            try (isList ? ContentShape.list(of: .open([])) : .open([])).check(node)
         case .optional(let shape): if try !node.json().isNull { try shape.check(node) }
         case .list(let shape, let minimum): try Self.check(try node.elements(), shape, atLeast: minimum, at: node)
         case .record(let fields): try Self.check(try node.mapping(fields.map(\.name)), fields)
@@ -155,7 +165,8 @@ extension ContentShape {
 extension ContentShape {
     static let richPayload = ContentShape.record(
         [.required("buttons", .list(of: richButton))]
-            + ContentField.optional(texts, .optional(.text)) + ContentField.optional(sizes, .optional(.pixels))
+            + ContentField.optional(texts, .optional(.text))
+            + ContentField.optional(sizes, .optional(.usually(.pixels)))
             + ContentField.optional(truths, .optional(.bool)) + ContentField.optional(formats, formatWords))
 
     private static let richButton = ContentShape.record(
@@ -170,7 +181,7 @@ extension ContentShape {
                 ], .optional(.text))
             + ContentField.optional(
                 ["button_corner_radius", "button_border_width", "button_font_size", "button_line_height"],
-                .optional(.pixels))
+                .optional(.usually(.pixels)))
             // iOS and Android use different names.
             + ContentField.optional(["button_format", "button_font_format"], formatWords))
 

@@ -31,8 +31,7 @@ final class Comapi: Vendor {
     static let identity = VendorIdentity(
         id: "comapi", title: "Comapi", prefixes: ["/apispaces"],
         // A base URL that ends in a slash gives `//apispaces` (observed, JS SDK); accepting it is ours.
-        pathRules: PathRules(
-            repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false, rewrite: ComapiPath.rewrite),
+        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false, rewrite: ComapiPath.rewrite,
         // ours: the SDKs move larger parts of messages to the content route.
         bodyLimit: 256 * 1024)
 

@@ -6,39 +6,39 @@ import Wire
 extension Comapi {
     private static let session = [
         ActionMember("session", "id of the session", isRequired: true),
-        ActionMember("space", "id of its API space; needed where two spaces have a session of that id"),
+        ActionMember("space", "id of its API space; needed if two spaces have a session of that id"),
     ]
-    private static let space = ActionMember("space", "id of the API space; the first one")
+    private static let space = ActionMember("space", "id of the API space; by default the first one")
 
     static let actions: [VendorAction<Comapi>] = [
         VendorAction(
             "end-session", about: "Ends a session, as the app itself could.", members: session, body: endSession),
         VendorAction(
-            "expire-session", about: "Lets the time of a session be over now, whatever its token says.",
+            "expire-session", about: "Expires a session now, whatever its token says.",
             members: session, body: expireSession),
         VendorAction(
-            "forget-session", about: "Forgets a session, as a server that lost its memory.", members: session,
+            "forget-session", about: "Forgets a session, as a server would that lost its memory.", members: session,
             body: forgetSession),
         VendorAction(
-            "drop-sockets", about: "Closes the sockets of a session with 1001, as a server that goes down.",
+            "drop-sockets", about: "Closes the sockets of a session with 1001, as a server would that goes down.",
             members: session, body: dropSockets),
         VendorAction(
-            "answer-challenge", about: "Has a challenge count as answered, as if another client had been quicker.",
+            "answer-challenge", about: "Marks a challenge as answered, as if another client had been quicker.",
             members: [ActionMember("challenge", "its authenticationId", isRequired: true)], body: answerChallenge),
         VendorAction(
-            "send-message", about: "Sends a message as another user, who joins the conversation if need be.",
+            "send-message", about: "Sends a message as another user, who joins the conversation if necessary.",
             members: [
                 ActionMember("conversation", "id of the conversation", isRequired: true),
                 ActionMember("profile", "id of the sender", isRequired: true),
-                ActionMember("text", "what it says; Hi"), space,
+                ActionMember("text", "the text; by default Hi"), space,
             ], body: sendMessage),
         VendorAction(
-            "mark-message", about: "Notes that a user has received or read a message.",
+            "mark-message", about: "Records that a user has received or read a message.",
             members: [
                 ActionMember("conversation", "id of the conversation", isRequired: true),
                 ActionMember("profile", "id of the user", isRequired: true),
-                ActionMember("message", "id of the message; the newest one"),
-                ActionMember("status", "delivered or read; read"), space,
+                ActionMember("message", "id of the message; by default the newest one"),
+                ActionMember("status", "delivered or read; by default read"), space,
             ], body: markMessage),
     ]
 
@@ -49,7 +49,7 @@ extension Comapi {
     ) throws(ActionRefusal) -> JSON {
         let session = try existingSession(call, state)
         state.endSession(session.id, &outbox)
-        return told(session)
+        return summary(of: session)
     }
 
     private static func expireSession(
@@ -58,7 +58,7 @@ extension Comapi {
         let session = try existingSession(call, state)
         state.sessions.expire(session.id, at: call.moment)
         state.sessions.closeSockets(of: session.id, because: "The session has expired.", &outbox)
-        return told(session)
+        return summary(of: session)
     }
 
     private static func forgetSession(
@@ -67,7 +67,7 @@ extension Comapi {
         let session = try existingSession(call, state)
         state.sessions.closeSockets(of: session.id, because: "The session was forgotten.", &outbox)
         state.sessions.forget(session.id)
-        return told(session)
+        return summary(of: session)
     }
 
     private static func dropSockets(
@@ -76,7 +76,7 @@ extension Comapi {
         let session = try existingSession(call, state)
         state.sessions.sockets.forget(session.id)
         outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(session.id))
-        return told(session)
+        return summary(of: session)
     }
 
     private static func answerChallenge(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
@@ -99,12 +99,12 @@ extension Comapi {
         guard found.count == 1 else {
             throw ActionRefusal(
                 "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
-                    + " say in which space")
+                    + " name the space")
         }
         return session
     }
 
-    private static func told(_ session: ComapiSession) -> JSON {
+    private static func summary(of session: ComapiSession) -> JSON {
         ["session": session.id.local.json, "profile": session.profileID.json, "space": session.space.json]
     }
 

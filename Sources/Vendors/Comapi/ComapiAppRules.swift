@@ -33,7 +33,7 @@ extension Comapi {
     ) { facts, finding in
         guard let challenge = facts.challenge else { return nil }
         finding?.found = challenge.id.map(Fact.text)
-        finding?.note = challenge.strangeness
+        finding?.note = challenge.hint
         return challenge.id == nil ? .notJudged : challenge.known == nil ? .failed : .passed
     }
 
@@ -120,7 +120,7 @@ extension Comapi {
     }
 }
 
-/// What Comapi asks of the claims of an app's token, but for its times.
+/// The rules for the claims of an app's token, except its times.
 enum ComapiAppClaimRules {
     typealias Rule = TokenRule<ComapiAppFacts>
 
@@ -189,16 +189,13 @@ enum ComapiAppClaimRules {
         finding?.found = .text(userID)
         finding?.note =
             "The user id is the name of the id claim, as a comment in the vendor's sample suggests; all "
-            + "users who come so share one profile."
+            + "users who do this share one profile."
         return .noted
     }
 
     /// Why a text nearly matches.
     private static func nearMiss(_ found: String, _ expected: String) -> String? {
-        if found.hasSameBytes(as: expected) { return nil }
-        func withoutSlash(_ text: String) -> String { text.hasSuffix("/") ? String(text.dropLast()) : text }
-        if withoutSlash(found).hasSameBytes(as: withoutSlash(expected)) { return "Only the final “/” differs." }
-        return found.lowercased().hasSameBytes(as: expected.lowercased()) ? "Only the case of letters differs." : nil
+        Nearest.difference(found, expected).map { $0 + "." }
     }
 }
 
@@ -208,7 +205,7 @@ extension ComapiAppFacts {
     }
 }
 
-/// What Comapi asks of the times of an app's token.
+/// The rules for the times of an app's token.
 enum ComapiAppTimeRules {
     typealias Rule = TokenRule<ComapiAppFacts>
 
@@ -319,7 +316,7 @@ enum ComapiAppTimeRules {
         else { return nil }
         finding?.expected = .timeUpTo(facts.moment.unixSeconds)
         finding?.found = .time(issued)
-        finding?.note = "The clock of whoever signs is ahead."
+        finding?.note = "The signer's clock is ahead."
         return .noted
     }
 

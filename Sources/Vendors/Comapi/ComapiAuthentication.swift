@@ -60,7 +60,7 @@ extension Comapi {
         case .challenge: credentials.answer = answer(arrival, of: space)
         case .session, .query, .upload, .socket:
             facts.needsToken = true
-            facts.bearer = BearerToken(arrival.request.fields)
+            facts.bearer = BearerToken(arrival.request.fields, in: arrival.request)
             credentials.session = presentedToken(arrival, facts.bearer)
             if let token = credentials.session { facts.take(token, of: space) }
         }
@@ -117,7 +117,7 @@ extension Comapi {
         call.findings.judge(facts, by: Self.sessionRules)
         guard call.findings.failure == nil, let session = facts.adopted else { return }
         guard !state.size.isFull else {
-            let note = "The sandbox is full, so that it cannot take over the session."
+            let note = "The sandbox is full, so it cannot adopt the session."
             return call.findings.add(Finding("room", .failed, note: note, source: "ours"), orFail: .bodyTooLarge)
         }
         state.adopt(session, at: call.moment)
@@ -195,7 +195,7 @@ struct ComapiAppFacts: RuleFacts {
         /// `nil` if this space issued no such challenge.
         let known: ComapiChallenge?
         /// What the id might be instead.
-        let strangeness: String?
+        let hint: String?
     }
 
     let switches: ComapiSwitches
@@ -236,19 +236,22 @@ struct ComapiAppFacts: RuleFacts {
         let named = id.flatMap { state.challenges[$0] }
         let known = named.flatMap { $0.space == space.id ? $0 : nil }
         challenge = Challenge(
-            id: id, known: known, strangeness: known == nil ? Self.strangeness(id, named, state) : nil)
+            id: id, known: known, hint: known == nil ? Self.hint(id, named, state) : nil)
         expectedNonce = known?.nonce
         guard hasNonce == false, let nonce = compact?.claims?["nonce"]?.string else { return }
         otherChallenge = state.challenges.challenge(nonce: nonce)
     }
 
     /// Why the challenge is unknown in this space.
-    private static func strangeness(_ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState) -> String? {
+    private static func hint(_ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState) -> String? {
         if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
-        return id.flatMap { state.challenges.challenge(nonce: $0) }
-            .map {
-                "That is the nonce of challenge \($0.id); the token carries it, and authenticationId is the challenge's."
-            }
+        guard let id else { return nil }
+        if let challenge = state.challenges.challenge(nonce: id) {
+            return
+                "That is the nonce of challenge \(challenge.id); the token carries it, and authenticationId is the challenge's."
+        }
+        let slip = Nearest.slip(id, among: state.challenges.keys.suffix(100)).dropFirst(2)
+        return slip.isEmpty ? nil : slip.prefix(1).uppercased() + slip.dropFirst() + "."
     }
 }
 

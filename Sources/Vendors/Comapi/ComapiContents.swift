@@ -173,7 +173,7 @@ struct ComapiUpload: Sendable {
             throw Refusal(
                 .malformedBody,
                 ["faults": [["paramName": "body", "message": "is not valid"]]],
-                because: "the form is broken: \(error); expected one to the letter of RFC 7578")
+                because: "the form is broken: \(error); expected one strictly by RFC 7578")
         }
         guard let part = form.parts.first(where: { $0.name == "file" }) else { throw Comapi.missing("file") }
         try self.init(bytes: part.bytes, name: part.fileName, type: part.type ?? "")
@@ -208,7 +208,7 @@ struct MultipartForm: Sendable {
             case .noBoundary: "the content type names no boundary of 1 to 70 characters"
             case .noOpening: "the body does not begin with the boundary"
             case .noClosing: "the closing boundary is missing"
-            case .brokenDelimiter: "something stands behind a boundary"
+            case .brokenDelimiter: "something follows a boundary"
             case .brokenHead: "a part's head is broken"
             case .headTooLong: "a part's head is longer than \(MultipartForm.longestHead) bytes"
             case .noName: "a part has no Content-Disposition with a name"

@@ -13,7 +13,7 @@ extension Comapi {
             throw Refusal(
                 .conversationExists,
                 because:
-                    "conversation \(draft.id.text) exists already; expected an id that no living conversation has")
+                    "conversation \(draft.id.text) exists already; expected an id that no existing conversation has")
         }
         var conversation = ComapiConversation(id: draft.id, by: call.caller.profileID, at: call.moment)
         if let old { (conversation.log, conversation.revision) = (old.log, Ordinal.next(after: old.revision)) }
@@ -53,7 +53,7 @@ extension Comapi {
         let profile = profileID.map { ComapiID($0) } ?? call.caller.profileID
         try Refused.require(
             profile == call.caller.profileID, .foreignProfile,
-            "the token is that of \(call.caller.profileID.text), not of \(profile.text), whose conversations are asked for"
+            "the token is that of \(call.caller.profileID.text), not of \(profile.text), whose conversations are requested"
         )
         return .json(.array(living.filter { $0.participants[profile] != nil }.map(\.json)))
     }
@@ -87,7 +87,7 @@ extension Comapi {
         try conversation.checkOwner(call.caller.profileID)
         try call.checkPrecondition(conversation.etag)
         call.send(
-            .conversationDeleted(conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
+            .conversation("delete", conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
         state[call.space.id].conversations.change(conversation.id) { $0.deleted = call.moment }
         return .empty()
     }
@@ -97,9 +97,11 @@ extension Comapi {
         let id = ComapiID(call.parameters["conversation"])
         let conversation = try Refused.require(
             state[call.space.id].conversations[id], .unknownConversation,
-            "no conversation of the space has the id \(id.text); expected that of one that is there")
+            "no conversation of the space has the id \(id.text); expected that of an existing one"
+                + Nearest.slip(id.text, among: state[call.space.id].conversations.keys.prefix(1000).lazy.map(\.text)))
         guard conversation.deleted == nil else {
-            throw Refusal(.unknownConversation, because: "conversation \(id.text) was deleted; expected one that lives")
+            throw Refusal(
+                .unknownConversation, because: "conversation \(id.text) was deleted; expected an existing one")
         }
         return conversation
     }
@@ -127,8 +129,8 @@ extension ComapiConversation {
 
     /// The participants, shortened to the first few.
     private var people: String {
-        let told = joined.prefix(10).map(\.id.text).joined(separator: ", ")
-        return joined.isEmpty ? "nobody" : participants.count > 10 ? told + ", …" : told
+        let listed = joined.prefix(10).map(\.id.text).joined(separator: ", ")
+        return joined.isEmpty ? "nobody" : participants.count > 10 ? listed + ", …" : listed
     }
 
     func checkOwner(_ profile: ComapiID) throws(ComapiRefusal) {
@@ -223,22 +225,22 @@ extension Comapi {
         if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
             ids.formUnion(try call.list { $0.texts(FieldReader.elements) ?? [] }.map { ComapiID($0) })
             call.note(
-                "ids-in-body", "The ids stand in the body of a DELETE, as the iOS SDK sends them.", source: "iOS SDK")
+                "ids-in-body", "The ids are in the body of a DELETE, as the iOS SDK sends them.", source: "iOS SDK")
         }
         guard !ids.isEmpty else { throw missing("id") }
         return ids
     }
 
     static func startTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        try tell(isTyping: true, &call, state)
+        try notify(isTyping: true, &call, state)
     }
 
     static func stopTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        try tell(isTyping: false, &call, state)
+        try notify(isTyping: false, &call, state)
     }
 
     /// Notifies the other participants; the body is ignored, since the JS SDK sends an empty object (observed).
-    private static func tell(isTyping: Bool, _ call: inout ComapiCall, _ state: State) throws(Refused) -> Reply {
+    private static func notify(isTyping: Bool, _ call: inout ComapiCall, _ state: State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         let profile = call.caller.profileID
         _ = try conversation.role(of: profile)

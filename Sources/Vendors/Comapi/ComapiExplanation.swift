@@ -6,10 +6,10 @@ extension Comapi {
     /// Judges a token without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
     ///
     /// - Parameter context: known facts: `space` of the path; `authenticationId` or `nonce` of the challenge.
-    static let requestFacts = [
-        RequestFact("space", "the id of the API space in the path"),
-        RequestFact("authenticationId", "the challenge that is answered"),
-        RequestFact("nonce", "the nonce of the challenge"),
+    static let requestFacts: [(name: String, about: String)] = [
+        ("space", "the id of the API space in the path"),
+        ("authenticationId", "the challenge that is answered"),
+        ("nonce", "the nonce of the challenge"),
     ]
 
     func explain(
@@ -95,44 +95,22 @@ struct ComapiSecretMistake: Sendable {
         of token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
     ) -> SignatureDiagnosis? {
         let others = spaces.filter { $0.id != space.id }.map {
-            SignatureDiagnosis.OtherSecret(name: $0.id.text, secret: $0.sharedSecret)
+            SignatureDiagnosis.OtherSecret(name: "API space \($0.id.text)", secret: $0.sharedSecret)
         }
         return SignatureDiagnosis.explain(token, algorithm: .hs256, secret: space.sharedSecret, others: others)
     }
 
     init(_ diagnosis: SignatureDiagnosis) {
-        (failure, description) =
+        failure =
             switch diagnosis {
-            case .secretHexDecoded:
-                (
-                    .secretHexDecoded,
-                    "The signature matches when the shared secret is read as hexadecimal. The key is the text itself in "
-                        + "UTF-8; with jsrsasign pass `{utf8: secret}`."
-                )
-            case .secretBase64Decoded:
-                (
-                    .secretBase64Decoded,
-                    "The signature matches when the shared secret is base64-decoded first. The key is the text itself in "
-                        + "UTF-8."
-                )
-            case .secretBase64Text(let hasLineBreak):
-                (
-                    .secretBase64Text,
-                    "The signature matches when the key is the base64 text of the shared secret"
-                        + (hasLineBreak ? ", with a line break" : "")
-                        + ". Encode only for a library that decodes again."
-                )
-            case .secretLatin1:
-                (
-                    .secretLatin1,
-                    "The signature matches when the shared secret is taken as Latin-1. Use its UTF-8 bytes."
-                )
-            case .secretTrimmed:
-                (.secretTrimmed, "The signature matches when white space at the ends of the shared secret is removed.")
-            case .secretExtended:
-                (.secretTrimmed, "The signature matches when white space is added at the ends of the shared secret.")
-            case .secretOfAnother(let id):
-                (.secretOfAnotherSpace, "The signature matches the shared secret of API space \(id).")
+            case .secretHexDecoded: .secretHexDecoded
+            case .secretBase64Decoded: .secretBase64Decoded
+            case .secretBase64Text: .secretBase64Text
+            case .secretLatin1: .secretLatin1
+            case .secretTrimmed, .secretExtended, .secretUnpadded: .secretTrimmed
+            case .secretOfAnother: .secretOfAnotherSpace
             }
+        let advice = diagnosis == .secretHexDecoded ? " With jsrsasign pass `{utf8: secret}`." : ""
+        description = diagnosis.description.replacing("the secret", with: "the shared secret") + advice
     }
 }

@@ -6,8 +6,6 @@ import Wire
 
 /// Every failure of Comapi; `failures.yaml` defines the responses.
 enum ComapiFailure: String, VendorFailure {
-    static let judgedFile: FixtureDigest? = FixtureDigest(0x55BA_E265_B843_3C57)
-
     case unknownPath = "unknown-path"
     case methodNotAllowed = "method-not-allowed"
     case unknownSpace = "unknown-space"
@@ -78,15 +76,15 @@ extension Comapi: FieldDialect {
         if let reason = problems[0].reason(expected: "JSON", whenEmpty: "is empty; expected JSON") {
             return Refusal(.malformedBody, because: reason)
         }
-        let told = problems.prefix(FieldReader.mostProblems)
-        let faults = told.map { problem -> JSON in
+        let listed = problems.prefix(FieldReader.mostProblems)
+        let faults = listed.map { problem -> JSON in
             let message: JSON = problem.kind == .missing ? "is required" : "is not valid"
             return ["paramName": .string(problem.path), "message": message]
         }
         let isMissing = problems.contains { $0.kind == .missing }
         return Refusal(
             isMissing ? .missingField : .invalidParameter, ["faults": .array(faults)],
-            because: told.map { "\($0.path) \(why($0))" }.joined(separator: "; "))
+            because: listed.map { "\($0.path) \(why($0))" }.joined(separator: "; "))
     }
 
     private static func why(_ problem: FieldProblem) -> String {

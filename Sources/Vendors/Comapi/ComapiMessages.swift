@@ -58,7 +58,7 @@ extension Comapi {
         let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
         let id = try joined(call, state)
         var skipped = 0
-        for update in updates where !apply(update, to: id, isTold: skipped < mostTold, &call, &state) { skipped += 1 }
+        for update in updates where !apply(update, to: id, isNoted: skipped < mostNoted, &call, &state) { skipped += 1 }
         return .respond(.text("OK"))
     }
 
@@ -69,16 +69,16 @@ extension Comapi {
         return conversation.id
     }
 
-    /// ours: more remarks would tell nothing new and push everything else out of the journal.
-    private static let mostTold = 100
+    /// ours: more remarks would add nothing and push everything else out of the journal.
+    private static let mostNoted = 100
 
     /// - Returns: whether anything changed.
     private static func apply(
-        _ update: ComapiStatusUpdate, to id: ComapiID, isTold: Bool, _ call: inout ComapiCall,
+        _ update: ComapiStatusUpdate, to id: ComapiID, isNoted: Bool, _ call: inout ComapiCall,
         _ state: inout State
     ) -> Bool {
         guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { return true }
-        if isTold { call.note("status-skipped", reason, found: .text(update.messageID)) }
+        if isNoted { call.note("status-skipped", reason, found: .text(update.messageID)) }
         return false
     }
 }
@@ -132,7 +132,7 @@ extension ComapiState {
         let space = occasion.space.id
         let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
         guard self[space].conversations[id]?.log.hasRoom != false else {
-            throw Refusal(.bodyTooLarge, because: "the events of the conversation have come to the largest number")
+            throw Refusal(.bodyTooLarge, because: "the events of the conversation have reached the largest number")
         }
         let message = ComapiMessage(
             id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
@@ -140,7 +140,7 @@ extension ComapiState {
             parts: draft.parts, alert: draft.alert, byteCount: bytes)
         let event = occasion.identifiers.uuid()
         self[space].conversations.change(id) { $0.log.append(message, eventID: event) }
-        tell(message.sentEventID, of: id, occasion.space, &outbox)
+        notify(message.sentEventID, of: id, occasion.space, &outbox)
         if let alert = message.alert { notePushes(alert, message, of: id, occasion) }
         return message
     }
@@ -165,11 +165,11 @@ extension ComapiState {
             return "No message of the conversation has this id."
         }
         if self[space].conversations[id]?.log.hasRoom == false {
-            return "The events of the conversation have come to the largest number."
+            return "The events of the conversation have reached the largest number."
         }
         if message.sender == occasion.actor { return "This is the sender's own message." }
         if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {
-            return "The message is \(known.rawValue) already."
+            return "The message is already \(known.rawValue)."
         }
         let event = occasion.identifiers.uuid()
         self[space].conversations.change(id) {
@@ -177,12 +177,12 @@ extension ComapiState {
                 update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
                 at: occasion.moment)
         }
-        tell(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
+        notify(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
         return nil
     }
 
     /// Notifies all participants of an event in the log.
-    private func tell(_ event: Int, of id: ComapiID, _ space: ComapiSpace, _ outbox: inout Outbox) {
+    private func notify(_ event: Int, of id: ComapiID, _ space: ComapiSpace, _ outbox: inout Outbox) {
         guard let conversation = self[space.id].conversations[id], let event = conversation.log[event] else { return }
         outbox.send(
             ComapiFrame.event(event, of: conversation, in: space).message, to: conversation.audience(in: space.id))
@@ -308,6 +308,8 @@ extension Comapi {
 
 /// The data of a push besides its alert.
 ///
+/// Source of `dd_originated`, which tells the vendor's pushes from others: JS SDK 1.4, Android SDK 1.7, iOS SDK 2.2.
+///
 /// Source: that a client calls a URL from the push with GET and no token once the user has opened it: JS SDK 1.3,
 /// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
 enum ComapiPush {
@@ -316,12 +318,12 @@ enum ComapiPush {
         "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
     }
 
-    /// The data of a push: the link that the sender put into the alert, plus the tracking URL.
+    /// The link that the sender put into the alert with the tracking URL, and the vendor's mark.
     static func data(of alert: JSON, tracking url: String) -> JSON {
         let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
         var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
         link["trackingUrl"] = .string(url)
-        return ["dd_deepLink": .string(JSON.object(link).text)]
+        return ["dd_deepLink": .string(JSON.object(link).text), "dd_originated": "true"]
     }
 }
 

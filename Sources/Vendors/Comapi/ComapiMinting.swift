@@ -30,24 +30,25 @@ extension Comapi {
         TokenKind(
             name: "app", about: "answers a challenge, as the app's own JWT",
             members: [
-                ("space", "id of the API space; the first one"), ("user", "the user's id; mira"),
+                ("space", "id of the API space; by default the first one"), ("user", "the user's id; by default mira"),
                 ("authenticationId", "the challenge whose nonce it carries"),
-                ("nonce", "the nonce; that of the newest open challenge"),
-                ("expires_in", "seconds from now to exp; 86400"),
+                ("nonce", "the nonce; by default that of the newest open challenge"),
+                ("expires_in", "seconds from now to exp; by default 86400"),
             ], defects: AppDefect.allCases.map(\.rawValue)),
         TokenKind(
-            name: "session", about: "opens everything but the challenge, as session.create answers it",
+            name: "session", about: "opens everything but the challenge, as session.create returns it",
             members: [
-                ("space", "id of the API space; the first one"), ("profile", "the user's id; mira"),
-                ("session", "the session's id; the user's newest one, or else a session that begins with the token"),
-                ("expires_in", "seconds from now to exp; those of the session"),
+                ("space", "id of the API space; by default the first one"),
+                ("profile", "the user's id; by default mira"),
+                ("session", "the session's id; by default the user's newest one, or else one that the token begins"),
+                ("expires_in", "seconds from now to exp; by default those of the session"),
             ], defects: SessionDefect.allCases.map(\.rawValue)),
     ]
 
     /// The default user of minted tokens.
     static let sampleUser = "mira"
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> MintedToken {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
         let space = try space(try reader.string("space"))
         return order.kind == "app"
@@ -74,7 +75,7 @@ extension Comapi {
 
     private func mintAppToken(
         _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> MintedToken {
+    ) throws(MintRefusal) -> String {
         let now = setting.moment.wholeSeconds
         let nonce = try nonce(&reader, of: space, in: setting)
         let draft = TokenDraft(
@@ -172,7 +173,7 @@ extension Base64URL {
 extension Comapi {
     private func mintSessionToken(
         _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> MintedToken {
+    ) throws(MintRefusal) -> String {
         let profile = ComapiID(try reader.string("profile") ?? Self.sampleUser)
         let sessionID = try reader.string("session")
         let lifetime = try reader.int("expires_in")
@@ -202,9 +203,9 @@ extension Comapi {
         return try Self.minted(draft, key)
     }
 
-    private static func minted(_ draft: TokenDraft, _ key: SigningKey) throws(MintRefusal) -> MintedToken {
+    private static func minted(_ draft: TokenDraft, _ key: SigningKey) throws(MintRefusal) -> String {
         do {
-            return MintedToken(token: try draft.sessionToken(by: key))
+            return try draft.sessionToken(by: key)
         } catch {
             throw MintRefusal("\(error)")
         }
@@ -245,14 +246,14 @@ extension Comapi {
         (accounts.spaces + accounts.templates).flatMap { [$0.sharedSecret, $0.sessionSecret] }
     }
 
-    var samples: [SampleCredential] {
-        accounts.spaces.map { SampleCredential(label: "API space of account \($0.accountID), id", value: $0.id.text) }
+    var samples: [(label: String, value: String)] {
+        accounts.spaces.map { (label: "API space of account \($0.accountID), id", value: $0.id.text) }
             + accounts.templates.map {
-                SampleCredential(label: "API spaces of account \($0.accountID), ids that begin with", value: $0.id.text)
-            } + [SampleCredential(label: "ID claim of the first space", value: accounts.spaces[0].idClaim)]
+                (label: "API spaces of account \($0.accountID), ids that begin with", value: $0.id.text)
+            } + [(label: "ID claim of the first space", value: accounts.spaces[0].idClaim)]
     }
 
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Comapi>) throws(MintRefusal) -> SampleRequest {
         SampleRequest(
             endpoint: .get("/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))/sessions/start"), fields: [],
             body: "")

@@ -168,7 +168,8 @@ extension Comapi {
         let id = ComapiID(call.parameters["profile"])
         return try Refused.require(
             state[call.space.id].profiles[id], .unknownProfile,
-            "no profile of the space has the id \(id.text); expected that of one that is there")
+            "no profile of the space has the id \(id.text); expected that of an existing one"
+                + Nearest.slip(id.text, among: state[call.space.id].profiles.keys.prefix(1000).lazy.map(\.text)))
     }
 }
 

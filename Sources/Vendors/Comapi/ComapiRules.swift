@@ -132,7 +132,7 @@ extension Comapi {
         finding?.found = .text(id)
         if facts.space != nil { return .passed }
         if !facts.isAlone, let known = facts.vendor?.knownSpaces {
-            finding?.note = "Spaces stand in accounts.yaml\(Nearest.hint(to: id, among: known))"
+            finding?.note = "Spaces are listed in accounts.yaml\(Nearest.hint(to: id, among: known))"
         }
         return .failed
     }
@@ -178,7 +178,7 @@ extension Comapi {
             guard let expires = facts.standing?.expires, expires <= facts.moment else { return nil }
             finding?.expected = .timeAfter(facts.moment.unixSeconds)
             finding?.found = .time(expires.unixSeconds)
-            finding?.note = "An action has ended its time."
+            finding?.note = "An action has expired it."
             return .failed
         },
         Rule(
@@ -208,7 +208,7 @@ extension ComapiSessionFacts {
     fileprivate func note(on standing: Standing) -> String {
         if standing.isAdoptable {
             return token?.mintMark == nil
-                ? "An earlier start of the program began it; it is taken over."
+                ? "An earlier start of the program began it; it is adopted."
                 : "The token was minted; the session begins."
         }
         if let holder = standing.holder { return "The session is that of \(holder)." }
@@ -228,7 +228,7 @@ extension ComapiSessionFacts {
         }
         if let name = vendor.sessionKeys.issuer(of: token.compact, for: space) {
             return
-                "The signature matches a session of sandbox \(name): the request has come to another sandbox than the token."
+                "The signature matches a session of sandbox \(name): the request came to a sandbox other than the token's."
         }
         let secret = space.sharedKey.verificationKey
         guard token.compact.signature(by: secret, algorithm: .hs256).outcome == .passed else { return nil }

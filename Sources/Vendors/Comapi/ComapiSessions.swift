@@ -291,7 +291,8 @@ extension Comapi {
         let id = ComapiSessionID(call.parameters["session"], in: call.space.id)
         let session = try Refused.require(
             state.sessions[id], .unknownSession,
-            "no session of the space has the id \(id.text); expected that of the token")
+            "no session of the space has the id \(id.text); expected that of the token"
+                + Nearest.slip(id.text, among: [call.caller.sessionID.text]))
         try Refused.require(
             session.id == call.caller.sessionID, .foreignSession,
             "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names")

@@ -219,11 +219,14 @@ extension ComapiFrame {
             payload: profile.json)
     }
 
-    /// `conversation.create`, `.undelete` or `.update`.
+    /// `conversation.create`, `.undelete`, `.update` or `.delete`.
+    ///
+    /// Source of a deletion's `date`, and of `etag` and `revision` beside its payload: a recording and a test of the
+    /// Android SDK.
     static func conversation(
         _ name: String, _ conversation: ComapiConversation, _ occasion: ComapiOccasion
     ) -> ComapiFrame {
-        var payload = conversation.core
+        var payload = name == "delete" ? ["date": .string(occasion.moment.rfc3339)] : conversation.core
         if name == "create" {
             let members = conversation.joined.map { $0.member(of: conversation.id, in: occasion.space) }
             payload.append("participants", .array(members))
@@ -234,16 +237,6 @@ extension ComapiFrame {
                 "conversationId": conversation.id.json, "etag": .string(conversation.etag),
                 "revision": JSON(conversation.revision),
             ], payload: .object(payload))
-    }
-
-    /// Source of `etag` and `revision`, the conversation's final ones: recordings and tests of the Android SDK.
-    static func conversationDeleted(_ conversation: ComapiConversation, _ occasion: ComapiOccasion) -> ComapiFrame {
-        ComapiFrame(
-            "conversation.delete", occasion, ["conversationId": conversation.id.json],
-            payload: [
-                "date": .string(occasion.moment.rfc3339), "etag": .string(conversation.etag),
-                "revision": JSON(conversation.revision),
-            ])
     }
 
     /// `conversation.participantAdded`, `…Updated` or `…Removed`.
@@ -269,13 +262,11 @@ extension ComapiFrame {
     }
 
     static func event(_ event: ComapiEvent, of conversation: ComapiConversation, in space: ComapiSpace) -> ComapiFrame {
-        var payload = conversation.payload(of: event).object ?? [:]
-        // Source: recordings of the Android SDK; pages of messages do not have this member.
-        if !event.isSent { payload.append("revision", JSON(event.id)) }
+        var members: JSONObject = ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)]
+        // Source: recordings of the Android SDK.
+        if !event.isSent { members.append("revision", JSON(event.id)) }
         return ComapiFrame(
             name: "conversationMessage.\(event.name)", eventID: event.eventID, actor: event.actor,
-            moment: event.moment, space: space,
-            members: ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)],
-            payload: .object(payload))
+            moment: event.moment, space: space, members: members, payload: conversation.payload(of: event))
     }
 }

@@ -25,7 +25,7 @@ struct ComapiSwitches: VendorSwitches {
             "accepts-millisecond-times", &acceptsMillisecondTimes, observed: false,
             about: "whether exp and iat may count milliseconds", source: "JWT page, Android sample; newer page")
         coder.flag(
-            "requires-time-claims", &requiresTimeClaims, observed: true, about: "whether exp and iat must be there",
+            "requires-time-claims", &requiresTimeClaims, observed: true, about: "whether exp and iat must be present",
             source: "claim tables of the JWT page and the newer page")
         coder.count(
             "session-lifetime", &sessionLifetimeSeconds, in: 1...31_622_400, observed: 600,
@@ -45,7 +45,7 @@ struct ComapiSwitches: VendorSwitches {
             about: "whether aud may be an array that holds the Audience", source: "ours, after RFC 7519")
         coder.flag(
             "adopts-earlier-sessions", &adoptsEarlierSessions,
-            about: "whether a session token that an earlier start of the program issued is still good", source: "ours")
+            about: "whether a session token that an earlier start of the program issued is still valid", source: "ours")
         coder.choice(
             "profile-write-status", &profileWriteStatus, about: "the status of a profile that was replaced or patched",
             source: "iOS SDK; 201: mock of the JS SDK, and breaks iOS")

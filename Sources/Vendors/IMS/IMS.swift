@@ -9,7 +9,7 @@ extension VendorLoader {
 /// IMS (DriveSync), a telematics backend behind a mobile SDK that receives the app's own RS256 tokens.
 ///
 /// The vendor documents the token, how its keys are provided, the SDK's pre-check and the user lifecycle. It publishes
-/// no path, body or status of its backend: those are one contract of our own.
+/// no path, body or status of its backend: those are one contract of Understudy's.
 final class IMS: Vendor {
     typealias State = IMSState
     typealias Failure = IMSFailure
@@ -31,7 +31,7 @@ final class IMS: Vendor {
     static let identity = VendorIdentity(
         id: "ims", title: "IMS", prefixes: ["/ims"],
         // Both are ours.
-        pathRules: PathRules(repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false),
+        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: bodies have a few hundred bytes, and a sandbox keeps their content. Trips and lists may be longer.
         bodyLimit: 64 * 1024)
 

@@ -13,7 +13,7 @@ extension IMS {
             throw Refusal(
                 .activationUnknown,
                 because:
-                    "nobody of tenant \(tenant) has the activation id \(activationID); expected that of an imported user"
+                    "no user of tenant \(tenant) has the activation id \(activationID); expected that of an imported user"
             )
         }
         try check(user, code: code, email: email, at: call.moment)
@@ -46,7 +46,7 @@ extension IMS {
         }
         try Refused.require(
             moment < activation.expires, .activationCodeExpired,
-            "the code of \(user.id) ended at \(activation.expires.rfc3339), and now is \(moment.rfc3339); expected one that has not ended"
+            "the code of \(user.id) expired at \(activation.expires.rfc3339), and it is now \(moment.rfc3339); expected one that has not expired"
         )
     }
 
@@ -73,7 +73,7 @@ extension IMS {
             throw Refusal(
                 .subjectTaken,
                 because:
-                    "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); expected one that nobody has"
+                    "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); expected an unused one"
             )
         }
         // ours: a text that an enrollment could not contain is not an enterprise id.

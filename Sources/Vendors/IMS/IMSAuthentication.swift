@@ -14,7 +14,7 @@ extension HTTPField.Name {
 /// The part of the state that authentication sees.
 struct IMSAuthenticationContext: Sendable {
     let issuers: IMSIssuerStore
-    /// The changed keys of dev issuers, used to tell who signed instead.
+    /// The changed keys of dev issuers, used to find who signed instead.
     let devKeys: [String: IssuerKeys]
 }
 
@@ -22,8 +22,6 @@ extension IMS {
     func authenticationContext(in state: State) -> IMSAuthenticationContext {
         IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
     }
-
-    func token(of credentials: IMSFacts) -> CompactToken? { credentials.token?.compact }
 
     func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? { credentials.order }
 
@@ -34,13 +32,14 @@ extension IMS {
         case .operator:
             var presented = IMSFacts.Presented(self, arrival.switches, at: arrival.moment)
             presented.operator = IMSFacts.Operator(
-                sent: fields[.operatorKey], authorization: fields.bytes(of: .authorization))
+                sent: fields[.operatorKey], authorization: fields.bytes(of: .authorization),
+                query: arrival.request.credentialInQuery)
             let facts = IMSFacts(presented)
             findings.judge(facts, by: Self.operatorRules)
             return facts
         case .token, .user:
             if let report = arrival.keyFetch { findings.note(report.finding) }
-            let bearer = BearerToken(fields)
+            let bearer = BearerToken(fields, in: arrival.request)
             let judge = IMSTokenJudge(
                 self, arrival.authenticationContext, arrival.switches, at: arrival.moment,
                 asking: arrival.keyFetch == nil ? .allowed : .done, in: arrival.sandbox)
@@ -197,6 +196,8 @@ struct IMSFacts: RuleFacts {
     struct Operator {
         let sent: String?
         let authorization: ArraySlice<UInt8>?
+        /// The credential that stands in the query, in words.
+        let query: String
     }
 
     /// What is known before the first rule judges.

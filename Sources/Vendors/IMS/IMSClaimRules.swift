@@ -50,7 +50,7 @@ enum IMSClaimRules {
     }
 
     private static let expiry = IMSRule(
-        "expiry", expects: .text("exp later than now, less the leeway"), source: "security page, JWT Claims: exp",
+        "expiry", expects: .text("exp later than now minus the leeway"), source: "security page, JWT Claims: exp",
         orFail: .tokenExpired
     ) { facts, finding in
         let leeway = facts.issuer?.expiryLeeway(facts.switches) ?? facts.switches.expiryLeewaySeconds
@@ -58,7 +58,7 @@ enum IMSClaimRules {
     }
 
     private static let beginning = IMSRule(
-        "not-before", expects: .text("nbf, or iat, no later than now, and the leeway"),
+        "not-before", expects: .text("nbf, or iat, no later than now plus the leeway"),
         source: "security page, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
         by: { Refusal(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
     ) { facts, finding in

@@ -134,10 +134,9 @@ extension IMSTokenJudge {
     /// What is wrong with an unknown `iss`: a nearly identical one, and who signed.
     func strangeness(of token: IMSToken) -> String {
         guard let iss = token.issuer else { return "" }
-        if let near = issuers.all.first(where: { Self.core($0.record.issuer) == Self.core(iss) }) {
-            return
-                "Issuer \(near.record.name) is \(near.record.issuer): only capitals, blanks at the ends or a final / "
-                + "differ, and every byte counts."
+        for near in issuers.all {
+            guard let difference = Nearest.difference(iss, near.record.issuer) else { continue }
+            return "Issuer \(near.record.name) is \(near.record.issuer). \(difference), and every byte counts."
         }
         if let own = issuers.all.first(where: { $0.record.isElsewhere(iss) }) {
             return
@@ -148,13 +147,6 @@ extension IMSTokenJudge {
         let hint = Nearest.names(to: iss, among: issuers.all.map(\.record.issuer), count: 1).first
         return hint.map { "Did you mean “\($0)”?" }
             ?? "Registered are \(issuers.all.prefix(Self.mostOthers).map(\.record.name).joined(separator: ", "))."
-    }
-
-    /// An `iss` without the parts that people overlook.
-    private static func core(_ iss: String) -> String {
-        var text = iss.lowercased()[...]
-        while let last = text.last, last == "/" || last.isWhitespace { text.removeLast() }
-        return String(text.drop(while: \.isWhitespace))
     }
 
     /// The explanation for a signature that ``isSignedBySecret(_:_:)`` finds.

@@ -3,8 +3,6 @@ import JSON
 
 /// Every failure of IMS; `failures.yaml` defines how each looks.
 enum IMSFailure: String, VendorFailure {
-    static let judgedFile: FixtureDigest? = FixtureDigest(0x291E_45E2_D7ED_A6A2)
-
     case tokenMissing = "token-missing"
     case tokenMalformed = "token-malformed"
     case algNotAllowed = "alg-not-allowed"

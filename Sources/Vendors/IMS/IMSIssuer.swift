@@ -8,31 +8,34 @@ import Tokens
 /// Immutable; newly fetched keys make a new issuer. So results verified with its keys can be cached with them.
 final class IMSIssuer: Sendable {
     let record: IMSIssuerRecord
-    let ring: IMSKeyRing
+    private let made = AtomicLazyReference<IMSKeyRing>()
+    private let makeRing: @Sendable () -> IMSKeyRing
     /// What is known of the published keys; `nil` for local keys.
     let remote: RemoteKeys?
     /// Where they are published, if the URL can be parsed.
     let keyURL: IMSKeyURL?
-    /// Unusable entries among local keys.
-    private let skipped: [SkippedKey]
     /// Identifies this issuer among all that ever existed.
     let number = IMSIssuer.numbers.add(1, ordering: .relaxed).newValue
     private static let numbers = Atomic(0)
 
-    /// An issuer with local keys.
-    init(_ record: IMSIssuerRecord, keys: [VerificationKey], skipped: [SkippedKey] = []) {
+    /// An issuer with local keys that are read when they are first needed.
+    init(_ record: IMSIssuerRecord, ring: @escaping @Sendable () -> IMSKeyRing) {
         self.record = record
-        self.skipped = skipped
-        ring = IMSKeyRing(keys)
+        makeRing = ring
         remote = nil
         keyURL = nil
+    }
+
+    convenience init(_ record: IMSIssuerRecord, keys: [VerificationKey], skipped: [SkippedKey] = []) {
+        let ring = IMSKeyRing(keys, skipped: skipped)
+        self.init(record) { ring }
     }
 
     /// An issuer with what was fetched so far.
     init(_ record: IMSIssuerRecord, remote: RemoteKeys) {
         self.record = record
-        skipped = []
-        ring = IMSKeyRing(remote.keys)
+        let ring = IMSKeyRing(remote.keys)
+        makeRing = { ring }
         keyURL = IMSKeyURL(remote.url)
         self.remote = remote
     }
@@ -40,12 +43,14 @@ final class IMSIssuer: Sendable {
     /// The issuer with its current keys; results verified with the old keys are kept until the keys change.
     init(_ other: IMSIssuer, remote: RemoteKeys) {
         record = other.record
-        skipped = []
         let isSame = remote.fetchCount == other.remote?.fetchCount && remote.fetchedAt == other.remote?.fetchedAt
-        ring = isSame ? other.ring : IMSKeyRing(remote.keys)
+        let ring = isSame ? other.ring : IMSKeyRing(remote.keys)
+        makeRing = { ring }
         keyURL = other.remote?.url == remote.url ? other.keyURL : IMSKeyURL(remote.url)
         self.remote = remote
     }
+
+    var ring: IMSKeyRing { made.load() ?? made.storeIfNil(makeRing()) }
 
     /// The issuer as requests see it.
     func json(at moment: Moment, _ switches: IMSSwitches) -> JSON {
@@ -73,7 +78,7 @@ final class IMSIssuer: Sendable {
     private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
 
     /// The entries skipped among local keys, or by the last attempt to fetch some.
-    var skippedKeys: [SkippedKey] { remote?.lastReport?.skipped ?? skipped }
+    var skippedKeys: [SkippedKey] { remote?.lastReport?.skipped ?? ring.skipped }
 
     /// Warnings for operators: names, followed by reasons for the first skipped keys.
     private func warnings(at moment: Moment) -> [String] {

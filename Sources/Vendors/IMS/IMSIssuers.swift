@@ -20,11 +20,12 @@ struct IMSAccounts: Sendable {
 
     /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
-        let document = try fixtures.document("accounts.yaml").mapping("operator_key", "issuers", "dev_issuers", "users")
+        let file = try fixtures.file("accounts.yaml")
+        let document = try FixtureNode(file: file).mapping("operator_key", "issuers", "dev_issuers", "users")
         self.fixtures = fixtures
         operatorKey = try document.required("operator_key").string()
         guard !operatorKey.isEmpty else { throw try document.required("operator_key").problem("the key is empty") }
-        issuers = try IMSIssuer.list(try document.required("issuers"), fixtures)
+        issuers = try IMSIssuer.list(try document.required("issuers"), fixtures, isJudged: file.isJudged)
         users = try IMSUserStore.list(try document.required("users"), .fixture(fixtures))
         var devIssuers: [IssuerKeyFiles] = []
         try document.required("dev_issuers").forEachRecord { (node) throws(FixtureProblem) in
@@ -44,10 +45,12 @@ struct IMSAccounts: Sendable {
 
 extension IMSIssuer {
     /// Reads issuers and checks them against each other.
-    static func list(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) -> [IMSIssuer] {
+    static func list(
+        _ node: FixtureNode, _ fixtures: VendorFixtures, isJudged: Bool = false
+    ) throws(FixtureProblem) -> [IMSIssuer] {
         var issuers = IMSIssuerStore()
         try node.forEachRecord { (node) throws(FixtureProblem) in
-            let issuer = try IMSIssuer(node, fixtures)
+            let issuer = try IMSIssuer(node, fixtures, isJudged: isJudged)
             guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
                 throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
             }
@@ -59,16 +62,23 @@ extension IMSIssuer {
     /// Reads an issuer with the members of a request, and the time at which it was onboarded.
     ///
     /// Fixtures and exports may name any host.
-    convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+    ///
+    /// - Parameter isJudged: whether tests have read the issuer, so that its keys can wait for their first use.
+    convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures, isJudged: Bool) throws(FixtureProblem) {
         let entry = try node.mapping(IMSIssuerRecord.members + ["created_at"])
         let created = try entry.required("created_at").moment()
         let keys = try entry.required("keys")
         let body = IMSBody(try node.verbatim().object ?? [:])
+        let object = try keys.verbatim().object ?? [:]
+        let read = { @Sendable () throws(IMSRefusal) in
+            try IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil }).read(object)
+        }
+        let unread = isJudged ? IMSKeySource(unread: object) : nil
         let reading: IMSKeyReader.Reading
         let record: IMSIssuerRecord
         do throws(IMSRefusal) {
-            let reader = IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil })
-            reading = try reader.read(try body.read { $0.object("keys", isRequired: true) ?? [:] })
+            _ = try body.read { $0.object("keys", isRequired: true) }
+            if let unread { reading = IMSKeyReader.Reading(source: unread) } else { reading = try read() }
         } catch {
             throw keys.problem(error.reason ?? error.failure.rawValue)
         }
@@ -79,6 +89,11 @@ extension IMSIssuer {
         }
         if let remote = reading.source.remoteKeys(of: record.name) {
             self.init(record, remote: remote)
+        } else if unread != nil {
+            self.init(record) {
+                let reading = try? read()
+                return IMSKeyRing(reading?.keys ?? [], skipped: reading?.skipped ?? [])
+            }
         } else {
             self.init(record, keys: reading.keys, skipped: reading.skipped)
         }
@@ -151,7 +166,7 @@ extension IMS {
     private static func exists(_ field: String, _ other: IMSIssuer) -> Refused {
         Refusal(
             .issuerExists, ["field": .string(field)],
-            because: "issuer \(other.record.name) has the same \(field); expected one that nobody has")
+            because: "issuer \(other.record.name) has the same \(field); expected an unused one")
     }
 
     /// Stores an issuer; keys published elsewhere are fetched first, and a failure to do so is only a warning.

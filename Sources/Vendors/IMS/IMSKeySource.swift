@@ -49,6 +49,12 @@ struct IMSKeySource: Sendable, Hashable {
         text = given.bytes
     }
 
+    /// The source of keys in PEM that tests have read; `nil` for any other.
+    init?(unread object: JSONObject) {
+        guard let kind = object["type"]?.string.flatMap(Kind.init), kind.member == "pem" else { return nil }
+        self.init(kind: kind, given: .object(object), url: nil)
+    }
+
     var given: JSON {
         // This server wrote it, so it parses.
         (try? JSON.parse(text, maximumDepth: JSON.keptDepth)) ?? .null
@@ -147,7 +153,10 @@ struct IMSKeyReader {
             throw error == .privateKey ? Refusal(.privateKeyRefused, because: "found \(error)") : invalid("\(error)")
         }
         guard keys.allSatisfy({ ($0.validity != nil) == kind.isCertified }) else {
-            throw invalid("\(kind.rawValue) is for \(kind.isCertified ? "CERTIFICATE" : "PUBLIC KEY") blocks")
+            let (own, other) = kind.isCertified ? ("CERTIFICATE", "PUBLIC KEY") : ("PUBLIC KEY", "CERTIFICATE")
+            let right = kind.isCertified ? IMSKeySource.Kind.publicKey : .certificate
+            throw invalid(
+                "found a \(other) block, and \(kind.rawValue) is for \(own) blocks; expected type \(right.rawValue)")
         }
         return keys
     }

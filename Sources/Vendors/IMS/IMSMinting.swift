@@ -7,11 +7,11 @@ import Wire
 /// Tokens as an app's own provider would sign them.
 extension IMS {
     private static let members: [(name: String, about: String)] = [
-        ("issuer", "name of the issuer; the first one for which this server can sign"),
-        ("sub", "enterprise id of the user; that of the first active user of the issuer's tenant"),
-        ("expires_in", "seconds from now to exp; 600"),
-        ("kid", "key id in the header; that of the key that signs"),
-        ("signed_by", "name of the dev issuer whose key signs; the issuer itself"),
+        ("issuer", "name of the issuer; by default the first one for which this server can sign"),
+        ("sub", "enterprise id of the user; by default that of the issuer's tenant's first active user"),
+        ("expires_in", "seconds from now to exp; by default 600"),
+        ("kid", "key id in the header; by default that of the key that signs"),
+        ("signed_by", "name of the dev issuer whose key signs; by default the issuer itself"),
     ]
 
     /// Defects besides the general ones. Of those in the spec, `no-kid` and `no-typ` are `missing-kid` and
@@ -29,7 +29,7 @@ extension IMS {
             defects: OwnDefect.allCases.map(\.rawValue))
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(MintRefusal) -> MintedToken {
+    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
         let issuer = try issuer(try reader.string("issuer"), in: setting.state)
         let signer = try reader.string("signed_by") ?? issuer.record.name
@@ -103,7 +103,7 @@ extension IMS {
             token.content.claims["exp"] = JSON(expiry)
         case .embeddedKey:
             guard let other = accounts.devIssuers.first(where: { $0.name != signer }) else {
-                throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token brings along")
+                throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token carries")
             }
             token.key = try signingKey(of: other.name, in: state)
             token.content.header["jwk"] = token.key.publicJWK(algorithm: .rs256)
@@ -112,24 +112,22 @@ extension IMS {
 
     var secretTexts: [String] { [accounts.operatorKey] }
 
-    func secrets(in state: State) -> SecretLedger { state.users.secrets }
+    func secrets(in state: State) -> [SecretLedger] { [state.users.secrets] }
 
-    var samples: [SampleCredential] {
+    var samples: [(label: String, value: String)] {
         // Whose iss is this server's own address has no fixed one.
         accounts.issuers.filter { !$0.record.issuer.hasPrefix("{base}") }
-            .map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
+            .map { (label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
             + accounts.users.compactMap { user in
                 user.enterpriseID.map {
-                    SampleCredential(label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0)
+                    (label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0)
                 }
             }
     }
 
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
-        let minted = try mint(
-            MintRequest(kind: "user"), in: TokenSetting(state: initialState, moment: moment, switches: .documented))
-        return SampleRequest(
-            endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(minted.token)")], body: "")
+    func sampleRequest(in setting: TokenSetting<IMS>) throws(MintRefusal) -> SampleRequest {
+        let token = try mint(MintRequest(kind: "user"), in: setting)
+        return SampleRequest(endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(token)")], body: "")
     }
 
     /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
@@ -209,7 +207,7 @@ extension IMS {
         let content = try body(keys)
         guard keys.fetch() != nil else {
             state.store(keys)
-            call.findings.note(Finding("dev-issuer", .noted, note: "The drill break has this issuer answer 500."))
+            call.findings.note(Finding("dev-issuer", .noted, note: "The drill break makes this issuer answer 500."))
             return .respond(.empty(.internalServerError))
         }
         state.store(keys)

@@ -109,7 +109,7 @@ extension IMS {
     }
 }
 
-/// What IMS asks of the keys of the issuer, and of the signature.
+/// The rules for the issuer's keys and the signature.
 enum IMSKeyRules {
     static let all = [keysThere, key] + certificates + [certificateDates, signature, otherSigner]
 
@@ -248,7 +248,7 @@ extension IMS {
             finding?.expected = nil
             finding?.found = nil
             finding?.source = nil
-            finding?.note = "Only a request tells whether the jti was used."
+            finding?.note = "Only a request shows whether the jti was used."
             return .notJudged
         case .first: return .passed
         case .repeated(let first, let now):
@@ -310,7 +310,9 @@ extension IMS {
             guard let presented = facts.operator else { return nil }
             if presented.sent?.hasSameBytes(as: facts.operatorKey) == true { return .passed }
             // The value may be the key of another environment.
-            finding?.found = presented.sent == nil ? .nothing("no x-ims-operator-key header") : .text("another value")
+            finding?.found =
+                presented.sent == nil
+                ? .nothing("no x-ims-operator-key header\(presented.query)") : .text("another value")
             finding?.note = presented.mistake(instead: facts.operatorKey)
             return facts.switches.operatorAuth == .open ? .noted : .failed
         }
@@ -322,13 +324,15 @@ extension IMSFacts.Operator {
     fileprivate func mistake(instead key: String) -> String? {
         guard let sent else {
             guard let authorization else { return nil }
-            return String(decoding: authorization, as: UTF8.self).hasSuffix(key)
-                ? "The operator's key stands in Authorization; it belongs in x-ims-operator-key."
+            let basic = BasicCredentials(authorization.drop { $0 != UInt8(ascii: " ") }.dropFirst())
+            return basic?.secret == key || String(decoding: authorization, as: UTF8.self).hasSuffix(key)
+                ? "The operator's key was sent in Authorization; it belongs in x-ims-operator-key."
                 : "There is an Authorization header, which operator routes do not read."
         }
         if sent.isEmpty { return "x-ims-operator-key is empty." }
         if CompactToken(sent).isWellFormed { return "x-ims-operator-key holds a JWT; tokens belong in Authorization." }
-        if sent.lowercased() == key.lowercased() { return "Only capitals differ." }
+        let mistake = KnownCredential.mistake(in: sent, among: [KnownCredential(key, "the operator's key")])
+        if let mistake { return mistake }
         if sent.utf8.count != key.utf8.count {
             return "It has \(sent.utf8.count) characters, the right one \(key.utf8.count)."
         }

@@ -125,11 +125,11 @@ extension IMSState {
     /// Refuses trips and invitations of users who are not listed: without an owner they would be dropped.
     fileprivate func checkOwners(_ coder: inout RecordCoder) {
         if let trip = trips.all.first(where: { users[$0.user] == nil }) {
-            coder.check(false, or: "trips: no user \(IMSUser.id(trip.user)) is listed, whose trip \(trip.id) is")
+            coder.check(false, or: "trips: trip \(trip.id) belongs to \(IMSUser.id(trip.user)), who is not listed")
         }
         if let invitation = invitations.all.first(where: { users[$0.user] == nil }) {
             let (user, number) = (IMSUser.id(invitation.user), invitation.number)
-            coder.check(false, or: "invitations: no user \(user) is listed, who sent inv-\(number)")
+            coder.check(false, or: "invitations: inv-\(number) was sent by \(user), who is not listed")
         }
     }
 }
@@ -265,12 +265,12 @@ struct IMSTokenUses: Sendable {
     }
 }
 
-/// What can happen to users and keys without a request of the app (all ours).
+/// Actions on users and keys without a request from the app (all ours).
 extension IMS {
     private static let userMembers = [
         ActionMember("user", "id or enterprise id of the user", isRequired: true),
-        ActionMember("tenant", "tenant of the enterprise id; without one that of the issuer"),
-        ActionMember("issuer", "iss of the user's tokens; the oldest user counts without it and a tenant"),
+        ActionMember("tenant", "tenant of the enterprise id; by default that of the issuer"),
+        ActionMember("issuer", "iss of the user's tokens; without it and a tenant, the oldest user counts"),
     ]
 
     static let actions: [VendorAction<IMS>] = [
@@ -278,9 +278,9 @@ extension IMS {
             "enroll-user", about: "Enrolls a user, as the people at IMS would.",
             members: [
                 ActionMember("email", "email address", isRequired: true),
-                ActionMember("tenant", "the tenant; that of the first issuer"),
+                ActionMember("tenant", "the tenant; by default that of the first issuer"),
                 ActionMember("enterprise_id", "the sub of the user's tokens; none until an activation links it"),
-                ActionMember("activation_id", "what the user enters to activate the app; the email"),
+                ActionMember("activation_id", "what the user enters to activate the app; by default the email"),
                 ActionMember("activate", "true for a user who is active at once; needs an enterprise_id"),
             ], body: enrollByAction),
         VendorAction(
@@ -321,7 +321,7 @@ extension IMS {
             throw ActionRefusal(
                 "no user has the id or the enterprise id \(name)\(Nearest.hint(to: name, among: known))")
         }
-        guard user.state != wanted else { throw ActionRefusal("\(user.id) is \(wanted.rawValue) already") }
+        guard user.state != wanted else { throw ActionRefusal("\(user.id) is already \(wanted.rawValue)") }
         if wanted == .deactivated {
             user.deactivate(at: call.moment)
         } else {

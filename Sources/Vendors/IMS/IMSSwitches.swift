@@ -26,14 +26,15 @@ struct IMSSwitches: VendorSwitches {
     mutating func code(_ coder: inout SwitchCoder) {
         coder.limit(
             "max-lifetime-seconds", &maximumLifetimeSeconds,
-            about: "how long a token may live from nbf or iat to exp, for issuers that say nothing else",
+            about: "how long a token may live from nbf or iat to exp, for issuers without a rule of their own",
             source: "security page: can enforce a maximum; 900 was the rule of an older page")
         coder.count(
             "not-before-leeway-seconds", &notBeforeLeewaySeconds, in: 0...600,
-            about: "how long before nbf or iat a token is accepted, for issuers that say nothing else", source: "ours")
+            about: "how long before nbf or iat a token is accepted, for issuers without a rule of their own",
+            source: "ours")
         coder.count(
             "expiry-leeway-seconds", &expiryLeewaySeconds, in: 0...600,
-            about: "how long after exp a token is accepted, for issuers that say nothing else", source: "ours")
+            about: "how long after exp a token is accepted, for issuers without a rule of their own", source: "ours")
         coder.choice(
             "missing-not-before", &missingNotBefore, about: "what happens to tokens with neither nbf nor iat",
             source: "security page")
@@ -45,7 +46,7 @@ struct IMSSwitches: VendorSwitches {
             source: "ours")
         coder.count(
             "jwks-cooldown-seconds", &coolDownSeconds, in: 0...3600,
-            about: "how long an attempt to fetch keys keeps the next one away", source: "ours")
+            about: "how long after an attempt to fetch keys the next one must wait", source: "ours")
         coder.count(
             "jwks-default-lifetime-seconds", &standardLifetimeSeconds, in: 30...86_400,
             about: "how long fetched keys live when the answer does not say", source: "ours")

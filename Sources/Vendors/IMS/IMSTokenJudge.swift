@@ -120,7 +120,7 @@ final class IMSTokenJudge: Sendable {
     /// between: then nothing proves that the token is genuine.
     private var unfetched: Search {
         asking == .done
-            ? .unavailable("the issuer became another one while its keys were fetched") : .known(.unfetched)
+            ? .unavailable("the issuer was replaced while its keys were being fetched") : .known(.unfetched)
     }
 
     /// The keys, of which some may be excluded by the dates of their certificates.
@@ -137,13 +137,15 @@ final class IMSKeyRing: Sendable {
     let keys: [VerificationKey]
     let hasIDs: Bool
     let hasCertificates: Bool
+    /// Unusable entries among local keys.
+    let skipped: [SkippedKey]
     /// Each key alone, and all that are tried for tokens that name none: made once, since every token needs some.
     private let (each, tried): ([Candidates], Candidates)
     /// ours: the maximum number of keys without ids that are tried.
     static let mostTried = 4
 
-    init(_ keys: [VerificationKey]) {
-        self.keys = keys
+    init(_ keys: [VerificationKey], skipped: [SkippedKey] = []) {
+        (self.keys, self.skipped) = (keys, skipped)
         hasIDs = keys.contains { $0.id != nil }
         hasCertificates = keys.contains { $0.validity != nil }
         each = keys.indices.map { Candidates([$0]) }

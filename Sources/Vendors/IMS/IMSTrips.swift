@@ -21,7 +21,7 @@ struct IMSTrip: Sendable {
         id = body.text("trip_id", atMost: 64)
         started = body.time("started_at")
         ended = body.time("ended_at")
-        if ended.unixSeconds < started.unixSeconds { body.refuse("ended_at", "lies before started_at") }
+        if ended.unixSeconds < started.unixSeconds { body.refuse("ended_at", "is before started_at") }
         distance = body.number("distance_meters", in: 0...1e12, isRequired: true) ?? JSONNumber(0)
         vehicleID = body.optionalText("vehicle_id")
         let points = body.objects("points", Self.point)
@@ -197,7 +197,7 @@ private struct TripPage {
             guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]),
                 Self.cursor(parts[0], number) == text
             else {
-                query.refuse("cursor", "is none that an answer gave; expected a next_cursor")
+                query.refuse("cursor", "is not one from an answer; expected a next_cursor")
                 return (0, 0)
             }
             return (parts[0], number)

@@ -59,7 +59,7 @@ extension IMS {
         var user = try user(call, state)
         try Refused.require(
             user.state != .active, .stateConflict,
-            "\(user.id) is active already; expected a user who is not: deactivate it first to activate it again")
+            "\(user.id) is already active; expected a user who is not: deactivate it first to activate it again")
         try Refused.require(
             user.enterpriseID != nil, .stateConflict,
             "\(user.id) is \(user.state.rawValue) without an enterprise_id; expected one to be active with: the app links "
@@ -73,7 +73,7 @@ extension IMS {
         var user = try user(call, state)
         try Refused.require(
             user.state != .deactivated, .stateConflict,
-            "\(user.id) is deactivated already; expected a user who is not: activate it first to deactivate it again")
+            "\(user.id) is already deactivated; expected a user who is not: activate it first to deactivate it again")
         user.deactivate(at: call.moment)
         state.users.store(user)
         return .json(user.operatorJSON)
@@ -127,7 +127,7 @@ extension IMS {
     static let mostErrors = 1000
 
     /// ours: the maximum number of lines that the journal explains.
-    private static let mostTold = 100
+    private static let mostNoted = 100
 
     /// Enrolls the users of a CSV file; good lines are kept, whatever happens to the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
@@ -154,7 +154,7 @@ extension IMS {
                 enrolled += 1
                 if user.state == .active { activated += 1 }
             } catch {
-                tell(error, of: line, errors.count, &call)
+                note(error, of: line, errors.count, &call)
                 guard errors.count < mostErrors else {
                     unlisted += 1
                     continue
@@ -162,9 +162,9 @@ extension IMS {
                 errors.append(["line": JSON(line.number), "code": .string(error.failure.rawValue)])
             }
         }
-        if errors.count + unlisted > mostTold {
+        if errors.count + unlisted > mostNoted {
             call.findings.note(
-                Finding("import-lines", .noted, note: "\(errors.count + unlisted - mostTold) more lines are refused."))
+                Finding("import-lines", .noted, note: "\(errors.count + unlisted - mostNoted) more lines are refused."))
         }
         if unlisted > 0 {
             call.findings.note(
@@ -174,8 +174,8 @@ extension IMS {
     }
 
     /// Notes in the journal which member of which line is wrong, and why.
-    private static func tell(_ refusal: Refused, of line: CSV.Line, _ told: Int, _ call: inout IMSCall) {
-        guard told < mostTold else { return }
+    private static func note(_ refusal: Refused, of line: CSV.Line, _ noted: Int, _ call: inout IMSCall) {
+        guard noted < mostNoted else { return }
         call.findings.note(
             Finding(
                 "import-line", .noted, found: .text("line \(line.number): \(refusal.failure.rawValue)"),
@@ -194,7 +194,7 @@ extension IMS {
         // With more names than columns, one must be unknown or duplicated.
         try IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) })).read { row in
             row.refuseUnknown(columns)
-            if let name = row.object.duplicateNames.first { row.refuse(name, "is there twice; expected once") }
+            if let name = row.object.duplicateNames.first { row.refuse(name, "occurs twice; expected once") }
             if !head.contains("email") { row.refuse("email", "is not a column; expected one") }
         }
     }
@@ -245,7 +245,7 @@ enum CSV {
             switch self {
             case .notUTF8: "the content is not UTF-8"
             case .openQuote(let line): "line \(line): a quoted field does not end"
-            case .strayQuote(let line): "line \(line): a quote stands inside a field"
+            case .strayQuote(let line): "line \(line): a stray quote is inside a field"
             case .tooManyRows(let most): "there are more than \(most) rows"
             }
         }

@@ -12,14 +12,14 @@ extension VendorLoader {
 /// answers of its authenticator app.
 ///
 /// Implicit and hybrid flows, CIBA, the Interaction Code flow, SAML, dynamic registration and the rest of the management
-/// API are not emulated; discovery names only what is served.
+/// API are not emulated: discovery does not name them, and the journal says so of their paths.
 final class Okta: Vendor {
     typealias State = OktaState
     typealias Failure = OktaFailure
     typealias Switches = OktaSwitches
     typealias Access = OktaAccess
     typealias Credentials = OktaCredentials
-    typealias AuthenticationContext = [String: IssuerKeys]
+    typealias AuthenticationContext = OktaContext
 
     let accounts: OktaAccounts
     let pages: OktaPages
@@ -37,22 +37,57 @@ final class Okta: Vendor {
         id: "okta", title: "Okta",
         prefixes: [
             "/oauth2", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/login",
-            "/activate", "/api/v1/authn", "/api/v1/users",
-        ],
+            "/activate", "/api/v1/authn", "/api/v1/groups", "/api/v1/sessions", "/api/v1/users",
+        ] + notOffered.flatMap(\.prefixes).filter { !$0.hasPrefix("/oauth2") },
         // Both are ours.
-        pathRules: PathRules(repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false),
+        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
-        bodyLimit: 64 * 1024)
+        bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
+        readsForms: true)
 
     static let unrouted = UnroutedFailures<OktaFailure>(
-        routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge)
+        routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
+        notOffered: notOffered.map { ($0.prefixes, .pathNotFound, $0.reason) })
+
+    /// What Okta has there instead of nothing. Source: api; widget and authjs for the first two.
+    private static let notOffered: [(prefixes: [String], reason: String)] = [
+        (
+            ["/idp", "/.well-known/okta-organization", "/.well-known/webfinger"],
+            "belongs to Okta's Identity Engine, which is not emulated; expected a sign-in by redirect, at authorize, or by direct "
+                + "authentication, at primary-authenticate"
+        ),
+        (
+            [
+                "/.well-known/jwks.json", "/oauth2/{server}/.well-known/jwks.json",
+                "/.well-known/openid-configuration/oauth2",
+            ],
+            "is a place of other issuers; expected /oauth2/{server}/.well-known/openid-configuration, which names jwks_uri"
+        ),
+        (
+            ["/oauth2/v1/clients"],
+            "registers clients at Okta, which is not emulated; expected clients in accounts.yaml"
+        ),
+        (
+            managementResources.map { "/api/v1/" + $0 },
+            "belongs to Okta's management API, of which sessions, users, factors and groups are emulated; expected what "
+                + "accounts.yaml and the actions of Okta can set up"
+        ),
+    ]
+
+    private static let managementResources = [
+        "agentPools", "api-tokens", "apps", "authenticators", "authorizationServers", "behaviors", "brands", "captchas",
+        "device-assurances", "devices", "domains", "email-domains", "eventHooks", "features", "iam", "idps",
+        "inlineHooks", "logStreams", "logs", "mappings", "meta", "org", "policies", "principal-rate-limits",
+        "push-providers", "rate-limit-settings", "realms", "risk", "roles", "security-events-providers", "ssf",
+        "templates", "threats", "trustedOrigins", "zones",
+    ]
 
     var secretTexts: [String] {
         [accounts.apiToken] + accounts.clients.all.compactMap(\.secret) + accounts.users.compactMap(\.password)
             + accounts.factors.compactMap(\.secret)
     }
 
-    func secrets(in state: OktaState) -> SecretLedger { state.users.secrets }
+    func secrets(in state: OktaState) -> [SecretLedger] { [state.users.secrets, state.clients.secrets] }
 }
 
 /// What an Okta route demands of its caller.
@@ -73,10 +108,10 @@ typealias OktaCall = Call<Okta>
 /// A request to Okta that has found its route.
 typealias OktaArrival = Arrival<Okta>
 
-/// What can happen in the organization without a request of a client (all ours).
+/// Actions on the organization without a client's request (all ours).
 extension Okta {
     static let actions: [VendorAction<Okta>] =
-        deviceActions + originActions + userActions + factorActions + consentActions + claimActions
+        deviceActions + originActions + clientActions + userActions + factorActions + consentActions + ruleActions
         + [.drillKeys(of: "authorization server")]
 }
 

@@ -2,8 +2,6 @@ import Emulation
 
 /// Every failure of Okta; `failures.yaml` defines how each looks.
 enum OktaFailure: String, VendorFailure {
-    static let judgedFile: FixtureDigest? = FixtureDigest(0x05F1_7588_7200_6114)
-
     // MARK: - Paths, methods and bodies
 
     case asNotFound = "as-not-found"
@@ -20,6 +18,7 @@ enum OktaFailure: String, VendorFailure {
     // MARK: - Client authentication
 
     case clientCredentialsMissing = "client-credentials-missing"
+    case clientCredentialsUnreadable = "client-credentials-unreadable"
     case clientUnknown = "client-unknown"
     case clientSecretWrong = "client-secret-wrong"
     case clientMethodWrong = "client-method-wrong"
@@ -62,6 +61,7 @@ enum OktaFailure: String, VendorFailure {
     case passwordWrong = "password-wrong"
     case passwordExpired = "password-expired"
     case scopeUnknown = "scope-unknown"
+    case scopeOpenidService = "scope-openid-service"
     case scopeMissing = "scope-missing"
     case scopeOpenidRequired = "scope-openid-required"
     case consentRequiredService = "consent-required-service"
@@ -74,10 +74,13 @@ enum OktaFailure: String, VendorFailure {
     case responseTypeUnsupported = "response-type-unsupported"
     case responseModeUnsupported = "response-mode-unsupported"
     case pkceChallengeMissing = "pkce-challenge-missing"
+    case pkceChallengeIllegal = "pkce-challenge-illegal"
     case pkceMethodUnsupported = "pkce-method-unsupported"
     case promptInvalid = "prompt-invalid"
     case loginRequired = "login-required"
     case accessDenied = "access-denied"
+    case userNotAssigned = "user-not-assigned"
+    case policyNotMatched = "policy-not-matched"
     case acrUnmet = "acr-unmet"
     case maxAgeInvalid = "max-age-invalid"
     case maxAgeNone = "max-age-none"
@@ -106,6 +109,7 @@ enum OktaFailure: String, VendorFailure {
 
     case tokenParameterMissing = "token-parameter-missing"
     case accessTokenMissing = "access-token-missing"
+    case accessTokenInQuery = "access-token-in-query"
     case accessTokenInvalid = "access-token-invalid"
     case accessTokenExpired = "access-token-expired"
     case accessTokenRevoked = "access-token-revoked"
@@ -194,13 +198,26 @@ enum OktaFailure: String, VendorFailure {
     // MARK: - Sign-in by API, users and factors
 
     case authnFailed = "authn-failed"
+    case authnState = "authn-state"
+    case stateTokenInvalid = "state-token-invalid"
+    case recoveryForbidden = "recovery-forbidden"
+    case recoveryUserUnknown = "recovery-user-unknown"
+    case recoveryAnswerWrong = "recovery-answer-wrong"
     case apiTokenInvalid = "api-token-invalid"
     case accessDeniedAPI = "access-denied-api"
     case userNotFound = "user-not-found"
+    case groupNotFound = "group-not-found"
+    case sessionNotFound = "session-not-found"
+    case sessionInvalid = "session-invalid"
     case factorNotFound = "factor-not-found"
     case transactionNotFound = "transaction-not-found"
     case userExists = "user-exists"
     case userStatus = "user-status"
+    case searchInvalid = "search-invalid"
+    case credentialsRefused = "credentials-refused"
+    case unlockForbidden = "unlock-forbidden"
+    case userOperationForbidden = "user-operation-forbidden"
+    case userAlreadyActive = "user-already-active"
     case subIDInvalid = "sub-id-invalid"
     case factorCodeWrong = "factor-code-wrong"
     case factorCodeUsed = "factor-code-used"

@@ -41,8 +41,45 @@ extension Okta {
         ofPages.route("login.page", .get("/login/login.htm"), handler: showSignIn),
         ofPages.route("login.submit", .post("/login/login.htm"), handler: submitSignIn),
         ofPages.route("login.style", .get("/login/page.css"), secrets: [], handler: style),
-        open.route("authn", .post("/api/v1/authn"), source: "ref (authn)", handler: authenticateUser),
+        ofAuthn.route("authn", .post(authn), handler: authenticateUser),
+        ofAuthn.route(
+            "authn.verify", .post(authn + "/factors/{factor}/verify"), .post(authn + "/factors/{factor}/verify/resend"),
+            handler: verifyAuthnFactor),
+        ofAuthn.route("authn.enroll", .post(authn + "/factors"), handler: enrollAuthnFactor),
+        ofAuthn.route(
+            "authn.activate", .post(authn + "/factors/{factor}/lifecycle/activate"), handler: activateAuthnFactor),
+        ofAuthn.route(
+            "authn.resend", .post(authn + "/factors/{factor}/lifecycle/resend"), handler: activateAuthnFactor),
+        ofAuthn.route("authn.skip", .post(authn + "/skip"), handler: skipAuthn),
+        ofAuthn.route("authn.previous", .post(authn + "/previous"), handler: moveAuthn),
+        ofAuthn.route("authn.cancel", .post(authn + "/cancel"), handler: moveAuthn),
+        ofAuthn.route("authn.change", .post(authn + "/credentials/change_password"), handler: setAuthnPassword),
+        ofAuthn.route("authn.reset", .post(authn + "/credentials/reset_password"), handler: setAuthnPassword),
+        ofAuthn.route("authn.recovery", .post(authn + "/recovery/password"), handler: beginRecovery),
+        ofAuthn.route("authn.unlock", .post(authn + "/recovery/unlock"), handler: beginRecovery),
+        ofAuthn.route(
+            "authn.recovery.verify", .post(authn + "/recovery/factors/{kind}/verify"), handler: verifyRecovery),
+        ofAuthn.route(
+            "authn.recovery.resend", .post(authn + "/recovery/factors/{kind}/resend"), handler: verifyRecovery),
+        ofAuthn.route("authn.token", .post(authn + "/recovery/token"), handler: redeemRecoveryToken),
+        ofAuthn.route("authn.answer", .post(authn + "/recovery/answer"), handler: answerRecoveryQuestion),
+        open.route(
+            "session.redirect", .get("/login/sessionCookieRedirect"), .post("/login/sessionCookieRedirect"),
+            source: "guide:session-cookie; POST ours", handler: redirectWithSession),
+        ofPage.route("session.own", .get(ownSession), handler: readSession),
+        ofPage.route("session.own.end", .delete(ownSession), handler: endSession),
+        ofPage.route("session.own.refresh", .post(ownSession + "/lifecycle/refresh"), handler: refreshSession),
+        ofPage.route("user.own", .get("/api/v1/users/me"), source: "pysdk, links of a session", handler: getOwnUser),
     ]
+
+    private static let ofAuthn = RouteGroup<Okta>(
+        access: .open, evidence: .documented, source: "ref (authn)", secrets: secrets)
+    private static let authn = "/api/v1/authn"
+
+    /// Calls that a page makes with its browser's cookie.
+    private static let ofPage = RouteGroup<Okta>(
+        access: .open, evidence: .observed, source: "authjs; body pysdk", secrets: secrets)
+    private static let ownSession = "/api/v1/sessions/me"
 
     private static let tokenRoutes: [Route<Okta>] = [
         ofClient.route("token.create", both(Endpoint.post, "token"), handler: createToken),
@@ -86,12 +123,15 @@ extension Okta {
         "subject_token",
         "actor_token", "assertion", "mfa_token", "oob_code", "device_code", "csrf", "cookie", "set-cookie", "dpop",
         "authorization", "passCode", "sharedSecret", "resetPasswordUrl",
+        "activationUrl", "activationToken", "tempPassword", "answer", "stateToken", "recoveryToken", "newPassword",
+        "oldPassword",
     ]
 }
 
 /// The part of the management API that tests need, and the signed answers of devices.
 extension Okta {
-    static let managementRoutes: [Route<Okta>] = userRoutes + factorRoutes + pushRoutes + revocationRoutes
+    static let managementRoutes: [Route<Okta>] =
+        userRoutes + groupRoutes + sessionRoutes + factorRoutes + pushRoutes + revocationRoutes
 
     private static let reading = group("okta.users.read")
     private static let managing = group("okta.users.manage")
@@ -110,8 +150,39 @@ extension Okta {
         managing.route("user.create", .post("/api/v1/users"), bodyLimit: userLimit, handler: createUser),
         reading.route("user.list", .get("/api/v1/users"), handler: listUsers),
         reading.route("user.get", .get(user), handler: getUser),
+        managing.route("user.update", .post(user), .put(user), bodyLimit: userLimit, handler: updateUser),
+        managing.route("user.delete", .delete(user), handler: deleteUser),
+        managing.route("user.credentials", .post(user + "/credentials/{step}"), handler: changeCredentials),
+        reading.route("user.groups", .get(user + "/groups"), handler: listUserGroups),
         managing.route("user.lifecycle", .post(user + "/lifecycle/{step}"), handler: takeLifecycleStep),
         managing.route("user.sessions", .delete(user + "/sessions"), handler: endUserSessions),
+    ]
+
+    private static let group = "/api/v1/groups/{group}"
+    private static let readingGroups = group("okta.groups.read")
+    private static let managingGroups = group("okta.groups.manage")
+
+    private static let groupRoutes: [Route<Okta>] = [
+        managingGroups.route("group.create", .post("/api/v1/groups"), bodyLimit: userLimit, handler: writeGroup),
+        readingGroups.route("group.list", .get("/api/v1/groups"), handler: listGroups),
+        readingGroups.route("group.get", .get(group), handler: getGroup),
+        managingGroups.route("group.replace", .put(group), bodyLimit: userLimit, handler: writeGroup),
+        managingGroups.route("group.delete", .delete(group), handler: deleteGroup),
+        readingGroups.route("group.members", .get(group + "/users"), handler: listGroupMembers),
+        managingGroups.route(
+            "group.membership", .put(group + "/users/{user}"), .delete(group + "/users/{user}"),
+            handler: changeMembership),
+    ]
+
+    private static let session = "/api/v1/sessions/{session}"
+
+    private static let sessionRoutes: [Route<Okta>] = [
+        group("okta.sessions.manage").route(
+            "session.create", .post("/api/v1/sessions"), evidence: .observed, source: "pysdk", handler: createSession),
+        group("okta.sessions.read").route("session.get", .get(session), handler: readSession),
+        group("okta.sessions.manage").route("session.end", .delete(session), handler: endSession),
+        group("okta.sessions.manage").route(
+            "session.refresh", .post(session + "/lifecycle/refresh"), handler: refreshSession),
     ]
 
     private static let factors = user + "/factors"
@@ -123,6 +194,12 @@ extension Okta {
         managing.route(
             "factor.enroll", .post(factors), source: "postman; publicKey ours", bodyLimit: userLimit,
             handler: enrollFactor),
+        open.route(
+            "factor.questions", .get(factors + "/questions"), source: "api; without a token widget, MFA_ENROLL",
+            handler: listQuestions),
+        reading.route("factor.get", .get(factor), handler: getFactor),
+        managing.route("factor.remove", .delete(factor), handler: removeFactor),
+        managing.route("factor.resend", .post(factor + "/resend"), handler: getFactor),
         managing.route(
             "factor.activate", .post(factor + "/lifecycle/activate"), source: "postman, api", handler: activateFactor),
         managing.route(

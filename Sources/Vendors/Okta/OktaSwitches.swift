@@ -9,6 +9,7 @@ struct OktaSwitches: VendorSwitches {
     enum KeysCacheControl: String, CaseIterable { case long, short, none }
     enum OffOn: String, CaseIterable { case off, on }
     enum PKCE: String, CaseIterable { case perClient = "per-client", always, never }
+    enum RedirectURIs: String, CaseIterable { case registered, anyLocalhost = "any-localhost" }
     enum RefreshRotation: String, CaseIterable { case perClient = "per-client", on, off }
     enum PushStatus: String, CaseIterable { case ok = "200", created = "201" }
     enum PushRequirement: String, CaseIterable { case perClient = "per-client", all, never }
@@ -17,6 +18,9 @@ struct OktaSwitches: VendorSwitches {
     enum ProofTime: String, CaseIterable { case enforce, off }
     enum OOBInterval: String, CaseIterable { case push, always }
     enum RateLimit: String, CaseIterable { case count, enforce, off }
+    enum AuthnMFA: String, CaseIterable { case off, enrolled, required }
+    enum AuthnLockout: String, CaseIterable { case hide, show }
+    enum ErrorLists: String, CaseIterable { case codes, api }
     enum CORS: String, CaseIterable { case enforce, any }
 
     var validatorProfile = ValidatorProfile.documented
@@ -26,6 +30,7 @@ struct OktaSwitches: VendorSwitches {
     var keysCacheControl = KeysCacheControl.long
     var modulusLeadingZero = OffOn.off
     var keysExtraMembers = OffOn.off
+    var redirectURIs = RedirectURIs.registered
     var pkce = PKCE.perClient
     var refreshRotation = RefreshRotation.perClient
     var pushStatus = PushStatus.ok
@@ -42,6 +47,10 @@ struct OktaSwitches: VendorSwitches {
     /// Requests of a client to a route within a minute.
     var rateLimitQuota = 600
     var cors = CORS.enforce
+    var errorLists = ErrorLists.codes
+    var authnMFA = AuthnMFA.off
+    var warnsOfPassword = false
+    var authnLockout = AuthnLockout.hide
     var authTimeLagSeconds = 1
     var answersOpenIDAlone = true
 
@@ -82,13 +91,17 @@ struct OktaSwitches: VendorSwitches {
         coder.choice(
             "login-mode", &loginMode, about: "whether authorize signs a user in at once or shows the sign-in page",
             source: "ours")
+        coder.choice(
+            "redirect-uris", &redirectURIs,
+            about: "whether only registered redirect URIs are accepted, or any at localhost, for a first try",
+            source: "ref; any-localhost ours")
         coder.choice("pkce", &pkce, about: "which clients need a code challenge", source: "ref; always and never ours")
         coder.choice(
             "par-status", &pushStatus, observed: .created, about: "the status of a pushed request",
             source: "ref, api; kotlin, tests; RFC 9126 section 2.2")
         coder.count(
             "par-lifetime", &pushLifetimeSeconds, in: 1...86_400,
-            about: "how many seconds a pushed request is good for", source: "ref, its example")
+            about: "how many seconds a pushed request is valid", source: "ref, its example")
         coder.choice(
             "par-required", &pushRequirement,
             about: "which clients must push their requests; all says so in discovery too",
@@ -124,6 +137,22 @@ struct OktaSwitches: VendorSwitches {
         coder.count(
             "rate-limit-quota", &rateLimitQuota, in: 1...1_000_000,
             about: "how many requests a minute a client may send to a route", source: "ours")
+        coder.choice(
+            "authn-mfa", &authnMFA,
+            about: "whether authn asks users for a second factor who have one, and the others to enroll one",
+            source: "ref (authn), sign-on policies; the values ours")
+        coder.flag(
+            "authn-password-warning", &warnsOfPassword,
+            about: "whether authn warns that the password expires in five days",
+            source: "ref (authn), password policies; the days ours")
+        coder.choice(
+            "authn-lockout", &authnLockout, about: "whether authn tells that a user is locked out",
+            source: "ref (authn), password policies")
+        coder.choice(
+            "error-lists", &errorLists,
+            about: "where the lists of error codes and the API description disagree, which one is followed: two client "
+                + "credentials get 401 or 400, and pushed requests without openid 400 or 403",
+            source: "codes, which is newer; api")
         coder.choice("cors", &cors, about: "whether only registered origins are allowed", source: "api; any ours")
     }
 }

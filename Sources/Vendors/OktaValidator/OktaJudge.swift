@@ -55,7 +55,7 @@ struct OktaJudge: Sendable {
         return OktaJudgement(OktaValidatorFacts(token, at: moment, issuer: issuer), by: list)
     }
 
-    /// The shipped library compares `iss` with what the issuer calls itself, and asks for that each time.
+    /// The shipped library compares `iss` with the issuer's own name, and requests that each time.
     private func takeIssuer(_ judgement: inout OktaJudgement) async {
         guard profile == .observed, judgement.firstFailure ?? formRuleCount >= formRuleCount,
             let name = await lookUp.issuerName()
@@ -64,7 +64,7 @@ struct OktaJudge: Sendable {
         judgement.judgeAgain()
     }
 
-    /// ours: the validator page keeps a key "until it fails", so one that does is fetched and tried once more.
+    /// ours: the validator page keeps a key "until it fails", so a failing one is fetched again and tried once more.
     private func retry(_ judgement: inout OktaJudgement, _ entry: OktaKeyCache.Entry?) async {
         guard profile == .documented, !judgement.failed, let entry, let kid = entry.key.id,
             judgement.facts.signature?.outcome == .failed
@@ -98,7 +98,7 @@ struct OktaJudgement: Sendable {
 
     var findings: [Finding] { list.findings(on: facts, outcomes) }
 
-    /// The token with its claims, which nobody gets before its signature fits.
+    /// The token with its claims, which nobody gets before its signature is verified.
     func result() throws(OktaTokenError) -> VerifiedToken {
         guard !failed, facts.signature?.outcome == .passed, case .found(_, let origin)? = facts.key,
             let header = facts.token.header, let claims = facts.token.claims

@@ -25,7 +25,7 @@ struct OktaKeyLookUp: Sendable {
     enum Need {
         /// Nothing: the token cannot be read.
         case none
-        /// The key is at hand; the entry is that of the cache, if it came from there.
+        /// The key is available; the entry is that of the cache, if it came from there.
         case have(OktaKeyResult, OktaKeyCache.Entry?)
         /// The key with that name must be fetched.
         case fetch(String)

@@ -74,7 +74,7 @@ public struct OktaKeys: Sendable {
 }
 
 extension OktaKeys {
-    /// Whether the key must be asked for. The shipped library sets a JWK without `kid` aside.
+    /// Whether the key must be fetched. The shipped library sets a JWK without `kid` aside.
     func areDiscovered(_ profile: BehaviourProfile) -> Bool {
         switch source {
         case .rsa, .set: false
@@ -92,9 +92,8 @@ extension KeyKind {
 
 /// Keys by name, kept without a lifetime until they fail.
 ///
-/// A name that is not there empties the cache of its issuer before the fetch. Concurrent look-ups of one name share one
-/// fetch. Validators may share a cache; in the observed profile the keys of all issuers are then told apart by `kid`
-/// alone.
+/// An unknown name empties the cache of its issuer before the fetch. Concurrent look-ups of one name share one fetch.
+/// Validators may share a cache; in the observed profile the keys of all issuers are then distinguished by `kid` alone.
 ///
 /// Source: documented, validator page, Default usage.
 public final class OktaKeyCache: Sendable {
@@ -105,7 +104,7 @@ public final class OktaKeyCache: Sendable {
 
     struct Entry: Sendable {
         let key: VerificationKey
-        /// Tells a key from the one that replaces it.
+        /// Distinguishes a key from the one that replaces it.
         let number: Int
     }
 
@@ -123,7 +122,7 @@ public final class OktaKeyCache: Sendable {
 
     private let content = Mutex(Content())
 
-    /// ours: an issuer publishes two or three keys; with more than this the cache starts anew.
+    /// ours: an issuer publishes two or three keys; beyond this number the cache starts over.
     static let mostKeys = 1000
 
     /// Creates an empty cache.

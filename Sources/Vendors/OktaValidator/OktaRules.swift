@@ -88,7 +88,7 @@ struct OktaRules {
         judge: { facts, finding in
             switch facts.key {
             case nil:
-                finding?.note = "No key was looked for: something else speaks against the token already."
+                finding?.note = "No key was looked up: another check had already failed."
                 return .notJudged
             case .found(let key, let origin):
                 finding?.found = .text("\(key) (\(origin.rawValue))")
@@ -116,7 +116,13 @@ extension OktaRules {
     var issuer: OktaRule {
         OktaRule(
             "issuer", expects: .text("iss equal to the option issuer"), source: Self.source, orFail: .issuer,
-            because: { "\($0.found("iss")), expected \(JSON($0.issuer).text)" }
+            because: { facts in
+                let difference = facts.token.claims?["iss"]?.string.flatMap {
+                    Nearest.difference($0, facts.issuer ?? "")
+                }
+                return "\(facts.found("iss")), expected \(JSON(facts.issuer).text)"
+                    + (difference.map { ". " + $0 } ?? "")
+            }
         ) { facts, finding in
             guard let issuer = facts.issuer else { return nil }
             return facts.token.claim("iss", equals: issuer, &finding)
@@ -240,7 +246,7 @@ extension OktaRules {
     private var expiry: OktaRule {
         let (rules, grace, isLenient) = (timeRules(required: true), grace, profile == .observed)
         return OktaRule(
-            "expiry", expects: .text("exp, a number, not before now less the leeway"), source: Self.source,
+            "expiry", expects: .text("exp, a number, not before now minus the leeway"), source: Self.source,
             orFail: [.expired, .expiryMissing],
             by: { facts in
                 guard let end = facts.token.date("exp").seconds() else {
@@ -257,7 +263,7 @@ extension OktaRules {
     private var notBefore: OktaRule {
         let (rules, grace) = (timeRules(required: false), grace)
         return OktaRule(
-            "not-before", expects: .text("nbf, if present, a number, not after now and the leeway"),
+            "not-before", expects: .text("nbf, if present, a number, not after now plus the leeway"),
             source: "validator page, JWT Verification", orFail: .notYetValid,
             because: { facts in
                 guard let begin = facts.token.date("nbf").seconds() else { return facts.noMoment("nbf") }
@@ -272,7 +278,7 @@ extension OktaRules {
     private var issuedAt: OktaRule {
         let (rules, grace, isLenient) = (timeRules(required: true), grace, profile == .observed)
         return OktaRule(
-            "issued-at", expects: .text("iat, a number, not after now and the leeway"), source: Self.source,
+            "issued-at", expects: .text("iat, a number, not after now plus the leeway"), source: Self.source,
             orFail: [.issuedInFuture, .issuedAtMissing],
             by: { facts in
                 guard let begin = facts.token.date("iat").seconds() else {
@@ -288,9 +294,11 @@ extension OktaRules {
 }
 
 extension OktaValidatorFacts {
-    /// `1799990000 is 10000 s`
+    /// `1799990000 is 10000 s`; fractions matter near the moment only.
     fileprivate func distance(of seconds: Double) -> String {
-        "\(JSONNumber(seconds)) is \(Fact.seconds(abs(seconds - moment.unixSeconds)))"
+        let distance = abs(seconds - moment.unixSeconds)
+        return
+            "\(JSONNumber(seconds)) is \(Fact.seconds(distance < 10 ? (distance * 1000).rounded() / 1000 : distance.rounded()))"
     }
 
     fileprivate func noMoment(_ claim: String) -> String { "\(found(claim)), expected a number of seconds" }

@@ -1,6 +1,6 @@
 public import Emulation
 
-/// Why a token is not valid, by our own stable names.
+/// Why a token is not valid, by stable names of Understudy's.
 ///
 /// Programs written against the validator page or the shipped library find their own names in ``documentedName`` and
 /// ``shippedName``.

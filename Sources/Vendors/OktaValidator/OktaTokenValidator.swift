@@ -17,7 +17,7 @@ public import Tokens
 ///
 /// Source: documented, validator page; the order observed, jwt.
 public struct OktaTokenValidator: Sendable {
-    /// What is demanded of a token.
+    /// What is required of a token.
     public let options: OktaValidatorOptions
     public let keys: OktaKeys
     /// Whether it behaves as the validator page says, or as the shipped library.
@@ -111,7 +111,7 @@ public struct OktaTokenError: Error, Sendable, CustomStringConvertible {
     public let shippedName: String?
     /// The value that the shipped library's case carries: the algorithm, or the text that a claim should be.
     public let shippedValue: String?
-    /// Every check that applied, also those after the first failure; what could not be judged says so.
+    /// Every check that applied, even after the first failure; what could not be judged says so.
     public let findings: [Finding]
 
     /// Our own name.

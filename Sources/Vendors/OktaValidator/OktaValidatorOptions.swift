@@ -1,4 +1,4 @@
-/// What a validator demands of a token; what is `nil` is not compared, or left to the profile.
+/// What a validator requires of a token; `nil` is not compared, or left to the profile.
 ///
 /// Source: documented, validator page; `scp` gives its `invalidScope` a meaning (ours).
 public struct OktaValidatorOptions: Sendable, Hashable {
@@ -11,7 +11,8 @@ public struct OktaValidatorOptions: Sendable, Hashable {
     public var checksExpiry: Bool?
     /// Whether `iat` is judged; by default yes, and no in the observed profile.
     public var checksIssuedAt: Bool?
-    /// The grace for times in seconds; by default 3000, and 0 in the observed profile.
+    /// The grace for times in seconds; by default 3000, and 0 in the observed profile. Below 0 a token ends earlier (observed,
+    /// jwt, tests).
     ///
     /// So by default a token is accepted for 50 minutes after its end: that is what the validator page says.
     public var leeway: Int?
@@ -39,7 +40,6 @@ public struct OktaValidatorOptions: Sendable, Hashable {
 
     /// What is wrong with the options, in a sentence; `nil` if they can be used.
     public var problem: String? {
-        if let leeway, leeway < 0 { return "the option leeway is \(leeway); expected 0 or more seconds." }
         if claims.count > Self.mostClaims {
             return "\(claims.count) claims are to be compared; expected at most \(Self.mostClaims)."
         }

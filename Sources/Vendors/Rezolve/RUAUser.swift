@@ -52,7 +52,7 @@ struct RUAUser: Sendable {
 
     /// Opens a session on that device, even after a logout, and counts the sign-in.
     mutating func logIn(on device: String) {
-        timesLoggedIn = Ordinal.next(after: timesLoggedIn ?? 0, upTo: Self.mostLogins)
+        timesLoggedIn = min(timesLoggedIn ?? 0, Self.mostLogins - 1) + 1
         loggedOutDevices.removeAll { $0.hasSameBytes(as: device) }
     }
 

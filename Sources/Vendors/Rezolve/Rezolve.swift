@@ -34,7 +34,7 @@ final class Rezolve: Vendor {
             "/v1/credentials", "/v2/credentials", "/v1/user",
         ] + commerce,
         // Collapsing is observed: the vendor's tests send `phonebook//{id}`. The trailing slash is ours.
-        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true),
+        repeatedSlashes: .collapse, ignoresTrailingSlash: true,
         // ours: the vendor's bodies have a few hundred bytes, and a sandbox keeps their content.
         bodyLimit: 64 * 1024)
 
@@ -47,11 +47,13 @@ final class Rezolve: Vendor {
     /// A known path with another method answers 404, never 405 (observed).
     static let unrouted = UnroutedFailures<RezolveFailure>(
         routeNotFound: .routeNotFound, methodNotAllowed: .routeNotFound, bodyTooLarge: .bodyTooLarge,
-        notOffered: UnofferedPart(
-            prefixes: commerce, failure: .routeNotOffered,
-            reason:
-                "belongs to the commerce part of Rezolve, which is not emulated; expected a path that “understudy routes” lists"
-        ))
+        notOffered: [
+            (
+                commerce, .routeNotOffered,
+                "belongs to the commerce part of Rezolve, which is not emulated; expected a path that "
+                    + "“understudy routes” lists"
+            )
+        ])
 
     private static let customer = "/api/v1/partner/{partner}/customer/{entity}"
 

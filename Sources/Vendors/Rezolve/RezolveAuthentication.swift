@@ -13,8 +13,6 @@ extension HTTPField.Name {
 // MARK: - What needs no state
 
 extension Rezolve {
-    func token(of credentials: RezolveFacts) -> CompactToken? { credentials.compact }
-
     func authenticate(_ arrival: RezolveArrival, _ findings: inout Findings<RezolveFailure>) -> RezolveFacts {
         var facts = RezolveFacts(self, arrival.switches, at: arrival.moment)
         facts.isSampleRenewal = isSampleRenewal(arrival)
@@ -41,7 +39,8 @@ extension Rezolve {
     private func take(
         token arrival: RezolveArrival, _ scheme: RezolveSwitches.BearerScheme, _ facts: inout RezolveFacts
     ) {
-        let bearer = BearerToken(arrival.request.fields, scheme: scheme == .required ? .once : .upToTwice)
+        let bearer = BearerToken(
+            arrival.request.fields, scheme: scheme == .required ? .once : .upToTwice, in: arrival.request)
         facts.bearer = bearer
         facts.token = bearer.bytes.map { recentTokens.reading(of: $0, RezolveToken.init(bytes:)) }
     }
@@ -138,8 +137,8 @@ struct RezolveFacts: RuleFacts {
     /// The customer that the token names.
     var owner: Owner?
     var session: Session?
-    /// Why the token names no customer.
-    var absence: String?
+    /// Why the token may name no customer.
+    var hint: String?
     /// Whether the route renews a token, which may have expired.
     var isRenewal = false
     var pathPartner = Presented.unknown
@@ -188,7 +187,7 @@ struct RezolveFacts: RuleFacts {
         guard let token else { return }
         owner = customer.map(Owner.init)
         session = customer.flatMap { state.users.user(entity: $0.entityID) }.map { Session($0, on: token.deviceID) }
-        absence = customer == nil ? state.absence(of: token) : nil
+        hint = customer == nil ? state.hint(about: token) : nil
     }
 }
 
@@ -314,7 +313,7 @@ extension Rezolve {
                 ? "rezolve_entity_id of a registered customer"
                 : "partner_entity_id of a registered customer of partner \(facts.partner?.id ?? "of the api key")")
         finding?.found = .text(isLogin ? token.entityID : token.partnerEntityID)
-        finding?.note = isAdopted ? "Switch unknown-entity creates the customer." : facts.absence
+        finding?.note = isAdopted ? "Switch unknown-entity creates the customer." : facts.hint
         return token.compact.claims == nil ? .notJudged : isAdopted ? .noted : .failed
     }
 
@@ -329,8 +328,8 @@ extension Rezolve {
         if outcome == .failed {
             finding?.note =
                 token.partnerEntityID == facts.partner?.id
-                ? "That is the partner's own id, as the sample apps send it; switch partner-entity-id = any takes it."
-                : "Switch partner-entity-id = any takes another."
+                ? "That is the partner's own id, as the sample apps send it; switch partner-entity-id = any accepts it."
+                : "Switch partner-entity-id = any accepts another."
         }
         return outcome
     }

@@ -112,13 +112,16 @@ extension RezolveCustomer: CodedRecord {
         case .fixture(let fixtures):
             coder.member("key_pair", &keyPair, or: keyPair, write: { _ in nil }) { (node) throws(FixtureProblem) in
                 let file = try fixtures.file(named: node)
+                let read = { @Sendable () throws(KeyError) in
+                    try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self))
+                }
                 do throws(KeyError) {
-                    return DeferredKeyPair(try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)))
+                    return file.isJudged ? DeferredKeyPair(reading: read) : DeferredKeyPair(try read())
                 } catch {
                     throw FixtureProblem(file: file.path, message: "is not a private key in PEM: \(error)")
                 }
             }
-            hasKeyFile = keyPair.made != nil
+            hasKeyFile = keyPair.isGiven
         case .export, .order:
             let isShown = coder.extent == .changes
             coder.member(

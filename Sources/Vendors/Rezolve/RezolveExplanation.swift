@@ -3,20 +3,18 @@ import JSON
 import Tokens
 
 extension Rezolve {
-    static var rules: [RuleListing] {
-        [
-            ("core: api key and token", tokenRules), ("core: customer and device", ownershipRules),
-            ("guests: api key", guestRules), ("RUA: api key", signInRules), ("RUA: session", sessionRules),
-            ("RUA: token of a session", sessionTokenRules),
-        ].flatMap { $1.listing(of: identity.id, about: $0) }
-    }
+    static let rules = [
+        ("core: api key and token", tokenRules), ("core: customer and device", ownershipRules),
+        ("guests: api key", guestRules), ("RUA: api key", signInRules), ("RUA: session", sessionRules),
+        ("RUA: token of a session", sessionTokenRules),
+    ].flatMap { $1.listing(of: identity.id, about: $0) }
 
     /// Judges a token without its request: the partner is the one whose key fits, unless `partner` names one.
     ///
     /// - Parameter context: what is known of the request: `partner` and `entity` of the path, `device_id` of the header.
-    static let requestFacts = [
-        RequestFact("partner", "the partner's id in the path"), RequestFact("entity", "the customer's id in the path"),
-        RequestFact("device_id", "the field x-rezolve-device-id"),
+    static let requestFacts: [(name: String, about: String)] = [
+        ("partner", "the partner's id in the path"), ("entity", "the customer's id in the path"),
+        ("device_id", "the field x-rezolve-device-id"),
     ]
 
     func explain(

@@ -3,8 +3,6 @@ import JSON
 
 /// Every failure of Rezolve and of its sample sign-in server RUA; `failures.yaml` defines how each looks.
 enum RezolveFailure: String, VendorFailure {
-    static let judgedFile: FixtureDigest? = FixtureDigest(0x1D47_4282_B967_39A1)
-
     case maskedAPIKey = "masked-api-key"
     case maskedNoAuthKey = "masked-no-auth-key"
     case maskedTokenMissing = "masked-token-missing"

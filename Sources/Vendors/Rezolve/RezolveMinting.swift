@@ -26,10 +26,14 @@ extension TokenDraft {
 
 extension Rezolve {
     private static let members: [(name: String, about: String)] = [
-        ("partner", "id of the partner whose auth key signs; the first one that has a key"),
-        ("customer", "entity id of the customer; the partner's first one"),
-        ("partner_entity_id", "the partner's id of the user; the customer's, or user-2001 for a registration"),
-        ("device_id", "the device; the sample device"), ("expires_in", "seconds from now to exp; 1800"),
+        ("partner", "id of the partner whose auth key signs; by default the first one with a key"),
+        ("customer", "entity id of the customer; by default the partner's first one"),
+        (
+            "partner_entity_id",
+            "the partner's id of the user; by default the customer's, or user-2001 for a registration"
+        ),
+        ("device_id", "the device; by default the sample device"),
+        ("expires_in", "seconds from now to exp; by default 1800"),
     ]
 
     /// Defects besides the general ones.
@@ -56,7 +60,7 @@ extension Rezolve {
             members: members, defects: OwnDefect.all),
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
         let partner = try signer(try reader.string("partner"))
         guard let key = partner.authKey?.signing else {
@@ -139,29 +143,30 @@ extension Rezolve {
 
     var secretTexts: [String] { accounts.partners.compactMap(\.authKey?.text) + accounts.users.compactMap(\.password) }
 
-    func secrets(in state: State) -> SecretLedger { state.users.secrets }
+    func secrets(in state: State) -> [SecretLedger] { [state.users.secrets] }
 
-    var samples: [SampleCredential] {
+    var samples: [(label: String, value: String)] {
         accounts.partners.map {
-            SampleCredential(
-                label: "partner \($0.id)\($0.authKey == nil ? " (without auth key)" : ""), api key", value: $0.apiKey)
+            (
+                label: "partner \($0.id)\($0.authKey == nil ? " (without auth key)" : ""), api key", value: $0.apiKey
+            )
         }
             + accounts.customers.map {
-                SampleCredential(label: "customer of partner \($0.partnerID), entity id", value: $0.entityID)
-            } + [SampleCredential(label: "device id", value: accounts.sampleDeviceID)]
+                (label: "customer of partner \($0.partnerID), entity id", value: $0.entityID)
+            } + [(label: "device id", value: accounts.sampleDeviceID)]
     }
 
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> SampleRequest {
         let partner = try signer(nil)
         // A new user each time, so that the command works again after a restart.
         let order = MintRequest(
-            kind: "registration", members: ["partner_entity_id": .string("user-\(moment.wholeSeconds)")])
-        let minted = try mint(order, in: TokenSetting(state: initialState, moment: moment, switches: .documented))
+            kind: "registration", members: ["partner_entity_id": .string("user-\(setting.moment.wholeSeconds)")])
+        let token = try mint(order, in: setting)
         return SampleRequest(
             endpoint: .post("/api/v1/authentication/register"),
             fields: [
                 ("content-type", "application/json"), ("x-rezolve-partner-apikey", partner.apiKey),
-                ("authorization", "Bearer \(minted.token)"),
+                ("authorization", "Bearer \(token)"),
             ], body: #"{"email":"user@example.test"}"#)
     }
 }

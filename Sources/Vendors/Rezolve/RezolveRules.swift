@@ -62,7 +62,7 @@ extension Rezolve {
             ) { facts, finding in
                 guard let token = facts.token else { return nil }
                 finding?.found = .text(token.entityID)
-                finding?.note = facts.absence
+                finding?.note = facts.hint
                 return token.compact.claims == nil ? .notJudged : facts.owner == nil ? .failed : .passed
             },
             keyOwner,
@@ -101,14 +101,14 @@ extension Rezolve {
             orFail: failure
         ) { facts in
             failure == .maskedTokenMissing && facts.switches.bearerScheme == .required
-                ? "Switch bearer-scheme = lenient takes a token without it." : nil
+                ? "Switch bearer-scheme = lenient accepts a token without it." : nil
         }
     }
 
     // MARK: The token can be verified
 
     private static func verification(orFail failure: RezolveFailure) -> [RezolveRule] {
-        RezolveRule.structure(orFail: failure, calling: \.stranger) + [
+        RezolveRule.structure(orFail: failure, calling: \.tokenHint) + [
             RezolveRule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
             RezolveRule(.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"), orFail: failure),
             RezolveRule(.critical(), orFail: failure), RezolveRule(.keyReferences),
@@ -204,7 +204,7 @@ extension Rezolve {
     }
 
     private static let expiry = RezolveRule(
-        "expiry", expects: .text("exp later than now, less the leeway"),
+        "expiry", expects: .text("exp later than now minus the leeway"),
         source: "JWT page, HTTP Error Responses, 401", orFail: .tokenExpired
     ) { facts, finding in facts.expiry(leeway: Double(facts.switches.leewaySeconds), &finding) }
 
@@ -218,7 +218,7 @@ extension Rezolve {
     private static func beginning(orFail failure: RezolveFailure) -> [RezolveRule] {
         [
             RezolveRule(
-                "not-before", expects: .text("nbf no later than now, and the leeway"),
+                "not-before", expects: .text("nbf no later than now plus the leeway"),
                 source: "ours, after RFC 7519 section 4.1.5; switch nbf", .ours, orFail: failure
             ) { facts, finding in
                 guard let token = facts.token, token.hasBeginning else { return nil }
@@ -246,7 +246,7 @@ extension Rezolve {
         }
         finding?.expected = .text("the api key of partner \(partner), or none")
         finding?.found = .text("the api key of partner \(sent)")
-        finding?.note = "The token's customer \(facts.token?.entityID ?? "") is of partner \(partner)."
+        finding?.note = "The token's customer \(facts.token?.entityID ?? "") belongs to partner \(partner)."
         return .failed
     }
 
@@ -279,7 +279,7 @@ extension RezolveFacts {
     fileprivate func judgeAPIKey(_ finding: inout Finding?) -> Finding.Outcome {
         finding?.found = shownAPIKey
         if partner != nil { return .passed }
-        finding?.note = apiKeyStrangeness
+        finding?.note = apiKeyHint
         return .failed
     }
 
@@ -296,16 +296,14 @@ extension RezolveFacts {
     // MARK: Explanations
 
     /// What was sent in place of a token.
-    var stranger: String? {
-        guard let text = compact?.text, let partners = accounts?.partners else { return nil }
-        if let partner = partners.first(where: { $0.apiKey.hasSameBytes(as: text) }) {
-            return
-                "This is the api key of partner \(partner.id); it belongs in x-rezolve-partner-apikey, and a JWT here."
+    var tokenHint: String? {
+        guard let text = compact?.text, let accounts else { return nil }
+        if let mistake = KnownCredential.mistake(in: text, among: accounts.apiKeys) {
+            return mistake + " It belongs in x-rezolve-partner-apikey, and a JWT here."
         }
-        if let partner = partners.first(where: { $0.authKey?.text.hasSameBytes(as: text) == true }) {
-            return "This is the auth key of partner \(partner.id); it signs tokens and is never sent."
+        return KnownCredential.mistake(in: text, among: accounts.authKeys).map {
+            $0 + " It signs tokens and is never sent."
         }
-        return nil
     }
 
     /// The mistake with a secret that explains a wrong signature.
@@ -326,42 +324,40 @@ extension RezolveFacts {
     var shownAPIKey: Fact {
         guard let apiKey else { return .absent }
         if partner != nil { return .text(apiKey) }
-        if isAuthKey(apiKey) { return .text("an auth key") }
+        if KnownCredential.mistake(in: apiKey, among: accounts?.authKeys ?? []) != nil { return .text("an auth key") }
         return .text(Self.isJWT(apiKey) ? "a JWT" : apiKey)
     }
 
     /// Why a header names no partner; `nil` when it names one, is absent, or has no explanation.
-    var apiKeyStrangeness: String? {
+    var apiKeyHint: String? {
         guard partner == nil, let apiKey, let accounts else { return nil }
         if apiKey.isEmpty { return "The header is there, but empty." }
         if Self.isJWT(apiKey) { return "A JWT belongs in Authorization, after Bearer." }
-        if isAuthKey(apiKey) { return "An auth key signs tokens and is never sent." }
+        if let mistake = KnownCredential.mistake(in: apiKey, among: accounts.authKeys) {
+            return mistake + " It signs tokens and is never sent."
+        }
         if let partner = accounts.partner(id: apiKey) {
             return "That is the id of partner \(partner.id); its api key is another text."
         }
-        let core = Self.core(apiKey)
-        if let partner = accounts.partners.first(where: { Self.core($0.apiKey).hasSameBytes(as: core) }) {
-            return
-                "It differs from the api key of partner \(partner.id) by capitals, blanks, quotes or a scheme alone; "
-                + "every byte counts."
-        }
+        if let mistake = KnownCredential.mistake(in: apiKey, among: accounts.apiKeys) { return mistake }
         if apiKey.utf8.contains(UInt8(ascii: ",")) { return "Two headers of that name count as one with a comma." }
         let keys = accounts.partners.map { "that of partner \($0.id)" }.joined(separator: ", ")
         return "Known are \(keys)."
     }
 
-    private func isAuthKey(_ text: String) -> Bool {
-        accounts?.partners.contains { $0.authKey?.text.hasSameBytes(as: text) == true } ?? false
-    }
-
     private static func isJWT(_ text: String) -> Bool {
         text.hasPrefix("eyJ") && text.utf8.count { $0 == UInt8(ascii: ".") } == 2
     }
+}
 
-    /// A key without the parts that people overlook.
-    private static func core(_ key: String) -> String {
-        var words = key.lowercased().split { $0.isWhitespace || $0 == "\"" || $0 == "'" }
-        if words.count > 1, ["bearer", "token", "apikey"].contains(words[0]) { words.removeFirst() }
-        return words.joined(separator: " ")
+extension RezolveAccounts {
+    fileprivate var apiKeys: [KnownCredential] {
+        partners.map { KnownCredential($0.apiKey, "the api key of partner \($0.id)") }
+    }
+
+    fileprivate var authKeys: [KnownCredential] {
+        partners.compactMap { partner in
+            partner.authKey.map { KnownCredential($0.text, "the auth key of partner \(partner.id)") }
+        }
     }
 }

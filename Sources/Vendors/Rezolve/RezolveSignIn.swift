@@ -8,7 +8,7 @@ import Wire
 extension Rezolve {
     /// Creates the customer that the registration JWT names, with its own key pair.
     ///
-    /// The pair is made on first use; clients cannot tell the difference, and the caller need not wait for it.
+    /// The pair is made on first use; clients see no difference, and the caller need not wait for it.
     static func register(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         if call.credentials.isSampleRenewal { return try renewLikeSample(&call, &state) }
         let email = try call.body { $0.text("email", atLeast: 1) }
@@ -23,7 +23,7 @@ extension Rezolve {
             return answer(known, of: partner)
         }
         let customer = RezolveCustomer(
-            entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
+            entityID: state.freshEntityID(call.identifiers.uuid), partnerID: partner.id,
             partnerEntityID: token.partnerEntityID, email: email, created: call.moment)
         state.store(customer)
         return answer(customer.entityID, of: partner)
@@ -61,7 +61,7 @@ extension Rezolve {
 
     static func registerUser(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
-        let draft = try call.signInBody().read(UserDraft.init)
+        let draft = try call.body(RUA.self, UserDraft.init)
         let (username, email, phone) = (draft.username, draft.email, draft.phone)
         let taken =
             state.users.user(of: partner.id, username: username)
@@ -70,7 +70,7 @@ extension Rezolve {
         if let taken { throw Refusal(.ruaUserExists, because: taken.sharing(username, email, phone)) }
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
-            entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
+            entityID: state.freshEntityID(call.identifiers.uuid), partnerID: partner.id,
             partnerEntityID: State.partnerEntityID(ofUser: id),
             email: email ?? "", created: call.moment)
         let user = RUAUser(
@@ -94,7 +94,7 @@ extension Rezolve {
         }
         try Refused.require(
             call.parameters["code"] == confirmationCode, .ruaConfirmCodeWrong,
-            "the code is \(call.parameters["code"]); expected \(confirmationCode), which it always is")
+            "the code is \(call.parameters["code"]); expected \(confirmationCode), which is always the code")
         user.isConfirmed = true
         state.users.store(user)
         return .json(user.json)
@@ -103,7 +103,7 @@ extension Rezolve {
     /// Signs a user in, even an unconfirmed one (observed).
     static func logIn(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
-        let (username, password, device) = try call.signInBody().read {
+        let (username, password, device) = try call.body(RUA.self) {
             ($0.text("username"), $0.text("password"), $0.text("deviceId", atLeast: 1))
         }
         let user = try Refused.require(
@@ -130,7 +130,7 @@ extension Rezolve {
 
     /// Notes that the password was forgotten; no mail is sent.
     static func forgotPassword(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        let email = try call.signInBody().read { $0.text("email") }
+        let email = try call.body(RUA.self) { $0.text("email") }
         let partner = call.credentials.partner?.id ?? ""
         let user = try Refused.require(
             state.users.user(of: partner, email: email), .ruaUserNotFound,
@@ -142,7 +142,7 @@ extension Rezolve {
 
     /// Replaces the password; tokens stay valid (ours).
     static func changePassword(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        let (current, new) = try call.signInBody().read {
+        let (current, new) = try call.body(RUA.self) {
             ($0.text("currentPassword"), $0.text("newPassword", atLeast: 1))
         }
         var user = try call.sessionUser(in: state)
@@ -246,7 +246,7 @@ extension Call<Rezolve> {
             let partner = vendor.accounts.partner(id: customer.partnerID)
         else {
             throw Refusal(
-                .ruaTokenInvalid, because: "the token names nobody; expected the rezolve_entity_id of a customer")
+                .ruaTokenInvalid, because: "the token names no customer; expected the rezolve_entity_id of a customer")
         }
         return (customer, state.users.user(entity: customer.entityID), partner, token.deviceID)
     }
@@ -258,9 +258,6 @@ extension Call<Rezolve> {
             session.user, .ruaTokenInvalid,
             "customer \(session.customer.entityID) has no user at RUA; expected the token of one who registered there")
     }
-
-    /// The body of a request to RUA, which must be a JSON object.
-    func signInBody() throws(RezolveRefusal) -> Fields<RUA> { try Fields(bodyOf: request) }
 }
 
 /// Changing the details of an RUA user. Source: the possibility is documented (JWT page, `onUserDetailsUpdateSuccess`
@@ -268,7 +265,7 @@ extension Call<Rezolve> {
 extension Rezolve {
     /// Changes the members that were sent; the username stays, and so does the profile at core (ours).
     static func changeDetails(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        let (firstName, lastName, email, phone) = try call.signInBody().read {
+        let (firstName, lastName, email, phone) = try call.body(RUA.self) {
             (
                 $0.optionalText("firstName"), $0.optionalText("lastName"), $0.optionalText("email"),
                 $0.optionalText("phone")
@@ -299,14 +296,14 @@ extension RUAUser {
             ("username", username, self.username), ("email", email, self.email), ("phone", phone, self.phone),
         ].filter { $0.1?.hasSameBytes(as: $0.2) == true }
         return "user \(id) has " + shared.map { "the \($0.0) \($0.2)" }.joined(separator: " and ")
-            + " already; expected one that nobody has"
+            + " already; expected an unused one"
     }
 
     /// Why a password is refused; shows no password.
     var wrongPassword: String {
         password == nil
             ? "user \(id) is a guest and has no password; expected a user who registered with one"
-            : "the password of user \(id) is another one; expected the one that was registered"
+            : "the password is not that of user \(id); expected the one that was registered"
     }
 
     /// The user as a route answers it. With switch `rua-user-answers` = `schema`, as in the schemas of the vendor's
@@ -343,9 +340,13 @@ extension Rezolve {
     /// RUA's call for guests: without content it creates a guest, with content it logs one in.
     static func guest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
-        let body = call.request.body.isEmpty ? Fields([:]) : try call.signInBody()
-        if body.object.isEmpty { return .json(createGuest(of: partner, call, &state).json) }
-        let (device, entity) = try body.read { ($0.text("deviceId", atLeast: 1), $0.text("entityId")) }
+        var login: (device: String, entity: String)?
+        if !call.request.body.isEmpty {
+            login = try call.body(RUA.self) {
+                $0.object.isEmpty ? nil : ($0.text("deviceId", atLeast: 1), $0.text("entityId"))
+            }
+        }
+        guard let (device, entity) = login else { return .json(createGuest(of: partner, call, &state).json) }
         guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
             throw Refusal(.ruaUserNotFound, because: whyNoGuest(entity, partner))
         }
@@ -357,7 +358,7 @@ extension Rezolve {
     }
 
     private static func createGuest(of partner: RezolvePartner, _ call: RezolveCall, _ state: inout State) -> RUAUser {
-        let entity = state.freshEntityID(call.identifiers)
+        let entity = state.freshEntityID(call.identifiers.uuid)
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)
         var guest = RUAUser(

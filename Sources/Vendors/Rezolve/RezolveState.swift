@@ -22,7 +22,7 @@ struct RezolveState: Sendable {
     }
 
     /// Explains a token that names no customer: whose name its other claim has, or why the customer may be missing.
-    func absence(of token: RezolveToken) -> String {
+    func hint(about token: RezolveToken) -> String {
         if token.kind == .registration, token.entityID.hasSameBytes(as: RezolveToken.noEntity) {
             return "A registration JWT names its user by partner_entity_id; nobody registered \(token.partnerEntityID)."
         }
@@ -36,9 +36,9 @@ struct RezolveState: Sendable {
     }
 
     /// An unused entity id; setting a seed again repeats ids.
-    func freshEntityID(_ identifiers: IdentifierSource) -> String {
+    func freshEntityID(_ draw: () -> String) -> String {
         while true {
-            let id = identifiers.uuid()
+            let id = draw()
             if customers[id] == nil { return id }
         }
     }
@@ -73,12 +73,13 @@ extension RezolveState {
 /// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 extension Rezolve: RecordedVendor {
     func size(of state: State) -> StateSize { state.customers.size + state.users.size }
+    func hasNews(_ state: State) -> Bool { state.customers.hasNews || state.users.hasNews }
 
     func code(_ state: inout State, _ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         let complaint = accounts.partners.complaint(about:)
         var (owners, pairs) = (state.owners, state.madeKeyPairs)
-        // Read first, since whole states lack it: its absence shows that the input is no set of changes.
+        // Read first, since whole states lack it: without it, the input is no set of changes.
         let readsOwners = isPart && coder.isReading
         if readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
         coder.table("customers", &state.customers, complaint: complaint)
@@ -231,16 +232,16 @@ extension RezolveAccounts {
     }
 }
 
-/// What can happen to customers and users without a request of the app (all ours).
+/// Actions on customers and users without a request from the app (all ours).
 extension Rezolve {
     static let actions: [VendorAction<Rezolve>] = [
         VendorAction(
             "register-customer", about: "Registers a customer, as the partner's sign-in server would.",
             members: [
                 ActionMember("partner_entity_id", "the partner's id of the user", isRequired: true),
-                ActionMember("partner", "id of the partner; the first one"),
-                ActionMember("entity", "the entity id that the customer gets; a fresh one"),
-                ActionMember("email", "email address of the profile; none"),
+                ActionMember("partner", "id of the partner; by default the first one"),
+                ActionMember("entity", "the entity id that the customer gets; by default a new one"),
+                ActionMember("email", "email address of the profile; by default none"),
             ], body: registerCustomer),
         VendorAction(
             "remove-customer",
@@ -250,7 +251,7 @@ extension Rezolve {
             "log-out", about: "Ends the session of a RUA user on a device, as a support desk could.",
             members: [
                 ActionMember("entity", "entity id of the user's customer", isRequired: true),
-                ActionMember("device_id", "the device; the sample device"),
+                ActionMember("device_id", "the device; by default the sample device"),
             ], body: logOutUser),
     ]
 
@@ -263,9 +264,9 @@ extension Rezolve {
             throw ActionRefusal("no partner has the id \(partnerID)\(hint)")
         }
         if let other = state.customer(partner: partner.id, partnerEntityID: partnerEntityID) {
-            throw ActionRefusal("partner \(partner.id) has registered \(partnerEntityID) already, as \(other.entityID)")
+            throw ActionRefusal("partner \(partner.id) has already registered \(partnerEntityID), as \(other.entityID)")
         }
-        let entity = try call.text("entity") ?? state.freshEntityID(call.identifiers)
+        let entity = try call.text("entity") ?? state.freshEntityID(call.identifiers.uuid)
         guard !entity.isEmpty, entity != RezolveToken.noEntity, state.customers[entity] == nil else {
             throw ActionRefusal("entity “\(entity)” is taken, or cannot be an entity id")
         }

@@ -92,7 +92,7 @@ struct RezolveSwitches: VendorSwitches {
             about: "the answer to a second registration of the same user", source: "ours")
         coder.choice(
             "logout-revokes-core", &logoutRevokesCore,
-            about: "whether core takes tokens of a logged-out session for expired", source: "ours")
+            about: "whether core treats tokens of a logged-out session as expired", source: "ours")
         coder.choice("rua-token-prefix", &tokenPrefix, about: "whether accessToken starts with Bearer", source: "ours")
         coder.choice(
             "rua-user-answers", &userAnswers, observed: .schema,

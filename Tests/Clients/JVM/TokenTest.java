@@ -28,7 +28,7 @@ class TokenTest {
     }
 
     @Test
-    void aTokenIsOverAfterHalfAnHour() throws Exception {
+    void aTokenExpiresAfterHalfAnHour() throws Exception {
         try (UnderstudySandbox sandbox = new UnderstudySandbox(SERVER)) {
             String token = sandbox.mint("rezolve/login", Map.of("expires_in", 1800));
             assertEquals(200, readAddresses(sandbox.baseURL(), token));

@@ -9,7 +9,7 @@ import okhttp3.Response;
 import org.json.JSONException;
 import org.json.JSONObject;
 
-/** A test's own world on a server: its own users, clock, faults and journal. Deleted when the test closes it. */
+/** A test's own environment on a server: its own users, clock, faults and journal. Deleted when the test closes it. */
 public final class UnderstudySandbox implements AutoCloseable {
     private static final MediaType JSON = MediaType.get("application/json");
 

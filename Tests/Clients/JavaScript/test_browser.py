@@ -95,4 +95,4 @@ def test_a_page_of_another_origin_is_told_why_it_controls_nothing(understudy, ho
 
 def test_a_page_starts_no_server(understudy):
     start = play(understudy)["start"]
-    assert start["is"] and start["message"] == "only Node starts a server; elsewhere attach to one that runs"
+    assert start["is"] and start["message"] == "only Node starts a server; elsewhere attach to a running one"

@@ -86,8 +86,10 @@ test("a server starts and ends", async () => {
 
 for (const [how, order] of Object.entries({
   "an option": { options: ["--control-token=steer"] }, "a variable": { environment: { UNDERSTUDY_CONTROL_TOKEN: "steer" } },
+  "a file": { options: ["--control-token", `@${join(folder, "token")}`] },
 })) {
   test(`the token of a started server is known from ${how}`, async () => {
+    writeFileSync(join(folder, "token"), "steer\n");
     const own = await Understudy.start(order);
     assert.ok(await own.sandboxes());
     await assert.rejects((await Understudy.attach(own.url)).sandboxes(), { status: 401 });
@@ -104,7 +106,7 @@ test("a start that fails says why", async () => {
   await assert.rejects(Understudy.start({ binary: silent, timeout: 200 }), { message: /did not start in time/ });
 });
 
-/** Has a process of its own start a server, whose end is told by the end of what `server` waits for. */
+/** Has a process of its own start a server, whose end shows as the end of what `server` waits for. */
 function startedElsewhere(code) {
   const alive = join(mkdtempSync(join(folder, "elsewhere-")), "alive");
   execFileSync("mkfifo", [alive]);
@@ -310,7 +312,7 @@ testIn("the journal is filtered, told and cleared", async (sandbox) => {
   assert.equal(await journal.describe(), `Sandbox ${sandbox.name} was not called.`);
   await call(sandbox, await sandbox.mint("rezolve/login"));
   await call(sandbox, "a.b.c");
-  await call(sandbox, "a.b.c", "/nowhere");
+  await call(sandbox, "a.b.c", "/v2/credential/ping");
   const statuses = async (filter) => (await journal.entries(filter)).map(({ status }) => status);
   assert.deepEqual(await statuses(), [200, 403, 404]);
   assert.deepEqual(await statuses({ status: "4xx" }), [403, 404]);
@@ -319,8 +321,8 @@ testIn("the journal is filtered, told and cleared", async (sandbox) => {
   assert.deepEqual(await statuses({ since: new Date(Date.now() + 3_600_000) }), []);
   assert.deepEqual((await journal.refusals()).map(({ id }) => id), [2]);
   assert.equal((await journal.last({ vendor: "rezolve" })).id, 2);
-  assert.equal((await journal.entry(3)).request.target, "/nowhere");
-  assert.match(module.describe(await journal.entry(3)), /^#3 GET \/nowhere \(no vendor\)\n {3}answered 404\n {3}reason: .*\n {3}nearest routes: /);
+  assert.equal((await journal.entry(3)).request.target, "/v2/credential/ping");
+  assert.match(module.describe(await journal.entry(3)), /^#3 GET \/v2\/credential\/ping \(no vendor\)\n {3}answered 404\n {3}reason: .*\n {3}nearest routes: /);
   await journal.clear();
   await assert.rejects(journal.last(), { message: /was not called/ });
 });
@@ -371,7 +373,7 @@ test("the types declare all that is exported, and nothing else", () => {
 
 test("a TypeScript compiler takes right uses and refuses wrong ones", () => {
   const file = join(folder, "mine.mts");
-  // It complains of an expected error that is none.
+  // It reports an expected error that does not occur.
   const wrong = [
     'await sandbox.setProfile("strict");', "await sandbox.clock.advance({ minute: 31 });", "await server.control();",
     'await sandbox.journal.entries({ rout: "x" });', "await sandbox.expectCalls({}, { exact: 1 });", "new Understudy();",

@@ -58,8 +58,10 @@ def test_options_reach_the_server_and_so_does_its_token(tmp_path, monkeypatch):
         assert Understudy.attach(server.url, control_url=control_url).sandboxes()
 
 
-@pytest.mark.parametrize("options", [["--control-token=steer"], []])
-def test_the_token_is_found_wherever_it_is_said(options):
+@pytest.mark.parametrize("options", [["--control-token=steer"], ["--control-token", "@FILE"], []])
+def test_the_token_is_found_wherever_it_is_said(options, tmp_path):
+    (tmp_path / "token").write_text("steer\n")
+    options = [option.replace("FILE", str(tmp_path / "token")) for option in options]
     with Understudy.start(*options, environment={} if options else {"UNDERSTUDY_CONTROL_TOKEN": "steer"}) as server:
         assert server.sandboxes()
         with pytest.raises(Unauthorized):
@@ -157,7 +159,7 @@ server = Understudy.start(binary=sys.argv[1])
 
 
 def outlives(folder, code, *arguments) -> bool:
-    """Whether a server goes on when a process that has started it ends."""
+    """Whether a server keeps running when the process that started it ends."""
     alive = folder / "alive"
     os.mkfifo(alive)
     variables = {**os.environ, "ALIVE": str(alive), "PROGRAM": os.environ["UNDERSTUDY_BINARY"]}
@@ -427,7 +429,7 @@ def test_entries_are_told_in_words(sandbox, call):
     assert sandbox.journal.describe() == f"Sandbox {sandbox.name} was not called."
     call("GET", token=sandbox.mint("rezolve/login"))
     call("GET", token=sandbox.mint("rezolve/login", defect="expired"))
-    call("GET", "/nowhere")
+    call("GET", "/v2/credential/ping")
     sandbox.arm({"route": "addressbook.list", "fail": "service-unavailable"})
     call("GET", token=sandbox.mint("rezolve/login"))
     title, *lines = sandbox.journal.describe().split("\n")
@@ -436,7 +438,8 @@ def test_entries_are_told_in_words(sandbox, call):
         f"#1 GET {BOOK} (rezolve, addressbook.list)", "   answered 200",
         f"#2 GET {BOOK} (rezolve, addressbook.list)", "   answered 401: token-expired", "   failed rule: expiry"]
     assert lines[5].startswith("   reason: expiry: found ")
-    assert lines[6:9] == ["#3 GET /nowhere (no vendor)", "   answered 404", "   reason: no vendor owns this path"]
+    assert lines[6:8] == ["#3 GET /v2/credential/ping (no vendor)", "   answered 404"]
+    assert lines[8].startswith("   reason: no vendor owns this path; the nearest route is rezolve rua.ping: ")
     assert lines[9].startswith("   nearest routes: ")
     assert lines[11] == "   answered 503: service-unavailable"
     assert lines[-1].startswith("   intervention: ")

@@ -55,7 +55,7 @@ def test_it_is_installed_from_the_folder_as_well(wheel, tmp_path):
     assert installed == {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
 
-# As strict, mypy complains of a comment `type: ignore` that hides no such error.
+# As strict, mypy reports a comment `type: ignore` that hides no such error.
 TYPED = """
 from typing import List, Optional
 

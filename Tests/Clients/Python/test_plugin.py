@@ -104,7 +104,7 @@ def test_a_failed_expectation_ends_at_the_line_of_the_test(pytester):
 
 @pytest.fixture
 def attached(pytester):
-    """A server that runs already, and a test that tells which one it has."""
+    """A server that already runs, and a test that says which one it uses."""
     pytester.makepyfile("""
         def test_it(understudy, sandbox):
             sandbox.reset()
@@ -118,7 +118,7 @@ def attached(pytester):
 def test_a_flag_attaches(pytester, attached, monkeypatch):
     monkeypatch.setenv("UNDERSTUDY_URL", "http://127.0.0.1:9")
     run(pytester, "-s", "--understudy-url", attached.url).stdout.fnmatch_lines([f"*at {attached.url} False", "ttl [[]7200*"])
-    # It goes on, and nothing is left in it.
+    # It keeps running, and nothing is left in it.
     assert [each["name"] for each in attached.sandboxes()] == ["default"]
 
 

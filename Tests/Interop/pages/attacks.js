@@ -1,5 +1,5 @@
-// What a page of strangers does to a server that its visitor runs. It judges nothing: what came of it the test sees at
-// the server, and what the page learned it posts to where it came from.
+// What a page from elsewhere does to a server that its visitor runs. It judges nothing: the test sees the effect at the
+// server, and the page posts what it learned to where it came from.
 
 const query = new URLSearchParams(location.search);
 const base = query.get("base");
@@ -50,7 +50,7 @@ function load(tag, members) {
   });
 }
 
-/** Asks for a document in a frame; whether it is shown there script cannot tell, but the browser does. */
+/** Asks for a document in a frame; a script cannot find out whether it is shown there, but the browser reports it. */
 function frame(url) {
   const element = document.createElement("iframe");
   const loaded = new Promise((resolve) => { element.onload = () => resolve(); });
@@ -60,7 +60,7 @@ function frame(url) {
   return Promise.race([loaded, pause(5000)]);
 }
 
-/** What runs as a page of the server, if it runs: reads what is there, opens doors, and tells the place it came from. */
+/** What runs as a page of the server, if it runs: reads and changes what it can, and reports to the origin of the attack. */
 const takeover = (place) => `<!doctype html><script>
   const here = "/~${name}-takeover/_understudy/";
   const put = (call, body) => fetch(here + call, { method: "PUT", body: JSON.stringify(body) }).then((answer) => answer.status);

@@ -1,4 +1,4 @@
-// Runs in a page that the server itself gave, under whatever name the page was asked for. It tells what it could do.
+// Runs in a page that the server itself gave, under whatever name the page was asked for. It reports what it could do.
 
 const source = new URL(document.currentScript.src);
 const here = source.searchParams.get("here");

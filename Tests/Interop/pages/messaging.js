@@ -70,7 +70,7 @@ async function start(user, secret = query.get("secret")) {
 const claimsOf = (token) => JSON.parse(atob(token.split(".")[1]));
 
 /** A socket whose frames are awaited one by one. */
-class Ear {
+class Listener {
   constructor(token) {
     this.frames = [];
     this.waiting = [];
@@ -140,9 +140,9 @@ const visits = {
   },
 
   async conversation(mira, bob) {
-    const ears = [new Ear(mira.token), new Ear(bob.token)];
-    seen.opened = await Promise.all(ears.map((ear) => ear.opened));
-    seen.greetings = await Promise.all(ears.map(async (ear) => JSON.parse(await ear.hear())));
+    const listeners = [new Listener(mira.token), new Listener(bob.token)];
+    seen.opened = await Promise.all(listeners.map((listener) => listener.opened));
+    seen.greetings = await Promise.all(listeners.map(async (listener) => JSON.parse(await listener.hear())));
     const body = { id: "trip 42/ü", participants: [{ id: bob.session.profileId }] };
     const created = await call("POST", "/conversations", { token: mira.token, body });
     const path = `/conversations/${encodeURIComponent(body.id)}`;
@@ -155,11 +155,11 @@ const visits = {
     const typing = await call("POST", `${path}/typing`, { token: bob.token, body: {} });
     const page = await call("GET", `${path}/messages?limit=10`, { token: bob.token });
     seen.calls = { created, updated, sent, marked, typing, page };
-    seen.told = [await ears[0].names(7), await ears[1].names(6)];
+    seen.told = [await listeners[0].names(7), await listeners[1].names(6)];
     const echo = JSON.stringify({ name: "echo", payload: {}, publishedOn: new Date().toISOString() });
-    ears[1].socket.send(echo);
-    seen.echo = (await ears[1].hear()) === echo;
-    return ears;
+    listeners[1].socket.send(echo);
+    seen.echo = (await listeners[1].hear()) === echo;
+    return listeners;
   },
 
   async content(mira) {
@@ -177,12 +177,12 @@ const visits = {
     seen.contents = await Promise.all(uploads.map(({ text }) => call("GET", "", { headers: {}, url: JSON.parse(text).url })));
   },
 
-  async ends(mira, ears) {
+  async ends(mira, listeners) {
     seen.ended = await call("DELETE", `/sessions/${mira.session.id}`, { token: mira.token });
-    seen.closed = await ears[0].closed;
-    ears[1].socket.close(1000, "enough");
-    seen.left = await ears[1].closed;
-    const refused = new Ear(mira.token);
+    seen.closed = await listeners[0].closed;
+    listeners[1].socket.close(1000, "enough");
+    seen.left = await listeners[1].closed;
+    const refused = new Listener(mira.token);
     seen.refusedSocket = { opened: await refused.opened, closed: await refused.closed };
   },
 };
@@ -191,9 +191,9 @@ async function visitAll() {
   const [mira, bob] = await visits.sessions();
   await visits.refusals(mira);
   await visits.profile(mira);
-  const ears = await visits.conversation(mira, bob);
+  const listeners = await visits.conversation(mira, bob);
   await visits.content(mira);
-  await visits.ends(mira, ears);
+  await visits.ends(mira, listeners);
 }
 
 const late = new Promise((_, reject) => setTimeout(() => reject(new Error(`nothing more within ${patience} ms`)), patience));

@@ -1,3 +1,4 @@
+import Emulation
 import JSON
 import Support
 import Testing
@@ -8,7 +9,6 @@ import Tokens
 @Suite("The factors of Okta's users")
 struct FactorTests {
     private static let path = "/api/v1/users/\(Example.cleo)/factors"
-    private static let adas = "/api/v1/users/\(Example.ada)/factors"
     private static let totp = "/api/v1/users/\(Example.ada)/factors/ostunderstudyada0001"
 
     @Test("the codes of the example world")
@@ -18,50 +18,6 @@ struct FactorTests {
         #expect(codes.code(at: 60_000_001) == "489290")
         #expect(OktaTOTP(secret: "") == nil)
         #expect(OktaTOTP(secret: "0189") == nil)
-    }
-
-    @Test("factors are listed with their user")
-    func list() async throws {
-        let world = try await World()
-        try await world.manage(.get, Self.adas).expect(
-            200,
-            #"[{"id":"opfunderstudyada0001","factorType":"push","provider":"OKTA","status":"ACTIVE"},"#
-                + #"{"id":"ostunderstudyada0001","factorType":"token:software:totp","provider":"OKTA","status":"ACTIVE","#
-                + #""profile":{"credentialId":"ada@example.test"}},"#
-                + #"{"id":"smsunderstudyada0001","factorType":"sms","provider":"OKTA","status":"ACTIVE","#
-                + #""profile":{"phoneNumber":"+15550100"}}]"#)
-        try await world.manage(.get, Self.path).expect(200, "[]")
-    }
-
-    @Test("10.3: an authenticator app is enrolled by the first right code", arguments: Depth.allCases)
-    func totp(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let enrolled = try await world.manage(
-            .post, Self.path, ["factorType": "token:software:totp", "provider": "OKTA"])
-        let id = try #require(enrolled.json["id"]?.string)
-        let secret = try #require(enrolled.json["_embedded"]?["activation"]?["sharedSecret"]?.string)
-        #expect(id.hasPrefix("ost") && id.utf8.count == 20)
-        enrolled.expect(
-            200,
-            #"{"id":"\#(id)","factorType":"token:software:totp","provider":"OKTA","status":"PENDING_ACTIVATION","#
-                + #""profile":{"credentialId":"cleo@example.test"},"_embedded":{"activation":{"timeStep":30,"#
-                + #""sharedSecret":"\#(secret)","encoding":"base32","keyLength":6}}}"#)
-        #expect(!world.shown(enrolled.entry).contains(secret))
-        let factor = "\(Self.path)/\(id)"
-        try await world.manage(.post, factor + "/verify", ["passCode": "000000"]).refuses(
-            400, "E0000001", "Api validation failed: status", "user-status")
-        let code = try #require(OktaTOTP(secret: secret)).code(at: 60_000_000)
-        let wrong = code == "000000" ? "000001" : "000000"
-        try await world.manage(.post, factor + "/lifecycle/activate", ["passCode": .string(wrong)]).refuses(
-            403, "E0000068", "Invalid Passcode/Answer", "factor-code-wrong")
-        try await world.manage(.post, factor + "/lifecycle/activate", [:]).refuses(
-            400, "E0000001", "Api validation failed: passCode", "body-invalid")
-        try await world.manage(.post, factor + "/lifecycle/activate", ["passCode": .string(code)]).expect(
-            200,
-            #"{"id":"\#(id)","factorType":"token:software:totp","provider":"OKTA","status":"ACTIVE","#
-                + #""profile":{"credentialId":"cleo@example.test"}}"#)
-        try await world.manage(.post, factor + "/lifecycle/activate", ["passCode": .string(code)]).refuses(
-            400, "E0000001", "Api validation failed: status", "user-status")
     }
 
     @Test("each code is good once, in its step and the ones beside it")
@@ -93,32 +49,6 @@ struct FactorTests {
             400, "E0000001", "Api validation failed: passCode", "body-invalid")
     }
 
-    @Test("a phone gets codes, which only the action tells")
-    func phone() async throws {
-        let world = try await World()
-        let enrolled = try await world.manage(
-            .post, Self.path,
-            ["factorType": "sms", "provider": "OKTA", "profile": ["phoneNumber": "+15550123"]])
-        let id = try #require(enrolled.json["id"]?.string)
-        enrolled.expect(
-            200,
-            #"{"id":"\#(id)","factorType":"sms","provider":"OKTA","status":"PENDING_ACTIVATION","#
-                + #""profile":{"phoneNumber":"+15550123"}}"#)
-        func told() async throws -> JSON {
-            let told = try await world.act("factor-code", ["user": "cleo@example.test", "factor": "sms"])
-            #expect(told["factor"]?.string == id)
-            return try #require(told["code"])
-        }
-        try await world.manage(.post, "\(Self.path)/\(id)/lifecycle/activate", ["passCode": try await told()])
-            .expect(200)
-        try await world.manage(.post, "\(Self.path)/\(id)/verify").expect(200, #"{"factorResult":"CHALLENGE"}"#)
-        let code = try await told()
-        try await world.manage(.post, "\(Self.path)/\(id)/verify", ["passCode": code]).expect(
-            200, #"{"factorResult":"SUCCESS"}"#)
-        try await world.manage(.post, "\(Self.path)/\(id)/verify", ["passCode": code]).refuses(
-            403, "E0000068", "Invalid Passcode/Answer", "factor-code-wrong")
-    }
-
     @Test(
         "wrong enrollments name the member",
         arguments: [
@@ -127,6 +57,8 @@ struct FactorTests {
             (#"{"factorType":"push","provider":"OKTA"}"#, "publicKey"),
             (#"{"factorType":"push","provider":"OKTA","publicKey":{"kty":"oct","k":"AAAA"}}"#, "publicKey"),
             (#"{"factorType":"sms","provider":"OKTA","profile":{}}"#, "phoneNumber"),
+            (#"{"factorType":"question","provider":"OKTA"}"#, "profile"),
+            (#"{"factorType":"question","provider":"OKTA","profile":{"question":"first_award"}}"#, "answer"),
         ])
     func wrongEnrollments(_ body: String, _ member: String) async throws {
         let world = try await World()
@@ -134,11 +66,22 @@ struct FactorTests {
             400, "E0000001", "Api validation failed: \(member)", "body-invalid")
     }
 
-    @Test("a factor is its user's alone")
-    func owner() async throws {
+    @Test("the sign-in page asks a question as a second factor")
+    func question() async throws {
         let world = try await World()
-        try await world.manage(.post, "\(Self.path)/\(Example.push)/verify").refuses(
-            404, "E0000007", "Not found: Resource not found: \(Example.push) (UserFactor)", "factor-not-found")
+        try await world.act("enroll-factor", ["user": "cleo@example.test", "type": "question"])
+        var browser = Browser(world)
+        try await world.set("okta.login-mode", "page")
+        let target = Parameters.authorize.with([("acr_values", "urn:okta:loa:2fa:any"), ("prompt", "login")]).target()
+        let begun = try await browser.get(target)
+        let page = World.Page(
+            try await browser.get("/login/login.htm?tx=" + (begun.inLocation("tx") ?? ""), World.Fields.json))
+        let asked = try await browser.post("/login/login.htm", page.form([("user", "cleo@example.test")]), .json)
+        #expect(asked.text.contains("What is the food you least liked as a child?"), "\(asked.text)")
+        let wrong = try await browser.post("/login/login.htm", page.form([("passcode", "toast")]), .json)
+        #expect(wrong.failure == "factor-code-wrong")
+        let done = try await browser.post("/login/login.htm", page.form([("passcode", "not-a-secret-answer")]), .json)
+        #expect(done.json["location"]?.string?.contains("?code=") == true, "\(done.text)")
     }
 
     @Test("actions enroll factors, tell their codes and take them")
@@ -158,5 +101,145 @@ struct FactorTests {
             of: "enroll-factor", ["user": user, "type": "token:software:totp", "secret": "0"])
         #expect(refused.message.contains("base32"))
         #expect(try await world.refusal(of: "enroll-factor", ["user": "x", "type": "sms"]).message.contains("login x"))
+    }
+}
+
+@Suite("Challenges to devices")
+struct PushTests {
+    private static let invalid = (401, "E0000011", "Invalid token provided")
+
+    @Test("an answer that is refused leaves the challenge and the jti as they were")
+    func wrongContent() async throws {
+        let world = try await World()
+        let transaction = try await world.challenge()
+        let answer = DeviceAnswer(transaction)
+        try await world.answer(transaction, answer, #"{"result":"MAYBE"}"#).refuses(
+            400, "E0000001", "Api validation failed: result", "body-invalid")
+        try await world.answer("tx-9", answer).refuses(
+            404, "E0000007", "Not found: Resource not found: tx-9 (Transaction)", "transaction-not-found")
+        let other = try await world.challenge()
+        try await world.answer(other, answer).refuses(
+            404, "E0000007", "Not found: Resource not found: \(other) (Transaction)", "transaction-not-found")
+        try await world.answer(transaction, answer, #"{"result":"APPROVE"}"#).expect(200)
+    }
+
+    @Test("unknown users and factors look like a wrong token to a device")
+    func strangers() async throws {
+        let world = try await World()
+        _ = try await world.challenge()
+        let paths = [
+            "/api/v1/users/00unone/factors/\(Example.push)", "/api/v1/users/\(Example.ben)/factors/\(Example.push)",
+            "/api/v1/users/\(Example.ada)/factors/opfnone", "/api/v1/users/\(Example.ada)/factors/ostunderstudyada0001",
+        ]
+        for path in paths {
+            try await world.answer("tx-1", DeviceAnswer(), at: path).refuses(
+                401, "E0000011", "Invalid token provided", "ssws-factor")
+        }
+        try await world.call(
+            .post, "\(World.factor)/transactions/tx-1/verify", [("authorization", "SSWS " + Example.apiToken)]
+        ).refuses(401, "E0000011", "Invalid token provided", "ssws-malformed")
+    }
+
+    @Test("a challenge waits for five minutes")
+    func timeout() async throws {
+        let world = try await World()
+        let transaction = try await world.challenge()
+        try await world.freeze(at: World.exampleMoment + 300)
+        try await world.manage(.get, "\(World.factor)/transactions/\(transaction)").expect(
+            200, #"{"factorResult":"TIMEOUT"}"#)
+        let late = DeviceAnswer(transaction).changed { answer in
+            for name in ["iat", "nbf", "exp"] {
+                answer.claims[name] = JSON((answer.claims[name]?.int ?? 0) + 300)
+            }
+        }
+        try await world.answer(transaction, late).refuses(
+            403, "E0000079", "This operation is not allowed in the current authentication state.", "transaction-closed")
+        #expect(
+            try await world.refusal(of: "answer-push", ["user": .string(Example.ada)]).message.contains("no challenge"))
+    }
+
+    @Test("an enrolled device signs with its own key; ssws-profile = devices lets it use ES256 and five minutes")
+    func enrolled() async throws {
+        let world = try await World()
+        let key = Proof.key("dk1")
+        let enrolled = try await world.manage(
+            .post, "/api/v1/users/\(Example.ada)/factors",
+            ["factorType": "push", "provider": "OKTA", "publicKey": try #require(key.publicJWK())])
+        let id = try #require(enrolled.json["id"]?.string)
+        enrolled.expect(200)
+        #expect(enrolled.json["status"] == "ACTIVE")
+        let factor = "/api/v1/users/\(Example.ada)/factors/\(id)"
+        try await world.manage(.post, factor + "/verify").expect(201)
+        let answer = DeviceAnswer(by: key).changed { answer in
+            answer.algorithm = .es256
+            answer.header = ["typ": "okta-devicebind+jwt", "alg": "ES256"]
+            answer.claims["iss"] = .string(id)
+            answer.claims["exp"] = JSON(World.exampleMoment + 300)
+        }
+        try await world.answer("tx-1", answer, at: factor).refuses(
+            401, "E0000011", "Invalid token provided", "ssws-malformed")
+        try await world.set("okta.ssws-profile", "devices")
+        try await world.answer("tx-1", answer, at: factor).expect(200)
+    }
+
+    @Test("the action answers the newest challenge, and a minted token the device's")
+    func actions() async throws {
+        let world = try await World()
+        let first = try await world.challenge()
+        let second = try await world.challenge()
+        let told = try await world.act("answer-push", ["user": "ada@example.test", "result": "DENY"])
+        #expect(told.text == #"{"transaction":"\#(second)","factor":"opfunderstudyada0001","result":"DENY"}"#)
+        let minted = try await world.mint("okta/ssws", ["transaction": .string(first)])
+        try await world.call(
+            .post, "\(World.factor)/transactions/\(first)/verify", [("authorization", "SSWS " + minted)]
+        ).expect(200, #"{"factorResult":"SUCCESS"}"#)
+    }
+}
+
+@Suite("Global token revocation")
+struct GlobalLogoutTests {
+    private static let path = "/oauth2/v1/global-token-revocation"
+
+    /// A session and a grant of Ada.
+    private static let signedIn: JSONObject = [
+        "sessions": [["id": "s1", "user": .string(Example.ada), "authenticated": 1_800_000_000]],
+        "grants": [grant(1, of: Example.web), grant(2, of: Example.native)],
+    ]
+
+    private static func grant(_ number: Int, of client: String) -> JSON {
+        [
+            "number": JSON(number), "began": 1_800_000_000,
+            "authorization": [
+                "client": .string(client), "server": "default", "user": .string(Example.ada), "scopes": ["openid"],
+            ],
+        ]
+    }
+
+    /// The numbers of revoked grants.
+    private func revoked(_ world: World) -> [Int] {
+        (world.changes["grants"]?.array ?? []).filter { $0["revoked"] == true }.compactMap { $0["number"]?.int }
+    }
+
+    @Test(
+        "9.1: other subjects are refused without a body", arguments: Depth.allCases,
+        [
+            (#"{"sub_id":{"format":"x"}}"#, "expected opaque or iss_sub"),
+            (#"{"sub_id":{"format":"opaque"}}"#, "it has no id"),
+            (#"{"sub_id":{"format":"opaque","id":"00unone"}}"#, "names no user"),
+            (
+                #"{"sub_id":{"format":"iss_sub","iss":"http://a.test","sub":"ada@example.test"}}"#,
+                "http://localhost:8080"
+            ),
+        ])
+    func subjects(_ depth: Depth, _ example: (body: String, reason: String)) async throws {
+        let (body, reason) = example
+        let world = try await World(depth)
+        try await world.restore(Self.signedIn)
+        let answer = try await world.manage(.post, Self.path, try JSON.parse(body.utf8))
+        answer.expect(400, "", "sub-id-invalid")
+        #expect(answer.entry?.explanation?.contains(reason) == true, "\(answer.entry?.explanation ?? "")")
+        #expect(revoked(world).isEmpty)
+        try await world.manage(.post, Self.path, [:]).refuses(
+            400, "E0000001", "Api validation failed: sub_id", "body-invalid")
     }
 }

@@ -1,6 +1,10 @@
+import Emulation
 import JSON
 import Support
 import Testing
+import Understudy
+
+@testable import Okta
 
 @Suite("Okta's users")
 struct UserTests {
@@ -12,34 +16,6 @@ struct UserTests {
         "credentials": ["password": ["value": "not-a-secret-4"]],
     ]
 
-    @Test("10.1: a user with a password is active, and no other gets the login", arguments: Depth.allCases)
-    func create(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let created = try await world.manage(.post, "/api/v1/users", Self.dora)
-        let id = try #require(created.json["id"]?.string)
-        #expect(id.hasPrefix("00u") && id.utf8.count == 20)
-        let now = "2027-01-15T08:00:00.000Z"
-        let expected: JSON = [
-            "id": .string(id), "status": "ACTIVE", "created": .string(now), "activated": .string(now),
-            "statusChanged": .string(now), "lastLogin": nil, "lastUpdated": .string(now),
-            "passwordChanged": .string(now),
-            "profile": [
-                "firstName": "Dora", "lastName": "D", "email": "dora@example.test", "login": "dora@example.test",
-                "title": "Pilot",
-            ],
-            "credentials": ["password": [:], "provider": ["type": "OKTA", "name": "OKTA"]],
-            "_links": ["self": ["href": .string("http://localhost:8080/api/v1/users/\(id)")]],
-        ]
-        created.expect(200, expected.text)
-        #expect(!world.shown(created.entry).contains("not-a-secret-4"))
-        try await world.manage(.get, "/api/v1/users/DORA@example.test").expect(200, expected.text)
-        try await world.manage(.post, "/api/v1/users", Self.dora).refuses(
-            400, "E0000001", "Api validation failed: login",
-            causes: [
-                ["errorSummary": "login: An object with this field already exists in the current organization"]
-            ], "user-exists")
-    }
-
     @Test("10.1: without a password a user is provisioned, without activation staged")
     func statuses() async throws {
         let world = try await World()
@@ -50,7 +26,9 @@ struct UserTests {
         provisioned.expect(200)
         #expect(provisioned.json["status"] == "PROVISIONED")
         #expect(provisioned.json["passwordChanged"] == .null)
-        #expect(provisioned.json["credentials"]?.text == #"{"provider":{"type":"OKTA","name":"OKTA"}}"#)
+        #expect(
+            provisioned.json["credentials"]?.text == #"{"emails":[{"value":"dora@example.test","status":"VERIFIED","#
+                + #""type":"PRIMARY"}],"provider":{"type":"OKTA","name":"OKTA"}}"#)
         draft["profile"] = [
             "firstName": "E", "lastName": "E", "email": "e@example.test", "login": "emil@example.test",
         ]
@@ -90,35 +68,19 @@ struct UserTests {
         #expect(answer.entry?.explanation?.contains(reason) == true, "\(answer.entry?.explanation ?? "")")
     }
 
-    @Test("bodies that are no JSON object, and types that are not JSON, have failures of their own")
-    func wrongBodies() async throws {
-        let world = try await World()
-        let token = ("authorization", "SSWS " + World.apiToken)
-        let json = ("content-type", "application/json")
-        for body in ["{", "[]", ""] {
-            try await world.call(.post, "/api/v1/users", [token, json], body).refuses(
-                400, "E0000003", "The request body was not well-formed.", "body-malformed")
-        }
-        let form = try await world.call(.post, "/api/v1/users", [token, ("content-type", "text/plain")], "{}")
-        form.refuses(
-            400, "E0000021",
-            "Bad request.  Accept and/or Content-Type headers likely do not match supported values.", "media-type")
-        #expect(form.entry?.explanation == "Content-Type is text/plain; expected application/json")
-    }
-
     @Test(
         "only the API token opens the management API",
         arguments: [
             (nil, "no Authorization header"), ("SSWS 00another", "SSWS and a value without dots"),
             ("SSWS a.b.c", "SSWS and a token"), ("Basic YTpi", "another scheme"),
-            (World.apiToken, "another scheme"),
+            (Example.apiToken, "another scheme"),
         ] as [(String?, String)])
     func tokens(_ field: String?, _ found: String) async throws {
         let world = try await World()
         let answer = try await world.call(.get, "/api/v1/users", field.map { [("authorization", $0)] } ?? [])
         answer.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
         #expect(answer.entry?.explanation?.contains(found) == true, "\(answer.entry?.explanation ?? "")")
-        let token = "ssws " + World.apiToken
+        let token = "ssws " + Example.apiToken
         let twice = try await world.call(
             .get, "/api/v1/users", [("authorization", token), ("authorization", token)])
         twice.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
@@ -139,18 +101,15 @@ struct UserTests {
         let second = try await world.manage(.get, String(next.dropFirst(Example.base.utf8.count)))
         #expect(second.json.array?.map { $0["id"]?.string } == [Example.cleo])
         #expect(second.fields.count { $0.name.lowercased() == "link" } == 1)
-        for query in ["limit=0", "limit=x", "search=a", "q=a", "filter=a"] {
+        for query in ["search=a", "filter=id", "search=id%20eq%20%22x%22%20nor%20id%20eq%20%22y%22"] {
+            try await world.manage(.get, "/api/v1/users?" + query).refuses(
+                400, "E0000031", "Invalid search criteria.", "search-invalid")
+        }
+        for query in ["limit=0", "limit=x"] {
             let answer = try await world.manage(.get, "/api/v1/users?" + query)
             answer.refuses(
                 400, "E0000001", "Api validation failed: \(query.prefix { $0 != "=" })", "body-invalid")
         }
-    }
-
-    @Test("nobody has another id")
-    func unknown() async throws {
-        let world = try await World()
-        try await world.manage(.get, "/api/v1/users/00unone").refuses(
-            404, "E0000007", "Not found: Resource not found: 00unone (User)", "user-not-found")
     }
 
     @Test("10.3: an access token of the org server opens the routes of its scopes", arguments: Depth.allCases)
@@ -176,5 +135,189 @@ struct UserTests {
             try await world.call(.get, path, token(members)).refuses(
                 401, "E0000011", "Invalid token provided", "api-token-invalid")
         }
+    }
+}
+
+@Suite("The steps of Okta's users")
+struct UserLifecycleTests {
+    private func status(of user: String, _ world: World) async throws -> String? {
+        try await world.manage(.get, "/api/v1/users/\(user)").json["status"]?.string
+    }
+
+    /// Each step with a status that allows it, one that does not, and the status after it.
+    static let steps: [(OktaLifecycleStep, OktaUser.Status, OktaUser.Status?, String)] = [
+        (.activate, .staged, .active, "ACTIVE"), (.activate, .deprovisioned, .suspended, "ACTIVE"),
+        (.deactivate, .suspended, .deprovisioned, "DEPROVISIONED"), (.suspend, .active, .suspended, "SUSPENDED"),
+        (.unsuspend, .suspended, .active, "ACTIVE"), (.unlock, .lockedOut, .active, "ACTIVE"),
+        (.resetFactors, .active, .deprovisioned, "ACTIVE"),
+        (.expirePassword, .active, .staged, "PASSWORD_EXPIRED"), (.resetPassword, .lockedOut, .suspended, "RECOVERY"),
+    ]
+
+    @Test("10.2: each step leads from its statuses alone", arguments: Depth.allCases, steps)
+    func step(
+        _ depth: Depth, _ example: (OktaLifecycleStep, OktaUser.Status, OktaUser.Status?, String)
+    ) async throws {
+        let (step, from, other, to) = example
+        let world = try await World(depth)
+        let path = "/api/v1/users/\(Example.ada)/lifecycle/\(step.rawValue)"
+        try await world.act("set-status", ["user": "ada@example.test", "status": .string(from.rawValue)])
+        let answer = try await world.manage(.post, path)
+        answer.expect(200, step == .expirePassword ? nil : "{}")
+        #expect(try await status(of: Example.ada, world) == to)
+        if let other {
+            try await world.act("set-status", ["user": "ada@example.test", "status": .string(other.rawValue)])
+            let refused = try await world.manage(.post, path)
+            switch step {
+            case .activate where other == .active:
+                refused.refuses(
+                    403, "E0000016", "Activation failed because the user is already active", "user-already-active")
+            case .unlock:
+                refused.refuses(
+                    403, "E0000032", "Unlock is not allowed for this user.",
+                    causes: [["errorSummary": "The user is not locked out."]], "unlock-forbidden")
+            case .suspend:
+                refused.refuses(
+                    400, "E0000001", "Api validation failed: status",
+                    causes: [["errorSummary": "Cannot suspend a user that is not active"]], "user-status")
+            default:
+                refused.refuses(
+                    400, "E0000001", "Api validation failed: status",
+                    causes: [["errorSummary": .string("Cannot \(step.rawValue) this user")]], "user-status")
+            }
+            #expect(refused.entry?.explanation?.contains("is \(other.rawValue)") == true)
+            #expect(try await status(of: Example.ada, world) == other.rawValue)
+        }
+    }
+
+    @Test("10.2: a reset takes all factors; there are no other steps")
+    func factors() async throws {
+        let world = try await World()
+        try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/reset_factors").expect(200, "{}")
+        try await world.manage(.get, "/api/v1/users/\(Example.ada)/factors").expect(200, "[]")
+        let answer = try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/suspends")
+        answer.refuses(404, "E0000008", "The requested path was not found", "path-not-found")
+        #expect(answer.entry?.explanation?.contains("suspend") == true)
+    }
+
+    @Test("sessions end, and tokens only when that is wanted; so does everything of a deactivated user")
+    func sessions() async throws {
+        let world = try await World()
+        let sessions: JSON = [["id": "s1", "user": .string(Example.ada), "authenticated": 1_800_000_000]]
+        func load() async throws {
+            try await world.restore([
+                "sessions": sessions,
+                "grants": [
+                    [
+                        "number": 1, "began": 1_800_000_000,
+                        "authorization": [
+                            "client": .string(Example.native), "server": "default", "user": .string(Example.ada),
+                            "scopes": ["openid"],
+                        ],
+                    ]
+                ],
+            ])
+        }
+        func left() -> (sessions: Int, revoked: Bool) {
+            let state = world.changes
+            return (state["sessions"]?.array?.count ?? 0, state["grants"]?[0]?["revoked"] == true)
+        }
+        try await load()
+        #expect(left() == (1, false))
+        let path = "/api/v1/users/\(Example.ada)/sessions"
+        let answer = try await world.manage(.delete, path)
+        answer.expect(204, "")
+        #expect(left() == (0, false))
+        try await load()
+        try await world.manage(.delete, path + "?oauthTokens=true").expect(204, "")
+        #expect(left() == (0, true))
+        try await load()
+        try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/deactivate").expect(200, "{}")
+        #expect(left() == (0, true))
+        try await load()
+        try await world.act("end-sessions", ["user": "ada@example.test"])
+        #expect(left() == (0, false))
+        try await load()
+        try await world.act("end-sessions", ["user": "ada@example.test", "tokens": true])
+        #expect(left() == (0, true))
+    }
+}
+
+extension World {
+    /// What Okta's state has besides the fixtures, with secrets.
+    var changes: JSON {
+        sandbox.vendor(okta).export(.changes) ?? [:]
+    }
+
+    private var okta: Int { emulator.vendors.firstIndex { $0.identity.id == "okta" } ?? 0 }
+
+    /// Overlays a fresh state with members of an export.
+    func restore(_ members: JSONObject) async throws {
+        try await control(.post, "reset")
+        try await freeze(at: Self.exampleMoment)
+        var changes: JSONObject = [
+            "users": [], "factors": [], "trusted_origins": [], "removed_users": [], "removed_factors": [],
+            "removed_origins": [], "keys": [],
+        ]
+        for member in members { changes[member.name] = member.value }
+        try sandbox.vendor(okta).read(FixtureNode(.object(changes), from: "test"), .changes)()
+    }
+}
+
+@Suite("Actions on Okta's users")
+struct UserActionTests {
+    @Test("users come, change and go")
+    func users() async throws {
+        let world = try await World()
+        let added = try await world.act(
+            "add-user",
+            ["login": "eve@example.test", "password": "not-a-secret-5", "first_name": "Eve", "groups": ["Pilots"]])
+        let id = try #require(added["id"]?.string)
+        #expect(
+            added.text == #"{"id":"\#(id)","login":"eve@example.test","status":"ACTIVE","groups":"#
+                + #"["00gunderstudyevery01","00gunderstudypilots1"]}"#)
+        #expect(try await world.refusal(of: "add-user", ["login": "EVE@example.test"]).message.contains("another user"))
+        #expect(
+            try await world.refusal(of: "add-user", ["login": "x", "groups": ["Pilot"]]).message.contains("Pilots"))
+        #expect(try await world.refusal(of: "add-user", ["login": ""]).code == "invalid")
+        let groups = try await world.act("set-groups", ["user": "eve@example.test", "groups": []])
+        #expect(groups["groups"] == ["00gunderstudyevery01"])
+        let status = try await world.act("set-status", ["user": .string(id), "status": "LOCKED_OUT"])
+        #expect(status["status"] == "LOCKED_OUT")
+        #expect(try await world.refusal(of: "set-status", ["user": .string(id), "status": "locked"]).code == "invalid")
+        try await world.act("remove-user", ["user": .string(id)])
+        try await world.manage(.get, "/api/v1/users/\(id)").refuses(
+            404, "E0000007", "Not found: Resource not found: \(id) (User)", "user-not-found")
+        #expect(try await world.refusal(of: "remove-user", ["user": .string(id)]).message.contains("no user"))
+    }
+
+    @Test("a new password makes those active who needed one, and nobody else")
+    func passwords() async throws {
+        let world = try await World()
+        for (status, after) in [("PASSWORD_EXPIRED", "ACTIVE"), ("RECOVERY", "ACTIVE"), ("SUSPENDED", "SUSPENDED")] {
+            try await world.act("set-status", ["user": "ada@example.test", "status": .string(status)])
+            let told = try await world.act("set-password", ["user": "ada@example.test", "password": "not-a-secret-6"])
+            #expect(told["status"]?.string == after)
+        }
+        let state = try await world.control(.get, "state/okta")
+        #expect(!state.text.contains("not-a-secret-6"))
+        #expect(world.changes["users"]?[0]?["password"] == "not-a-secret-6")
+    }
+
+    @Test("consents are given and taken back")
+    func consents() async throws {
+        let world = try await World()
+        let place: JSONObject = ["user": "ada@example.test", "client": .string(Example.spa)]
+        var given = place
+        given["scopes"] = "openid trips.share"
+        let told = try await world.act("consent", .object(given))
+        #expect(
+            told.text == #"{"user":"\#(Example.ada)","client":"\#(Example.spa)","server":"default","#
+                + #""scopes":["openid","trips.share"]}"#)
+        #expect(world.changes["consents"]?.array?.count == 1)
+        given["scopes"] = ["trips.steal"]
+        #expect(try await world.refusal(of: "consent", .object(given)).message.contains("no scope trips.steal"))
+        try await world.act("revoke-consent", .object(place))
+        #expect(world.changes["consents"]?.array?.isEmpty != false)
+        #expect(try await world.refusal(of: "revoke-consent", .object(place)).message.contains("not consented"))
     }
 }

@@ -1,5 +1,7 @@
+import Emulation
 import HTTPTypes
 import JSON
+import Support
 import Testing
 import Wire
 
@@ -106,5 +108,162 @@ import Wire
         #expect(response.fields[.contentType] == "application/json; charset=utf-8")
         #expect(response.fields[.cacheControl] == "no-store")
         #expect(response.fields[.xContentTypeOptions] == "nosniff")
+    }
+}
+
+extension OktaPage {
+    private static let pages = Result {
+        try OktaPages(VendorFixtures(store: Repository.fixtures, folder: "okta"))
+    }
+
+    /// The answer to a request for that path.
+    func response(at path: String, as format: OktaPageFormat = .html) throws -> Response {
+        let accept = format == .html ? "text/html" : "application/json"
+        return try Self.pages.get().response(self, to: Request(method: .get, target: path, fields: ["Accept": accept]))
+    }
+
+    static func style() throws -> Response { try pages.get().style }
+}
+
+/// Every page there is, with one text in all the places that a value can take.
+struct PageSamples {
+    var text: String
+    var redirectURI = "https://app.example.com/cb"
+
+    var request: OktaPageRequest {
+        OktaPageRequest(
+            clientID: text, clientName: text, issuer: text, redirectURI: redirectURI, scopes: [text, text],
+            prompt: text, acrValues: [text], isPushed: true)
+    }
+    var alert: OktaPageAlert {
+        OktaPageAlert(failure: text, text: text, fields: ["username", "passcode", "user_code"])
+    }
+
+    private var ticket: OktaPage.Ticket { .init(tx: text, csrf: text) }
+
+    var signIn: OktaPage {
+        .signIn(
+            ticket, request,
+            users: [
+                .init(login: text, name: text, status: text, factors: [text, text]),
+                .init(login: text, name: text, status: "ACTIVE"),
+            ],
+            entered: .init(username: text, subject: text, idClaims: text, accessClaims: text), alert: alert)
+    }
+
+    private func secondFactor(_ push: OktaPage.Push?, _ alert: OktaPageAlert?) -> OktaPage {
+        .secondFactor(
+            ticket, request, login: text,
+            factors: [.init(id: text, type: text, text: text), .init(id: "f2", type: "push", text: "Push")],
+            chosen: text, push: push, alert: alert)
+    }
+
+    var secondFactor: OktaPage { secondFactor(nil, alert) }
+    var push: OktaPage { secondFactor(.init(number: text), nil) }
+
+    var consent: OktaPage {
+        .consent(
+            ticket, request, login: text,
+            scopes: [.init(name: text, text: text, isRequired: true), .init(name: text, text: text)], alert: alert)
+    }
+
+    var activate: OktaPage { .activate(ticket, userCode: text, alert: alert) }
+    var done: OktaPage { .done(text, text) }
+    var error: OktaPage { .error(failure: text, error: text, description: text) }
+    var formPost: OktaPage { .formPost(to: redirectURI, of: text, [("code", text), ("state", text)]) }
+    var postMessage: OktaPage { .postMessage(to: redirectURI, of: text, [("code", text), ("state", text)]) }
+
+    var all: [OktaPage] { [signIn, secondFactor, push, consent, activate, done, error, formPost, postMessage] }
+
+    /// Texts that would be markup, script, another attribute or another field if they could.
+    static let hostile = [
+        "<script>alert(1)</script>", "\" onfocus=\"alert(1)", "' onfocus='alert(1)",
+        "</title></textarea></script><img src=x>",
+        "&lt;b&gt;&quot;&#39;&amp;amp;", "--><!--<script>", "a\r\nb\nc\rd", "\nfirst", "\u{2028}\u{2029}\u{202E}x",
+        "\\\"\\u003c\\",
+        "']]>`${x}`", "\u{1}\u{7F}\u{85}é😀", "javascript:alert(1)", "; script-src *",
+    ]
+}
+
+/// Markup as a parser reads it, as far as our pages go: a second pair of eyes on what the writer wrote.
+struct ReadMarkup {
+    struct Tag: Equatable {
+        var name: String
+        var attributes: [[String]]
+
+        subscript(attribute: String) -> String? { attributes.first { $0[0] == attribute }?[1] }
+        /// The tag without values.
+        var shape: String { ([name] + attributes.map { $0[0] }).joined(separator: " ") }
+    }
+
+    /// Start and end tags in order; the name of an end tag begins with a slash.
+    private(set) var tags: [Tag] = []
+    /// The text behind each tag.
+    private(set) var texts: [String] = []
+
+    init(_ bytes: [UInt8]) {
+        var rest = String(decoding: bytes, as: UTF8.self).unicodeScalars[...]
+        while let open = rest.firstIndex(of: "<") {
+            rest = rest[open...].dropFirst()
+            var tag = Tag(name: String(Self.take(&rest) { $0 != " " && $0 != ">" }), attributes: [])
+            while rest.first == " " {
+                rest.removeFirst()
+                let name = String(Self.take(&rest) { $0 != "=" && $0 != " " && $0 != ">" })
+                var value = ""
+                if rest.starts(with: "=\"".unicodeScalars) {
+                    rest.removeFirst(2)
+                    value = Self.decoded(Self.take(&rest) { $0 != "\"" })
+                    rest.removeFirst()
+                }
+                tag.attributes.append([name, value])
+            }
+            rest = rest.dropFirst()
+            // Only its own end tag ends a script, and nothing in it is decoded (HTML, section 13.2.5.4).
+            let text = tag.name == "script" ? Self.script(&rest) : Self.decoded(Self.take(&rest) { $0 != "<" })
+            tags.append(tag)
+            texts.append(text)
+        }
+    }
+
+    /// The text right behind the first such tag.
+    func text(of name: String, where isMeant: (Tag) -> Bool = { _ in true }) -> String? {
+        tags.firstIndex { $0.name == name && isMeant($0) }.map { texts[$0] }
+    }
+
+    func all(_ names: String...) -> [Tag] { tags.filter { names.contains($0.name) } }
+
+    private static func take(
+        _ rest: inout Substring.UnicodeScalarView, _ isPart: (Unicode.Scalar) -> Bool
+    ) -> Substring.UnicodeScalarView {
+        let part = rest.prefix(while: isPart)
+        rest = rest[part.endIndex...]
+        return part
+    }
+
+    private static func script(_ rest: inout Substring.UnicodeScalarView) -> String {
+        var text = ""
+        while let first = rest.first, !String(rest.prefix(8)).lowercased().hasPrefix("</script") {
+            text.unicodeScalars.append(first)
+            rest.removeFirst()
+        }
+        return text
+    }
+
+    private static let references = [
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'", "#13": "\r",
+    ]
+
+    private static func decoded(_ text: Substring.UnicodeScalarView) -> String {
+        var decoded = ""
+        var rest = text
+        while let first = rest.popFirst() {
+            if first == "&", let end = rest.firstIndex(of: ";"), let character = references[String(rest[..<end])] {
+                decoded += character
+                rest = rest[end...].dropFirst()
+            } else {
+                decoded.unicodeScalars.append(first)
+            }
+        }
+        return decoded
     }
 }

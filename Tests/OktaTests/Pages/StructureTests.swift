@@ -1,7 +1,7 @@
+import Foundation
 import HTTPTypes
 import JSON
 import Testing
-import Wire
 
 @testable import Okta
 
@@ -182,4 +182,112 @@ import Wire
         </html>
 
         """
+}
+
+@Suite("The colours of the pages") struct StyleTests {
+    /// The custom properties of the light theme and, where they differ, of the dark one.
+    private func themes() throws -> [[String: String]] {
+        String(decoding: try OktaPage.style().body, as: UTF8.self).components(separatedBy: ":root").dropFirst().map {
+            block in
+            let pairs = block.prefix { $0 != "}" }.matches(of: /--([a-z-]+): (#[0-9a-f]+);/)
+            return Dictionary(pairs.map { (String($0.1), String($0.2)) }, uniquingKeysWith: { _, last in last })
+        }
+    }
+
+    @Test(
+        "text stands out from its ground, in both themes",
+        arguments: [
+            ("text", "ground"), ("text", "card"), ("text", "soft"), ("quiet", "ground"), ("quiet", "card"),
+            ("quiet", "soft"),
+            ("accent", "card"), ("accent", "soft"), ("on-accent", "accent"), ("on-accent", "hover"),
+            ("refused", "refused-ground"),
+            ("amber", "amber-ground"), ("amber", "card"), ("amber", "soft"), ("fine", "card"), ("fine", "soft"),
+        ])
+    func text(_ text: String, _ ground: String) throws {
+        #expect(try themes().count == 2)
+        for theme in try themes() {
+            #expect(try contrast(theme, text, ground) >= 4.5, "\(theme[text] ?? "") on \(theme[ground] ?? "")")
+        }
+    }
+
+    @Test("the edge of a field can be seen, in both themes") func edges() throws {
+        for theme in try themes() { #expect(try contrast(theme, "edge", "card") >= 3) }
+    }
+
+    @Test("the measure is right") func measure() throws {
+        #expect(try contrast(["a": "#000", "b": "#fff"], "a", "b") == 21)
+        // The grey that just fails 4.5:1 on white.
+        #expect(abs(try contrast(["a": "#777777", "b": "#fff"], "a", "b") - 4.48) < 0.01)
+    }
+
+    /// The contrast ratio of WCAG 2.2.
+    private func contrast(_ theme: [String: String], _ one: String, _ other: String) throws -> Double {
+        let lights = try [luminance(#require(theme[one])), luminance(#require(theme[other]))].sorted()
+        return (lights[1] + 0.05) / (lights[0] + 0.05)
+    }
+
+    private func luminance(_ colour: String) throws -> Double {
+        var digits = Array(colour.dropFirst())
+        if digits.count == 3 { digits = digits.flatMap { [$0, $0] } }
+        let parts = try [0, 2, 4].map { start in
+            let value = try Double(#require(Int(String(digits[start...start + 1]), radix: 16))) / 255
+            return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        }
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    }
+}
+
+@Suite("Values in the pages of the emulated Okta") struct EscapingTests {
+    @Test("a hostile value changes no tag of any page", arguments: PageSamples.hostile)
+    func shape(_ hostile: String) throws {
+        for (page, plain) in zip(PageSamples(text: hostile).all, PageSamples(text: "plain").all) {
+            let read = try ReadMarkup(page.response(at: "/login/login.htm").body)
+            let expected = try ReadMarkup(plain.response(at: "/login/login.htm").body)
+            #expect(read.tags.map(\.shape) == expected.tags.map(\.shape), "\(page.name)")
+        }
+    }
+
+    @Test(
+        "a value comes back from a hidden field, a field, a button and a text as it was", arguments: PageSamples.hostile
+    )
+    func values(_ hostile: String) throws {
+        let read = try ReadMarkup(PageSamples(text: hostile).signIn.response(at: "/login/login.htm").body)
+        func value(_ name: String) -> String? { read.tags.first { $0["name"] == name }?["value"] }
+        #expect(value("tx").map(bytes) == bytes(hostile))
+        #expect(value("username").map(bytes) == bytes(hostile))
+        #expect(value("user").map(bytes) == bytes(hostile))
+        #expect(read.text(of: "strong").map(bytes) == bytes(hostile))
+        // A parser drops the first line break of a text area.
+        #expect(read.text(of: "textarea").map(bytes) == bytes("\n" + hostile))
+        #expect(read.tags.first { $0["role"] == "alert" }?["data-failure"].map(bytes) == bytes(hostile))
+    }
+
+    @Test("an answer that is posted comes back as it was", arguments: PageSamples.hostile)
+    func posted(_ hostile: String) throws {
+        let page = OktaPage.formPost(
+            to: "https://app.example.com/cb?a=1&b=\"2", of: "x", [(hostile, hostile)])
+        let read = try ReadMarkup(page.response(at: "/x").body)
+        let field = try #require(read.all("input").first)
+        #expect(field["name"].map(bytes) == bytes(hostile))
+        #expect(field["value"].map(bytes) == bytes(hostile))
+        #expect(read.all("form").first?["action"] == "https://app.example.com/cb?a=1&b=\"2")
+    }
+
+    @Test("a message is JSON in a script that it cannot leave", arguments: PageSamples.hostile)
+    func message(_ hostile: String) throws {
+        let page = OktaPage.postMessage(to: "https://app.example.com/cb", of: "x", [("state", hostile)])
+        let script = try #require(ReadMarkup(page.response(at: "/x").body).text(of: "script"))
+        let (head, tail) = ("(window.opener || window.parent).postMessage(", ");")
+        #expect(script.hasPrefix(head) && script.hasSuffix(tail))
+        #expect(!script.unicodeScalars.contains { "<>&\u{2028}\u{2029}\r\n\0".unicodeScalars.contains($0) })
+        let sent = try JSON.parse(Array("[\(script.dropFirst(head.count).dropLast(tail.count))]".utf8))
+        #expect(sent == [["state": .string(hostile)], "https://app.example.com"])
+    }
+
+    @Test("NUL is no character of a document") func zero() throws {
+        let read = try ReadMarkup(PageSamples(text: "a\0b").done.response(at: "/x").body)
+        #expect(read.text(of: "h1") == "a\u{FFFD}b")
+    }
+
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 }

@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 import Testing
 import Tokens
 
@@ -108,5 +108,135 @@ extension VendorConformance {
                 return
                     "\(finding["check"]?.text ?? "") \(finding["outcome"]?.text ?? "") \(shown) \(finding["note"]?.text ?? "")"
             }
+    }
+}
+
+/// How a kind of token is minted and used, and the effects of its defects.
+package struct TokenCase: Sendable, CustomStringConvertible {
+    /// The kind's name.
+    package let kind: String
+    /// Each defect with its failure; `nil` if the vendor tolerates it.
+    package let defects: [(name: String, failure: String?)]
+    /// Defects that need another key, secret or account than those of the usual order.
+    package let refused: [String]
+    /// The reason's words for the vendor's own defects, where they differ from the general ones.
+    package let words: [String: String]
+    /// Mints a token with the members of an order, and sends it where a valid one is accepted.
+    package let use: @Sendable (World, JSONObject) async throws -> ReceivedAnswer
+
+    /// A kind of token.
+    package init(
+        _ kind: String, defects: [(String, String?)], refused: [String], words: [String: String] = [:],
+        use: @escaping @Sendable (World, JSONObject) async throws -> ReceivedAnswer
+    ) {
+        self.kind = kind
+        self.defects = defects.map { (name: $0.0, failure: $0.1) }
+        (self.refused, self.words, self.use) = (refused, words, use)
+    }
+
+    /// The kind's name.
+    package var description: String { kind }
+}
+
+/// A defect of a kind of token.
+package struct DefectCase: Sendable, CustomStringConvertible {
+    let token: TokenCase
+    let name: String
+    let failure: String?
+
+    /// The kind and the defect.
+    package var description: String { "\(token.kind) \(name)" }
+}
+
+extension VendorConformance {
+    /// Checks the request's outcome under the switch's value.
+    package func check(_ example: SwitchCase) async throws {
+        let answer = try await answer(to: example, under: example.value)
+        #expect(answer.failure == example.failure, "\(answer.text)")
+        // A failure may be told by a redirect, too.
+        if answer.status >= 400 || example.failure == nil {
+            #expect((200...399).contains(answer.status) == (example.failure == nil), "\(answer.status) \(answer.text)")
+        }
+        if let shows = example.shows { #expect(answer.wire.contains(shows), "\(answer.wire)") }
+    }
+
+    /// Checks that every switch has the expected defaults and a case for every value, and that for each value one case
+    /// is answered differently under another value.
+    package func checkSwitchCoverage() async throws {
+        let declarations = try mounted().switchDeclarations
+        #expect(declarations.map { "\($0.name) \($0.documented) \($0.observed)" } == profiles)
+        #expect(Set(switches.map(\.name)) == Set(declarations.map(\.name)))
+        for declaration in declarations {
+            let cases = switches.filter { $0.name == declaration.name }
+            let tested = Set(cases.map(\.value))
+            if case .choice(let values) = declaration.domain { #expect(tested == Set(values), "\(declaration.name)") }
+            #expect(tested.contains(declaration.documented), "\(declaration.name)")
+            let isChoice = if case .choice = declaration.domain { true } else { false }
+            var idle: Set<String> = []
+            for value in tested {
+                let cases = cases.filter { $0.value == value }
+                if try await !changesSomething(cases, tested.subtracting([value])) { idle.insert(value) }
+            }
+            // Some values of a number may only test its limits.
+            if isChoice ? !idle.isEmpty : idle == tested {
+                Issue.record(
+                    "\(id): switch \(declaration.name) answers alike with \(idle.sorted()), as far as cases show")
+            }
+        }
+    }
+
+    /// Whether one of a value's cases is answered differently under another value.
+    private func changesSomething(_ cases: [SwitchCase], _ others: Set<String>) async throws -> Bool {
+        for example in cases {
+            let found = try await seen(example, under: example.value)
+            for other in others where try await seen(example, under: other) != found { return true }
+        }
+        return false
+    }
+
+    private func seen(_ example: SwitchCase, under value: String) async throws -> [String] {
+        let answer = try await answer(to: example, under: value)
+        return ["\(answer.status)", answer.failure ?? "", example.shows.map { "\(answer.wire.contains($0))" } ?? ""]
+    }
+
+    private func answer(to example: SwitchCase, under value: String) async throws -> ReceivedAnswer {
+        let world = try await world()
+        try await world.set("\(id).\(example.name)", value)
+        return try await example.send(world)
+    }
+}
+
+/// The outcome of a request under one value of a switch.
+package struct SwitchCase: Sendable, CustomStringConvertible {
+    /// The switch's name, without its vendor.
+    package let name: String
+    /// The value under test.
+    package let value: String
+    /// What is special about the request.
+    package let note: String
+    /// The failure that the request meets; `nil` for success.
+    package let failure: String?
+    /// What the answer contains, in status, fields or content.
+    package let shows: String?
+    /// Sends the request.
+    package let send: @Sendable (World) async throws -> ReceivedAnswer
+
+    /// A value of a switch, the outcome of a request under it, and that request.
+    package init(
+        _ name: String, _ value: String, note: String = "", failure: String? = nil, shows: String? = nil,
+        _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+    ) {
+        (self.name, self.value, self.note) = (name, value, note)
+        (self.failure, self.shows, self.send) = (failure, shows, send)
+    }
+
+    /// The switch, its value, and what is special about the request.
+    package var description: String { "\(name) = \(value) \(note)" }
+}
+
+extension ReceivedAnswer {
+    /// Everything that a client sees, as text.
+    var wire: String {
+        "\(status)\n" + fields.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + text
     }
 }

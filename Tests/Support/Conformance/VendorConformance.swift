@@ -13,14 +13,10 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var moment = World.exampleMoment
     /// The type of its JSON.
     package var contentType = "application/json; charset=utf-8"
-    /// The type of JSON at a path, where it differs; `nil` elsewhere.
-    package var contentTypeAt: @Sendable (String) -> String? = { _ in nil }
     /// The failure for content that is too long.
     package var bodyTooLarge = "body-too-large"
     /// Successful calls to each route, at each of its places.
     package var routes: [RouteCase] = []
-    /// The digest of the `failures.yaml` that a start leaves unread.
-    package var judgedFile: FixtureDigest?
     /// What each value of each switch does.
     package var switches: [SwitchCase] = []
     /// Name, documented and observed value of each switch.
@@ -53,6 +49,8 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var wrongAccounts: [WrongAccounts] = []
     /// Checks that apply to each of its answers, whatever the content.
     package var inspect: @Sendable (ReceivedAnswer) -> Void = { _ in }
+    /// Failures by which the vendor takes a client's mistake for its own.
+    package var serverFaults: Set<String> = []
     /// Whether the journal gives a reason for each failure; the tests' own vendors need none.
     package var givesReasons = true
     /// The server's vendors and fixtures; the repository's by default.
@@ -82,7 +80,7 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     func lived() throws -> SandboxLife { try #require(life) }
 
     /// The vendor as mounted.
-    func mounted() throws -> any LoadedVendor {
+    func mounted() throws -> any AnyLoadedVendor {
         try #require(try server.stage().emulator.vendors.first { $0.identity.id == id }, "no vendor is called \(id)")
     }
 

@@ -16,10 +16,10 @@ struct PostgresFailure: Error, CustomStringConvertible {
     var isLoss = false
 }
 
-/// A connection to PostgreSQL, made when it is first used, and anew after a loss. For one thread at a time.
+/// A connection to PostgreSQL, made on first use, and again after a loss. For one thread at a time.
 ///
-/// Nothing waits for ever: a database that has been silent for too long, because it was suspended or is out of
-/// reach, is given up.
+/// Nothing waits forever: a database that has been silent for too long, because it was suspended or is unreachable, is
+/// given up.
 // Unchecked, since whoever shares one shares it in a Mutex, and passes it on only to what runs under the lock.
 final class PostgresConnection: @unchecked Sendable {
     private let address: PostgresAddress
@@ -48,7 +48,7 @@ final class PostgresConnection: @unchecked Sendable {
         try exchange(try opened(), statement, values)
     }
 
-    /// Executes statements in a transaction; again, if that was in the way of others or the connection was lost.
+    /// Executes statements in a transaction, and retries after a conflict or a lost connection.
     ///
     /// Each statement sees what is committed when it begins, whatever the database's default.
     func transaction<Value>(
@@ -63,7 +63,7 @@ final class PostgresConnection: @unchecked Sendable {
                 return value
             } catch {
                 attempt += 1
-                // One that cannot be ended so is given up, and ends with its connection.
+                // A transaction that cannot be ended this way is given up, and ends with its connection.
                 if connection != nil, (try? run("ROLLBACK")) == nil { close() }
                 let isInTheWay = ["40001", "40P01"].contains(error.state)
                 guard isInTheWay && attempt < 10 || error.isLoss && attempt < 2 else { throw error }
@@ -112,7 +112,7 @@ final class PostgresConnection: @unchecked Sendable {
         }
     }
 
-    /// What happened on the connection's socket, at most that long from now; zero for nothing.
+    /// The events on the connection's socket, waiting at most that long; zero for none.
     private func events(_ kinds: Int, of connection: OpaquePointer, within time: Duration) -> Int16 {
         let end = SteadyTime.nanoseconds + time.nanoseconds
         while true {
@@ -135,7 +135,7 @@ final class PostgresConnection: @unchecked Sendable {
             LibPQ.errorField(rows.result, CInt(code.value)).map { String(cString: $0) }
         }
         guard let state = field("C"), let message = field("M") else { return loss() }
-        // Read-only, the database is no longer the one that writes; another connection may lead to that one.
+        // A read-only database is no longer the primary; another connection may lead to that one.
         let isLoss = connection.map { LibPQ.status($0) != 0 } ?? true || state == "25006"
         if isLoss { close() }
         return PostgresFailure(description: message, state: state, isLoss: isLoss)
@@ -149,7 +149,7 @@ final class PostgresConnection: @unchecked Sendable {
             _ = poll(nil, 0, Int32(clamping: time.nanoseconds / 1_000_000))
             return
         }
-        // One may have come along with an earlier answer.
+        // One may have arrived with an earlier answer.
         guard !takeNotifications(connection), events(Int(POLLIN), of: connection, within: time) != 0 else { return }
         if LibPQ.consumeInput(connection) == 0 { close() } else { takeNotifications(connection) }
     }
@@ -223,7 +223,7 @@ final class PostgresRows {
 
     var indices: Range<Int> { 0..<Int(LibPQ.rowCount(result)) }
 
-    // Valid while this object is, which its methods are sure of.
+    // Valid as long as this object, which its methods keep alive.
     private func cell(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         let (row, column) = (CInt(row), CInt(column))
         guard LibPQ.isNull(result, row, column) == 0 else { return nil }
@@ -252,20 +252,20 @@ final class PostgresRows {
 ///
 /// The functions are those of `libpq-fe.h` that every libpq since PostgreSQL 9.0 has.
 enum LibPQ {
-    /// Where it is looked for: by its name on Linux and on macOS, and where Homebrew keeps it.
+    /// The names to look for: the plain ones on Linux and macOS, and Homebrew's paths.
     static let names = [
         "libpq.so.5", "libpq.5.dylib", "/opt/homebrew/opt/libpq/lib/libpq.5.dylib",
         "/usr/local/opt/libpq/lib/libpq.5.dylib",
     ]
 
-    /// Loads the first of these libraries that there is.
+    /// Loads the first of these libraries that exists.
     @discardableResult
     static func load(_ names: [String] = names) throws(StoreProblem) -> UnsafeMutableRawPointer {
         if let library = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first { return library }
         throw StoreProblem("PostgreSQL's client library is missing: apt-get install libpq5, or brew install libpq")
     }
 
-    /// A function of the library, which has been loaded before.
+    /// A function of the library, which must be loaded.
     private static func function<Function>(_ name: String) -> Function {
         unsafeBitCast(dlsym(try? load(), name), to: Function.self)
     }
@@ -309,9 +309,9 @@ enum LibPQ {
     static let length: CellToNumber = function("PQgetlength")
 }
 
-/// The URL of a database as its user wrote it, and as anybody may see it.
+/// The URL of a database as its user wrote it, and as it may be shown.
 struct PostgresAddress {
-    /// The URL, which libpq reads, with all that it can say.
+    /// The URL as libpq reads it.
     let url: String
     /// The URL without passwords.
     let place: String
@@ -329,7 +329,7 @@ struct PostgresAddress {
         guard options == nil else { return }
         let text = message.map { String(cString: $0) } ?? "out of memory"
         LibPQ.freeMemory(message)
-        // libpq quotes the URL or a part of it; only the name of an unknown parameter is no secret.
+        // libpq quotes all or part of the URL; only the name of an unknown parameter is no secret.
         let words = text.split(separator: "\n").first ?? ""
         let quote = words.firstRange(of: ": \"")?.lowerBound ?? words.endIndex
         throw StoreProblem("\(place): \(words.firstRange(of: "query parameter: ") != nil ? words : words[..<quote])")

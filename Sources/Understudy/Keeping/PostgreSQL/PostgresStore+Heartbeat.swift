@@ -8,13 +8,13 @@ import HTTPEngine
     import Glibc
 #endif
 
-/// How a server shows that it is alive, and learns what others wish.
+/// How a server shows that it is alive, and learns which sandboxes others wish for.
 extension PostgresStore {
-    /// The time between two beats.
-    private static let beat = Duration.milliseconds(200)
+    /// The time between two heartbeats.
+    private static let interval = Duration.milliseconds(200)
 
-    /// Shows for the first time that this server is alive, and goes on on a thread of its own.
-    func beginBeating() throws(StoreProblem) {
+    /// Shows for the first time that this server is alive, then continues on a thread of its own.
+    func beginHeartbeat() throws(StoreProblem) {
         do throws(PostgresFailure) {
             try pulse.withLock { (pulse) throws(PostgresFailure) in try regain(pulse.connection) }
         } catch {
@@ -31,7 +31,7 @@ extension PostgresStore {
 
     package func leave() {
         isLeaving.store(true, ordering: .releasing)
-        // A database that does not answer will see for itself that the server is gone.
+        // A database that does not answer will notice by itself that the server is gone.
         guard hasEnded.wait(timeout: .now() + (lease * 3).inSeconds) == .success else { return }
         hasEnded.signal()
         pulse.withLock { _ = try? $0.connection.run("DELETE FROM understudy.servers WHERE id = $1", [id]) }
@@ -41,21 +41,21 @@ extension PostgresStore {
         let begun = SteadyTime.nanoseconds
         do throws(PostgresFailure) {
             try renew(pulse.connection)
-            if pulse.isTroubled { told(nil) }
+            if pulse.isTroubled { report(nil) }
             pulse.isTroubled = false
         } catch {
             if !isAlive, !pulse.isTroubled {
                 pulse.isTroubled = true
-                told(StoreProblem("\(place): \(error)"))
+                report(StoreProblem("\(place): \(error)"))
             }
         }
-        let rest = Self.beat.nanoseconds - (SteadyTime.nanoseconds - begun)
+        let rest = Self.interval.nanoseconds - (SteadyTime.nanoseconds - begun)
         pulse.connection.rest(for: .nanoseconds(max(0, rest)))
     }
 
-    private func told(_ problem: StoreProblem?) { member.withLock { $0.value }?.told(problem) }
+    private func report(_ problem: StoreProblem?) { member.withLock { $0.value }?.told(problem) }
 
-    /// Renews the proof that this server is alive, and reads what others wish for.
+    /// Renews this server's lease, and reads which sandboxes others wish for.
     private func renew(_ connection: PostgresConnection) throws(PostgresFailure) {
         let sent = SteadyTime.nanoseconds
         let rows = try connection.run(
@@ -65,7 +65,7 @@ extension PostgresStore {
             ON w.owner = me.id AND w.at > statement_timestamp() - interval '10 seconds'
             AND EXISTS (SELECT 1 FROM understudy.sandboxes AS s WHERE s.name = w.sandbox AND s.owner = me.id)
             """, [id])
-        // The answer must come in time, not only the question: others may have looked before it arrived there.
+        // The answer must arrive in time, not only the request: others may have looked before that arrived.
         guard isAlive, !rows.indices.isEmpty else { return try regain(connection) }
         end.store(sent + lease.nanoseconds, ordering: .releasing)
         let wanted = rows.texts()
@@ -74,8 +74,8 @@ extension PostgresStore {
 
     /// Finds out which sandboxes are still this server's, and shows that it is alive.
     ///
-    /// Whoever claims one of them at this time has locked its row before, and is waited for, or locks it afterwards, and
-    /// sees that this server is alive.
+    /// A server that claims one of them meanwhile has either locked its row first, and is waited for, or locks it
+    /// afterwards, and sees that this server is alive.
     private func regain(_ connection: PostgresConnection) throws(PostgresFailure) {
         end.store(0, ordering: .releasing)
         lapses.add(1, ordering: .acquiringAndReleasing)
@@ -97,11 +97,11 @@ extension PostgresStore {
         end.store(sent + lease.nanoseconds, ordering: .releasing)
     }
 
-    /// Tells the member what others wish for, unless it is still busy with what they wished for before.
+    /// Passes on to the member what others wish for, unless it is still busy with earlier wishes.
     private func serve(_ wanted: [String]) {
         guard !isServing.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let isRunning = OperatingSystem.startThread { [self] in
-            // What fails now is wished for again at the next beat.
+            // What fails now is wished for again at the next heartbeat.
             let known = (try? releaseDoubtful(of: wanted)) ?? []
             if !known.isEmpty { member.withLock { $0.value }?.wanted(known) }
             isServing.store(false, ordering: .releasing)
@@ -110,7 +110,7 @@ extension PostgresStore {
     }
 }
 
-/// Time that nobody sets, and that goes on while the machine sleeps.
+/// A clock that nobody sets, and that runs on while the machine sleeps.
 enum SteadyTime {
     #if canImport(Darwin)
         private static let clock = CLOCK_MONOTONIC

@@ -1,8 +1,8 @@
 package import Emulation
 
-/// Changes of what is stored. All of them may be repeated, which happens when the answer to a commit is lost.
+/// Changes to what is stored. All of them may be repeated, which happens when the answer to a commit is lost.
 extension PostgresStore {
-    /// A statement takes about as many bytes of documents, so that its time does not grow with the change.
+    /// The approximate bytes of documents in a statement, so that its time does not grow with the change.
     private static let pieceSize = 4 << 20
 
     package func write(_ changes: [StoreChange]) throws(StoreProblem) -> Set<String> {
@@ -38,9 +38,11 @@ extension PostgresStore {
             [change.claim.sandbox, name.part, name.key]
         }
         try each(
-            changes.map { change in
-                let times = [change.created, change.used, change.expires].map { $0.map { "\($0.unixSeconds)" } }
-                return [change.claim.sandbox] + times
+            changes.compactMap { change in
+                change.times.map { times in
+                    [change.claim.sandbox]
+                        + [times.created, times.used, times.expires].map { $0.map { "\($0.unixSeconds)" } }
+                }
             },
             """
             UPDATE understudy.sandboxes AS s
@@ -91,7 +93,7 @@ extension PostgresStore {
                 DELETE FROM understudy.sandboxes AS s WHERE name = ANY ($1::text[])
                 AND NOT EXISTS (SELECT 1 FROM understudy.records AS r WHERE r.sandbox = s.name)
                 """, [own])
-            // Who wished for one still has to learn that it was held.
+            // Servers that wished for one must still learn that it was held.
             try connection.run("UPDATE understudy.wishes SET owner = NULL WHERE sandbox = ANY ($1::text[])", [own])
         }
     }
@@ -114,7 +116,7 @@ extension PostgresStore {
             AND NOT EXISTS (SELECT 1 FROM understudy.servers WHERE id = s.owner AND \(isLive))
             """
         var count: Int
-        // So many at once that nobody waits for long.
+        // Few enough at once that nobody waits for long.
         repeat {
             count = try on(work) { (connection) throws(PostgresFailure) in
                 let time = "\(moment.unixSeconds)"
@@ -123,7 +125,7 @@ extension PostgresStore {
                     SELECT s.name FROM understudy.sandboxes AS s WHERE \(isOver)
                     ORDER BY s.name LIMIT 1000 FOR UPDATE OF s
                     """, [time])
-                // Once more, as a statement of its own: an owner may have come back while the first one waited.
+                // Once more, as a separate statement: an owner may have come back while the first one waited.
                 let gone = try connection.run(
                     """
                     DELETE FROM understudy.sandboxes AS s WHERE name = ANY ($2::text[]) AND \(isOver) RETURNING name
@@ -134,7 +136,7 @@ extension PostgresStore {
                 return gone.count
             }
         } while count == 1000
-        // A server that comes back after that makes its row anew.
+        // A server that comes back later creates its row again.
         try on(work) { (connection) throws(PostgresFailure) in
             try connection.run("DELETE FROM understudy.wishes WHERE at < statement_timestamp() - interval '10 seconds'")
             try connection.run(

@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 package import Emulation
 import Synchronization
 
@@ -11,12 +11,14 @@ import Synchronization
 /// A store in PostgreSQL, which several servers may share.
 ///
 /// Each sandbox is a row that names its owner. Whoever claims, writes or releases a sandbox first locks that row, and
-/// looks afterwards whose it is; so all that is done to a sandbox is done one after the other, by its owner alone.
-/// Those that lock several rows do so in the order of their names, so that no two wait for each other.
+/// then checks the owner; so operations on a sandbox happen one after the other, by its owner alone. Whoever locks
+/// several rows does so in the order of their names, so that no two wait for each other.
 package final class PostgresStore: StateStore {
     package let place: String
     package let start: String
     package let replica: String?
+    /// A batch locks a row for each sandbox in it, which costs the database as much as the change itself.
+    package var delay: DispatchTimeInterval { .milliseconds(400) }
 
     /// This server's name.
     let id: String
@@ -30,11 +32,11 @@ package final class PostgresStore: StateStore {
     let isServing = Atomic(false)
     let hasEnded = DispatchSemaphore(value: 0)
     let member = Mutex(Member())
-    /// Sandboxes that may be this server's without its knowing: the answer to a claim was lost, or came too late.
+    /// Sandboxes that this server may own without knowing it: the answer to a claim was lost, or came too late.
     let doubtful = Mutex<Set<String>>([])
     let pulse: Mutex<Pulse>
     let work: Mutex<PostgresConnection>
-    /// Claims wait for the database's disk side by side; those of one sandbox one after the other.
+    /// Claims wait for the database's disk in parallel; those of one sandbox one after the other.
     private let lanes: [Lane]
 
     struct Member: Sendable {
@@ -47,7 +49,7 @@ package final class PostgresStore: StateStore {
         init(_ connection: PostgresConnection) { self.connection = Mutex(connection) }
     }
 
-    /// What the heartbeat has for itself.
+    /// The heartbeat's own data.
     struct Pulse {
         let connection: PostgresConnection
         var isTroubled = false
@@ -57,7 +59,7 @@ package final class PostgresStore: StateStore {
         SteadyTime.nanoseconds < end.load(ordering: .acquiring) && !isLeaving.load(ordering: .acquiring)
     }
 
-    /// Opens the store of a URL, and shows from then on that this server is alive.
+    /// Opens the store at a URL, and shows from then on that this server is alive.
     package convenience init(_ url: String) throws(StoreProblem) {
         try self.init(url, lease: .seconds(1), patience: .seconds(5))
     }
@@ -79,11 +81,11 @@ package final class PostgresStore: StateStore {
         }
         work = Mutex(first)
         lanes = (0..<4).map { _ in Lane(PostgresConnection(to: address, patience: patience)) }
-        // Databases that cannot notify are asked at each beat.
+        // Databases that cannot notify are polled at each heartbeat.
         pulse = Mutex(
             Pulse(connection: PostgresConnection(to: address, patience: lease, greeting: "LISTEN understudy_\(digits)"))
         )
-        try beginBeating()
+        try beginHeartbeat()
     }
 
     /// Eight random hexadecimal digits.
@@ -109,10 +111,10 @@ package final class PostgresStore: StateStore {
         }
     }
 
-    /// What holds for the rows of servers that are alive.
+    /// The condition for rows of servers that are alive.
     ///
-    /// Reckoned from when the statement arrived, which is before it began to see: in the other order a server that has
-    /// renewed in between would count as gone.
+    /// Counted from when the statement arrived, which is before its snapshot: in the other order, a server that renewed
+    /// in between would count as gone.
     var isLive: String {
         let length = lease + .milliseconds(500)
         return "seen >= statement_timestamp() - interval '\(length.nanoseconds / 1000) microseconds'"
@@ -129,7 +131,7 @@ package final class PostgresStore: StateStore {
                 try attempt(sandbox, connection, &isNews)
             }
             if case .held(let owner) = claiming, isNews { notify(owner) }
-            // The member hears of a claim before it hears of a lapse after that, or never.
+            // The member learns of a claim before it learns of a later lapse, or never.
             try requireLife(since: lapse)
             return claiming
         } catch {
@@ -140,7 +142,7 @@ package final class PostgresStore: StateStore {
 
     private func requireLife(since lapse: Int) throws(StoreProblem) {
         guard isAlive, lapse == lapses.load(ordering: .acquiring) else {
-            throw StoreProblem("\(place): this server could not show in time that it is alive")
+            throw StoreProblem("\(place): this server could not renew its lease in time")
         }
     }
 
@@ -158,7 +160,7 @@ package final class PostgresStore: StateStore {
             throw PostgresFailure(description: "another server has just deleted the sandbox", state: "40001")
         }
         let owner = found.text(0, 2)
-        // In a statement of its own, which sees what was committed while the one before waited for the lock.
+        // As a separate statement, which sees what was committed while the previous one waited for the lock.
         if let owner, owner != id,
             case let rows = try connection.run("SELECT id FROM understudy.servers WHERE id = $1 AND \(isLive)", [owner]),
             !rows.indices.isEmpty
@@ -185,7 +187,7 @@ package final class PostgresStore: StateStore {
             wasHeld: !wish.indices.isEmpty || owner.map { $0 != id } ?? false)
     }
 
-    /// Wakes another server. Where databases cannot do that, it learns of the wish at its next beat.
+    /// Wakes another server. Where databases cannot do that, it learns of the wish at its next heartbeat.
     private func notify(_ server: String) {
         _ = try? on(lane(of: server).connection) { (connection) throws(PostgresFailure) in
             try connection.run("SELECT pg_notify($1, '')", ["understudy_" + server.suffix(8)]).indices
@@ -194,13 +196,13 @@ package final class PostgresStore: StateStore {
 
     private func lane(of name: String) -> Lane { lanes[Int(SandboxDirectory.hash(name) % UInt64(lanes.count))] }
 
-    /// Releases those of these sandboxes that this server has without knowing, and returns the others.
+    /// Releases those of these sandboxes that this server owns without knowing it, and returns the others.
     func releaseDoubtful(of wanted: [String]) throws(StoreProblem) -> [String] {
         let suspects = doubtful.withLock { $0.intersection(wanted) }
         var known = wanted.filter { !suspects.contains($0) }
         for sandbox in suspects {
             let isReleased = try on(lane(of: sandbox).connection) { (connection) throws(PostgresFailure) -> Bool in
-                // No claim of it is under way here.
+                // No claim of it is in progress here.
                 guard doubtful.withLock({ $0.contains(sandbox) }) else { return false }
                 try connection.run(
                     "UPDATE understudy.sandboxes SET owner = NULL WHERE name = $1 AND owner = $2", [sandbox, id])
@@ -243,8 +245,9 @@ package final class PostgresStore: StateStore {
             return rows.indices.map { row in
                 StoredSandbox(
                     name: rows.text(row, 0) ?? "", owner: rows.text(row, 4),
-                    created: rows.moment(row, 1) ?? Moment(unixSeconds: 0),
-                    used: rows.moment(row, 2) ?? Moment(unixSeconds: 0), expires: rows.moment(row, 3))
+                    times: StoreTimes(
+                        created: rows.moment(row, 1) ?? Moment(unixSeconds: 0),
+                        used: rows.moment(row, 2) ?? Moment(unixSeconds: 0), expires: rows.moment(row, 3)))
             }
         }
     }
@@ -270,14 +273,14 @@ enum PostgresSchema {
             sandbox text, part text, key text, rank bigint NOT NULL, document text NOT NULL,
             PRIMARY KEY (sandbox, part, key))
         """,
-        // Who wishes for a sandbox, and of whom; of nobody once it was released.
+        // Who wishes for a sandbox, and who owns it; nobody once it was released.
         """
         CREATE TABLE understudy.wishes (
             sandbox text, server text, owner text, at timestamptz NOT NULL, PRIMARY KEY (sandbox, server))
         """,
     ]
 
-    /// Makes the tables where there are none.
+    /// Creates the tables if there are none.
     ///
     /// - Returns: the start of the store.
     static func make(_ connection: PostgresConnection) throws(PostgresFailure) -> String {
@@ -291,7 +294,7 @@ enum PostgresSchema {
                         ["\(version)", PostgresStore.digits()])
                 }
             } catch {
-                // Another server may just have made them.
+                // Another server may just have created them.
                 guard ["23505", "42P06", "42P07"].contains(error.state) else { throw error }
             }
         }

@@ -109,7 +109,7 @@ export function vendors() {
 /** A text as one word of a shell. */
 export const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** A call as a line for a shell. Of itself curl reads files, expands braces and shortens paths; a field without a value has a semicolon, and null keeps one out. */
+/** A call as a line for a shell. By default curl reads files, expands braces and shortens paths; a field without a value has a semicolon, and null keeps one out. */
 export function curlLine(method, url, fields, content) {
   const how = [method === 'HEAD' ? '-I' : `-i -X ${method}`, '-g', ...url.includes('/.') ? ['--path-as-is'] : []].join(' ');
   const lines = [`curl ${how} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(value ? `${name}: ${value}` : name + (value === null ? ':' : ';'))}`)];

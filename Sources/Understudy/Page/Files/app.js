@@ -48,7 +48,7 @@ const app = {
     const line = h('div.pending', { role: 'alert' }, h('span', text, ' It happens in 5 s.'), button('Undo', () => end(false)), button('Now', () => end(true)));
     pending.append(line);
   },
-  /** Says what was done in a sandbox, and offers to take it back there. */
+  /** Says what was done in a sandbox, and offers to undo it there. */
   undo(sandbox, text, act) {
     const said = outcome();
     const line = h('div.pending', { role: 'status' }, h('span', h('strong', `In sandbox ${sandbox.name}: `), text), button('Undo', async () => {
@@ -108,10 +108,10 @@ async function route() {
   if (name === 'unmatched') { history.replaceState(null, '', app.link({ unmatched: 'true' }, 'journal')); return route(); }
   const view = app.view = isKnown ? name : 'journal';
   const module = view === 'journal' ? journal : await import(`./${view}.js`);
-  // Another address may have been asked for meanwhile.
+  // The address may have changed meanwhile.
   if (view !== app.view) return;
   const { sandbox } = app;
-  // A view is of one sandbox for good, so what was asked for it never shows in another one's.
+  // A view is of one sandbox for good, so its results never show in another one's.
   if (shown?.name !== view || shown.sandbox !== sandbox) {
     shown?.view.close?.();
     shown = { name: view, sandbox, view: module.view(app, sandbox, shown?.name === view ? shown.view : null) };
@@ -133,7 +133,7 @@ async function readClock() {
   try { showClock(sandbox, await sandbox.get('clock')); } catch { /* The connection's own sign says that the server is gone. */ }
 }
 
-/** Acts in the sandbox of the press; what goes wrong after another one was chosen names it. */
+/** Acts in the sandbox shown at the press; a problem names it if another one was chosen since. */
 const press = act => {
   const { sandbox } = app;
   return said.run(() => act(sandbox).catch(problem => { throw sandbox === app.sandbox ? problem : new Error(`In sandbox ${sandbox.name}: ${problem.message}`); }));
@@ -146,7 +146,7 @@ function backToNow() {
     // What the page knows of the clock may be five seconds old.
     const { machine_time: isMachine, unix, frozen } = await sandbox.get('clock');
     const read = performance.now();
-    // A clock that ran has gone on by the time that it is brought back.
+    // A running clock has moved on by the time it is restored.
     const before = () => ({ now: frozen ? unix : unix + (performance.now() - read) / 1000, freeze: frozen });
     showClock(sandbox, await sandbox.call('DELETE', 'clock'));
     if (!isMachine) app.undo(sandbox, `The clock shows the machine’s time and no longer ${absolute(unix)}.`, async () => showClock(sandbox, await sandbox.call('PUT', 'clock', before())));
@@ -157,8 +157,8 @@ function backToNow() {
 function showClock({ name }, value) {
   if (name !== app.sandbox.name) return;
   app.clock = value && { ...value, read: performance.now() };
-  freeze.textContent = value?.frozen ? 'Go on' : 'Freeze';
-  freeze.setAttribute('aria-label', value?.frozen ? 'Let the clock go on' : 'Freeze the clock');
+  freeze.textContent = value?.frozen ? 'Resume' : 'Freeze';
+  freeze.setAttribute('aria-label', value?.frozen ? 'Resume the clock' : 'Freeze the clock');
   tick();
 }
 
@@ -182,7 +182,7 @@ function help() {
 askWith(() => new Promise(resolve => {
   const input = h('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': 'Control token' });
   const form = h('form', { method: 'dialog' }, h('h2', 'Control token'), h('p', 'This server was started with --control-token. The token is kept for this tab only.'), input,
-    h('div.tools', h('button', { type: 'submit' }, 'Go on')));
+    h('div.tools', h('button', { type: 'submit' }, 'Continue')));
   const dialog = h('dialog', { 'aria-label': 'Control token' }, form);
   dialog.addEventListener('close', () => { resolve(input.value.trim() || null); dialog.remove(); });
   dialogs.append(dialog);

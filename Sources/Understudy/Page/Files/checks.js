@@ -1,4 +1,4 @@
-// Checks as a table: what failed on top, what passed folded, what nobody judged in grey.
+// Checks as a table: failed on top, passed folded, not judged in grey.
 
 import { h, fold } from './dom.js';
 import { OUTCOMES, counted, plain, shown, sourceLink } from './words.js';

@@ -1,4 +1,4 @@
-// What two entries have different, member by member.
+// How two entries differ, member by member.
 
 import { h, put, button, table } from './dom.js';
 import { shown } from './words.js';

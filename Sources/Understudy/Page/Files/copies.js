@@ -6,7 +6,7 @@ import { tokens, decode } from './words.js';
 const HOP = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'upgrade-insecure-requests', 'transfer-encoding',
   'x-understudy-sandbox', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'accept-language', 'cache-control', 'pragma', 'referer', 'origin'];
 
-/** A token like the one that came, freshly made and right; its times begin now. */
+/** A new, valid token like the one that came; its times begin now. */
 async function minted(sandbox, token, vendor) {
   if (!vendor) return null;
   const [{ verdicts }, { kinds }] = await Promise.all([sandbox.call('POST', 'tokens/explain', { token, vendor }), sandbox.get('tokens')]);
@@ -26,7 +26,7 @@ async function replacements(sandbox, entry) {
   return text => pairs.reduce((all, [old, fresh]) => all.replaceAll(old, fresh), text);
 }
 
-/** The call as a line for a shell, below a remark on what the journal does not show of it. */
+/** The call as a line for a shell, after a remark on what the journal does not show. */
 export async function asCurl(sandbox, entry) {
   const [replace, archive] = await Promise.all([replacements(sandbox, entry), sandbox.get(`journal/${entry.id}?format=har`)]);
   const { method, headers, postData } = archive.log.entries[0].request;
@@ -37,7 +37,7 @@ export async function asCurl(sandbox, entry) {
   // Only words that an interactive shell without comments does not act on either.
   const remarks = [
     postData?.comment ? `# The body was not kept: ${postData.comment}` : null,
-    masked.length ? `# The journal masks secrets by asterisks in ${masked.join(' and ')}: put yours there` : null,
+    masked.length ? `# The journal masks secrets with asterisks in ${masked.join(' and ')}: put yours there` : null,
   ];
   // Left to itself, curl calls content a form.
   if (content && !fields.some(([name]) => name.toLowerCase() === 'content-type')) fields.push(['Content-Type', null]);

@@ -79,7 +79,7 @@ export function fold(name, make, isOpen = false) {
 export const code = value => h('pre.code', { tabindex: 0 },
   typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
-/** What a view shows while there is nothing, with a line that makes it full, or the promise of one. */
+/** What a view shows while there is nothing, with a line that fills it, or the promise of one. */
 export function empty(text, line) {
   const place = h('div.line');
   Promise.resolve(line).then(line => { if (line) put(place, code(line), copier('Copy the line', () => line)); }).catch(() => { /* The text says enough. */ });
@@ -103,7 +103,7 @@ export function copier(name, make, extra) {
   return element;
 }
 
-/** Copies by the older way where a browser lets nobody at the clipboard; whoever listens for `copied` is told. */
+/** Copies the older way where a browser denies the clipboard; listeners for `copied` get the text. */
 async function copy(text) {
   document.dispatchEvent(new CustomEvent('copied', { detail: text }));
   try {
@@ -118,7 +118,7 @@ async function copy(text) {
   }
 }
 
-/** A view that reads anew every so often until it is closed. */
+/** A view that rereads at intervals until it is closed. */
 export function repeated(node, read, said, milliseconds) {
   let isOpen = true;
   async function follow() {
@@ -131,7 +131,7 @@ export function repeated(node, read, said, milliseconds) {
   return { node, update() {}, close() { isOpen = false; } };
 }
 
-/** Says beside a control what came of a call: the control API's own words. */
+/** Shows the result of a call beside a control, in the control API's own words. */
 export function outcome() {
   const element = h('p.outcome', { role: 'status' });
   return {

@@ -1,4 +1,4 @@
-// One entry: the reason as a sentence, what the app got beside what it was not told, and the parts that prove it.
+// One entry: the reason as a sentence, what the app got beside what it did not see, and the proof.
 
 import { h, put, button, copier, fold, code, table } from './dom.js';
 import { vendors } from './api.js';
@@ -35,15 +35,15 @@ function draw(entry, sandbox, app, all, abouts, close, again) {
       h('h2', `${entry.status} `, h('span.sign', { title: word, role: 'img', 'aria-label': word }, sign), ` ${vendor?.title ?? ''} `, entry.route ?? `${entry.request.method} ${entry.request.target}`),
       h('p.when', h('time', { datetime: entry.at, title: absolute(entry.at) }, `${relative(unix(entry.at), app.now())} · ${absolute(entry.at)}`), ` · entry ${entry.id}${entry.replica ? ` · replica ${entry.replica}` : ''}`)),
     tools(entry, sandbox, app, close),
-    why ? h('p.why', h('strong', 'Why: '), why) : h('p.why', 'Answered as asked; no rule refused it.'),
+    why ? h('p.why', h('strong', 'Why: '), why) : h('p.why', 'Answered; no rule refused it.'),
     contrast(entry, vendor, about),
-    entry.nearest_routes ? h('div', h('h3', 'Nearest routes'), h('ul', entry.nearest_routes.map(route => h('li', h('code', route))))) : null,
+    entry.nearest_routes?.length ? h('div', h('h3', 'Nearest routes'), h('ul', entry.nearest_routes.map(route => h('li', h('code', route))))) : null,
     entry.findings.length ? [h('h3', 'Checks'), checkTable(entry.findings)] : null,
     entry.intervention ? interventions(entry, app) : null,
     folds(entry, sandbox, app, again));
 }
 
-/** The fault or scenario in words with a link, and what the vendor itself did as it was told. */
+/** The fault or scenario in words with a link, and what the vendor itself did on request. */
 function interventions(entry, app) {
   const parts = [entry.intervention].flat();
   const text = parts.find(part => typeof part === 'string');
@@ -74,11 +74,11 @@ function contrast(entry, vendor, about) {
     ? h('div', h('p', h('strong', entry.failure), about ? `: ${about}` : ''),
       failed.slice(0, 3).map(each => h('p', h('span.sign', { 'aria-hidden': 'true' }, '✕ '), `${plain(each.check)}: found ${shown(each.found)}, expected ${shown(each.expected)}`)),
       failure ? h('p.note', `${failure.evidence}: ${failure.source}`) : null)
-    : h('p', intervened(entry) ?? (entry.reason || 'Nothing was kept back.'));
+    : h('p', intervened(entry) ?? (entry.reason || 'Nothing is hidden.'));
   return h('div.contrast',
     h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body),
       failure?.lookalikes.length ? fold(`One of ${failure.lookalikes.length + 1} reasons for the same answer`, () => alike(vendor, failure)) : null),
-    h('section', { 'aria-label': 'It is not told' }, h('h3', 'It is not told'), hidden));
+    h('section', { 'aria-label': 'It does not see' }, h('h3', 'It does not see'), hidden));
 }
 
 /** The failures that look the same on the wire, this one among them. */

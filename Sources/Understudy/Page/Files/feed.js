@@ -1,4 +1,4 @@
-// The journal as it grows: brief entries, the oldest first, asked for by the long poll.
+// The journal as it grows: brief entries, the oldest first, fetched by long polling.
 
 import { query } from './api.js';
 
@@ -57,7 +57,7 @@ export class Feed {
   }
 }
 
-/** A page that nobody sees asks for nothing: a browser has six connections to a server, for all its pages together. */
+/** A hidden page sends nothing: a browser has six connections to a server, for all its pages together. */
 const visible = signal => new Promise(resolve => {
   if (!document.hidden) return resolve();
   document.addEventListener('visibilitychange', resolve, { once: true, signal });

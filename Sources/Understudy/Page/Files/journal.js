@@ -53,7 +53,7 @@ export function view(app, sandbox) {
     };
     const pause = button('Pause', () => {
       isPaused = !isPaused;
-      pause.textContent = isPaused ? 'Go on' : 'Pause';
+      pause.textContent = isPaused ? 'Resume' : 'Pause';
       pause.setAttribute('aria-pressed', isPaused);
       rows.pause(isPaused);
     }, { 'aria-pressed': 'false' });
@@ -81,7 +81,7 @@ export function view(app, sandbox) {
     rows.set(found);
     rows.element.hidden = !found.length;
     const state = feed.problem?.message ?? (found.length || feed.isFirst ? '' : `empty ${text} ${JSON.stringify(filter)}`);
-    // What stands there stays: somebody may be about to copy it.
+    // What is shown stays: somebody may be about to copy it.
     if (state === shownNothing) return;
     shownNothing = state;
     put(nothing, feed.problem ? h('p.outcome.bad', { role: 'status' }, '✕ ', state) : state ? emptiness() : null);

@@ -14,7 +14,7 @@ async function fetchingLine(sandbox, [issuer]) {
 }
 
 const DRILLS = {
-  overlap: 'a second key is published beside the first', retire: 'the older key is published no more', replace: 'another key takes the place of the first at once',
+  overlap: 'a second key is published beside the first', retire: 'the older key is no longer published', replace: 'another key takes the place of the first at once',
   'same-kid': 'another key takes its place under the same id', break: 'the keys can no longer be fetched', repair: 'the keys can be fetched again',
 };
 /** What destroys a key, which cannot be undone alone. */
@@ -33,7 +33,7 @@ export function view(app, sandbox) {
     drawn = text;
     put(list,
       h('h2', 'Issuers'), value.issuers.length ? value.issuers.map(issuer) : h('p.empty', 'No issuer publishes keys.'),
-      h('h2', 'Fetched keys'), value.fetched.some(each => each.fetches) ? null : empty('No keys were fetched yet. A call with a token of such an issuer has them fetched:', fetchingLine(sandbox, value.fetched)),
+      h('h2', 'Fetched keys'), value.fetched.some(each => each.fetches) ? null : empty('No keys were fetched yet. A call with a token of such an issuer fetches them:', fetchingLine(sandbox, value.fetched)),
       value.fetched.length ? table('Fetched keys', ['Vendor', 'Issuer', 'From', 'Keys', 'Fetches', 'Fetched', 'Kept until', 'Problem'], value.fetched.map(each => [
         each.vendor, each.issuer, h('code', each.url), each.kids.map(kid => kid ?? 'without id').join(', '), each.fetches, moment(each.fetched_at), moment(each.expires_at), each.problem ?? '–'])) : null,
       h('h2', 'Shared secrets'), table('Shared secrets', ['Vendor', 'Owner', 'Algorithm', 'Bytes'], value.secrets.map(each => [each.vendor, each.owner, each.algorithm, each.bytes])));

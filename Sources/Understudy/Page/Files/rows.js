@@ -107,7 +107,7 @@ export class Rows {
     }
   }
 
-  /** Makes every row anew, since what failures mean is known now. */
+  /** Rebuilds every row, since what failures mean is known now. */
   redraw() {
     const focused = Number(document.activeElement?.dataset?.id);
     for (const row of this.made.values()) row.remove();

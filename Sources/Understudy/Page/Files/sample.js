@@ -1,4 +1,4 @@
-// A call at a route, sent from this page with a token minted now; its entry says what came of it.
+// A call at a route, sent from this page with a token minted now; its entry shows the result.
 
 import { h, put, button, field, select, outcome, table, fold } from './dom.js';
 import { place } from './api.js';

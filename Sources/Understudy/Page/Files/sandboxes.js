@@ -13,7 +13,7 @@ export function view(app, sandbox) {
   const life = h('input', { placeholder: '10m; empty: none', 'aria-label': 'Time to live' });
   const node = h('div.page', h('h1', 'Sandboxes'),
     h('p', 'Every test can have its own users, clock, settings, faults and journal. A sandbox is created when it is first named, or here:'),
-    h('form.inline', { 'aria-label': 'New sandbox', onsubmit: create }, field('Name', name), field('Goes once unused for', life), h('button', { type: 'submit' }, 'Create')),
+    h('form.inline', { 'aria-label': 'New sandbox', onsubmit: create }, field('Name', name), field('Removed if unused for', life), h('button', { type: 'submit' }, 'Create')),
     said.element, list);
 
   async function create(event) {
@@ -40,7 +40,7 @@ export function view(app, sandbox) {
     const isDefault = each.name === 'default';
     const base = isDefault ? location.origin : `${location.origin}/~${each.name}`;
     return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === sandbox.name ? 'true' : null }, each.name),
-      span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, goes in ${span(each.expires_in_seconds)}`),
+      span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, removed in ${span(each.expires_in_seconds)}`),
       each.exchanges, `${counted(each.journal_entries, 'entry', 'entries')}, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
       `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–',
       h('span.tools', copier('Copy address', () => base, { 'aria-label': `Copy address of ${each.name}` }),
@@ -48,7 +48,7 @@ export function view(app, sandbox) {
         isDefault ? null : button('Delete', () => lose(each, 'Delete'), { 'aria-label': `Delete ${each.name}`, title: 'Deletes the sandbox and everything in it.' }))];
   }
 
-  /** What is lost can be kept for as long as the line above stands. */
+  /** Undoing is possible while the line above shows. */
   function lose(each, what) {
     const lost = `${counted(each.journal_entries, 'journal entry', 'journal entries')}, its users’ changes, clock, settings, scenarios and faults`;
     app.later(`${what} sandbox ${each.name}: this removes ${lost}.`, async () => {

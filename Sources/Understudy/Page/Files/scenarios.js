@@ -42,7 +42,7 @@ export function view(app, sandbox) {
       h('h3', run ? `What may happen next in ${run.state}` : `First, in ${each.states[0]}`),
       rules.length ? h('ul', rules.map((rule, index) => h('li', words(rule), run ? h('span.note', ` (${counted(run.calls[index] ?? 0, 'such call')} so far)`) : null))) : h('p.note', 'Nothing: calls pass.'),
       h('div.tools', run
-        ? [button('Start anew', () => change({ scenarios: [...others, each.scenario] }, 'begins anew'), { 'aria-label': `Start ${each.scenario} anew`, ...loss }), button('End', () => change({ scenarios: others }, 'has ended'), { 'aria-label': `End ${each.scenario}`, ...loss })]
+        ? [button('Restart', () => change({ scenarios: [...others, each.scenario] }, 'was restarted'), { 'aria-label': `Restart ${each.scenario}`, ...loss }), button('End', () => change({ scenarios: others }, 'has ended'), { 'aria-label': `End ${each.scenario}`, ...loss })]
         : [each.states.length > 1 ? start : null, button('Activate', () => change({ scenarios: [...others, { scenario: each.scenario, state: start.value }] }), { 'aria-label': `Activate ${each.scenario}` })]));
   }
 
@@ -57,7 +57,7 @@ function words(rule) {
 
 const [WIDE, HIGH, GAP] = [120, 34, 90];
 
-/** The states from left to right, with an arrow for each way between them. */
+/** The states from left to right, with an arrow for each transition. */
 function graph({ scenario, states, rules }, run) {
   const ways = new Map();
   for (const rule of rules) {
@@ -79,7 +79,7 @@ function graph({ scenario, states, rules }, run) {
   const steps = [...ways.keys()].map(key => key.split('\n').map(state => states.indexOf(state)));
   const top = steps.some(([from, to]) => to === from || to > from + 1) ? 0 : 44;
   const bottom = steps.some(([from, to]) => to < from) ? 134 : 90;
-  const said = `${scenario}: ${counted(states.length, 'state')}, ${[...ways.keys()].map(key => key.replace('\n', ' to ')).join(', ') || 'no way between them'}${run ? `; now ${run.state}` : ''}`;
+  const said = `${scenario}: ${counted(states.length, 'state')}, ${[...ways.keys()].map(key => key.replace('\n', ' to ')).join(', ') || 'no transitions'}${run ? `; now ${run.state}` : ''}`;
   return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `States of ${scenario}` }, svg(`svg.graph${states.length < 3 ? '.narrow' : ''}`, { viewBox: `0 ${top} ${width} ${bottom - top}`, width, height: bottom - top, role: 'img', 'aria-label': said },
     svg('defs', svg('marker', { id: `arrow-${scenario}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, svg('path.head', { d: 'M0 0L8 4L0 8z' }))),
     arrows, nodes));

@@ -4,7 +4,7 @@ import { h, code, button } from './dom.js';
 import { timeOfDay } from './words.js';
 import { checkTable } from './checks.js';
 
-/** The messages; `again` reads the entry anew. */
+/** The messages; `again` rereads the entry. */
 export function socketView(socket, sandbox, app, again) {
   const left = socket.received + socket.sent - socket.frames.length;
   return h('div.socket',
@@ -17,10 +17,10 @@ export function socketView(socket, sandbox, app, again) {
         frame.findings.length ? checkTable(frame.findings, 'Remarks') : null);
     })),
     socket.findings.length ? checkTable(socket.findings, 'Opening and end') : null,
-    socket.closed ? h('p', `Closed with ${socket.closed.code} ${socket.closed.reason} at ${timeOfDay(socket.closed.at)}.`) : h('p', 'Still open. ', button('Look again', again)));
+    socket.closed ? h('p', `Closed with ${socket.closed.code} ${socket.closed.reason} at ${timeOfDay(socket.closed.at)}.`) : h('p', 'Still open. ', button('Refresh', again)));
 }
 
-/** A link to the call that a message was sent for; what it was is asked for, since the journal may have dropped it. */
+/** A link to the call that a message was sent for; what it was is fetched, since the journal may have dropped it. */
 function cause(id, sandbox, app) {
   const link = h('a', { href: app.link({ entry: id }) }, `entry ${id}`);
   sandbox.get(`journal/${id}?format=brief`).then(({ route, method, target }) => link.prepend(`${route ?? `${method} ${target}`}, `)).catch(() => link.removeAttribute('href'));

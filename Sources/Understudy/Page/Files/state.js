@@ -20,7 +20,7 @@ export function view(app, sandbox) {
     const state = await sandbox.get(`state/${asked}`);
     if (asked !== vendor) return;
     const members = Object.entries(state);
-    put(tree, h('h2', `What ${asked} remembers`), h('div.tools', button('Look again', () => said.run(() => read(asked))), copier('Copy as JSON', () => JSON.stringify(state, null, 2))),
+    put(tree, h('h2', `What ${asked} remembers`), h('div.tools', button('Refresh', () => said.run(() => read(asked))), copier('Copy as JSON', () => JSON.stringify(state, null, 2))),
       members.length ? members.map(([name, value]) => branch(name, value)) : empty('Nothing yet. Calls and actions will fill it.', sandbox.sampleLine(asked)));
   }
 
@@ -37,7 +37,7 @@ export function view(app, sandbox) {
         const members = Object.fromEntries(inputs.filter(([, input]) => input.value).map(([member, input]) => [member.name, parsed(input.value)]));
         const before = await sandbox.get(`state/${each.vendor}`);
         const answer = await sandbox.call('POST', `state/${each.vendor}/${each.action}`, members);
-        said.say(`${each.action} happened.`);
+        said.say(`${each.action} is done.`);
         put(happened, code(answer), button('Undo', () => said.run(async () => {
           await sandbox.call('PUT', `state/${each.vendor}`, before);
           put(happened);
@@ -48,7 +48,7 @@ export function view(app, sandbox) {
       });
     };
     return h('form.panel', { 'aria-label': each.action, onsubmit: perform }, h('h3', each.action), h('p', each.about),
-      h('div.fields', inputs.map(([member, input]) => field(member.required ? `${member.name} (needed)` : member.name, input, member.about))),
+      h('div.fields', inputs.map(([member, input]) => field(member.required ? `${member.name} (required)` : member.name, input, member.about))),
       h('div.tools', h('button', { type: 'submit' }, `Do ${each.action}`)));
   }
 

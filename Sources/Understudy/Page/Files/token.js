@@ -5,7 +5,7 @@ import { decode, relative, absolute, shown, plain } from './words.js';
 
 const MEANINGS = {
   alg: 'algorithm of the signature', typ: 'type', kid: 'id of the key', auth: 'version of the login', cty: 'content type',
-  iss: 'issuer', sub: 'subject: whom it is about', aud: 'audience: whom it is for', exp: 'end of its life', nbf: 'start of its life',
+  iss: 'issuer', sub: 'subject: whom it is about', aud: 'audience: whom it is for', exp: 'when it expires', nbf: 'when it becomes valid',
   iat: 'when it was issued', jti: 'id of the token', nonce: 'answer to a challenge', scope: 'scope', azp: 'authorized party',
   device_id: 'device it is bound to', rezolve_entity_id: 'customer', partner_entity_id: 'the partner’s id of the user',
 };

@@ -17,7 +17,7 @@ export function view(app, sandbox, before) {
   const mint = h('section.panel', { 'aria-label': 'Mint' });
   const node = h('div.page', h('h1', 'Tokens'),
     h('div.columns',
-      h('section.panel', { 'aria-label': 'Judge' }, h('h2', 'Judge a token'), area, fold('What else the request said', () => facts),
+      h('section.panel', { 'aria-label': 'Judge' }, h('h2', 'Judge a token'), area, fold('Facts of the request', () => facts),
         h('div.tools', button('Judge it', judge), button('Clear', clear)), judged.element,
         h('p.note', 'It stays in this page: nothing is stored, here or on the server.'), decoded),
       mint),
@@ -25,7 +25,7 @@ export function view(app, sandbox, before) {
   let timer = null;
   let turn = 0;
 
-  /** Also what is still being judged is not shown any more. */
+  /** What is still being judged is no longer shown either. */
   function clear() {
     clearTimeout(timer);
     turn += 1;
@@ -86,14 +86,14 @@ export function view(app, sandbox, before) {
         if (wrong) order.defect = defect.value.replace('CLAIM', name.value.trim());
         const minted = await sandbox.call('POST', `tokens/${chosen.vendor}/${chosen.kind}`, order);
         area.value = minted.token;
-        made.say(wrong ? `Minted with defect ${order.defect}.` : 'Minted, and right.');
+        made.say(wrong ? `Minted with defect ${order.defect}.` : 'Minted, valid.');
         await judge();
       });
     }
 
     choose();
     return [h('h2', 'Mint a token'), field('Kind', kind), about, fold('Its members', () => [members, field('claims', claims, 'a JSON object that overrides claims')]),
-      h('div.tools', button('Mint it right', () => make(false)), h('span.inline', defect, name, button('Mint it with this defect', () => make(true)), link)), made.element];
+      h('div.tools', button('Mint a valid one', () => make(false)), h('span.inline', defect, name, button('Mint with this defect', () => make(true)), link)), made.element];
   }
 
   if (before) later();

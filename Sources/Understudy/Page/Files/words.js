@@ -80,7 +80,7 @@ export function sentence(entry, about) {
 
 function judged(said, entry, about) {
   const moment = seconds(said.found);
-  if (moment > 253402300799) return `${said.check === 'expiry' ? 'exp' : plain(said.check)} is ${moment}, beyond the year 9999: milliseconds in place of seconds?`;
+  if (moment > 253402300799) return `${said.check === 'expiry' ? 'exp' : plain(said.check)} is ${moment}, beyond the year 9999: milliseconds instead of seconds?`;
   if (said.check === 'expiry' && moment > 1e8) {
     return `token expired ${span(unix(entry.at) - moment)} before the call (exp ${absolute(moment)})`;
   }

@@ -22,9 +22,17 @@ struct OktaCredentials: Sendable {
     var claims: JSONObject? { compact?.claims }
 }
 
+/// What authentication sees of the state.
+struct OktaContext: Sendable {
+    /// The changed keys of servers.
+    let changedKeys: [String: IssuerKeys]
+    let clients: RecordTable<OktaClient>
+}
+
 extension Okta {
-    /// The changed keys of servers are all of the state that authentication sees.
-    func authenticationContext(in state: OktaState) -> [String: IssuerKeys] { state.changedKeys }
+    func authenticationContext(in state: OktaState) -> OktaContext {
+        OktaContext(changedKeys: state.changedKeys, clients: state.clients)
+    }
 
     func token(of credentials: OktaCredentials) -> CompactToken? { credentials.compact }
 
@@ -69,6 +77,7 @@ extension Okta {
         let token = bearer.bytes.map { recentTokens.reading(of: $0, OktaToken.init(bytes:)) }
         var facts = OktaTokenFacts(token, arrival, at: server)
         facts.bearer = bearer
+        facts.isInQuery = arrival.request.query?.contains("access_token=") == true
         findings.judge(facts, by: OktaTokenRules.access)
         facts.dropExplanations()
         (credentials.token, credentials.compact) = (facts, token?.compact)
@@ -88,9 +97,13 @@ extension Okta {
     ) {
         let presented = OktaSSWS(arrival.request.fields)
         let bearer = BearerToken(arrival.request.fields, orOf: "dpop")
-        guard case .api(let scope) = arrival.route.access, let bytes = bearer.bytes,
+        let isAPIToken = bearer.bytes?.elementsEqual(accounts.apiToken.utf8) == true
+        guard case .api(let scope) = arrival.route.access, let bytes = bearer.bytes, !isAPIToken,
             let server = accounts.server(OktaServer.orgID)
-        else { return findings.judge(OktaAPIFacts(presented, accounts), by: Self.apiRules) }
+        else {
+            let facts = OktaAPIFacts(presented, accounts, isUnderBearer: isAPIToken)
+            return findings.judge(facts, by: Self.apiRules)
+        }
         let token = recentTokens.reading(of: bytes, OktaToken.init(bytes:))
         var facts = OktaTokenFacts(token, arrival, at: server)
         facts.bearer = bearer
@@ -113,7 +126,8 @@ extension Okta {
             "api-token", "Authorization: SSWS and the API token, or Bearer and an access token",
             "postman; codes, E0000011; guide:implement-oauth-for-okta-serviceapp", orFail: .apiTokenInvalid
         ) { facts, finding in
-            finding.judge(
+            if facts.isUnderBearer { finding?.note = "It is the organization's API token: send it as SSWS TOKEN." }
+            return finding.judge(
                 facts.isKnown ? .text("the organization's API token") : facts.presented.found, facts.isKnown)
         }
     ])
@@ -143,9 +157,11 @@ struct OktaAPIFacts: RuleFacts {
     let presented: OktaSSWS
     /// Whether it is the organization's API token.
     let isKnown: Bool
+    /// Whether that token came under the scheme of access tokens.
+    let isUnderBearer: Bool
 
-    init(_ presented: OktaSSWS, _ accounts: OktaAccounts) {
-        self.presented = presented
+    init(_ presented: OktaSSWS, _ accounts: OktaAccounts, isUnderBearer: Bool) {
+        (self.presented, self.isUnderBearer) = (presented, isUnderBearer)
         isKnown = presented.text?.hasSameBytes(as: accounts.apiToken) == true
     }
 

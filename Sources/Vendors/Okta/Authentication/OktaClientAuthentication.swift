@@ -17,7 +17,7 @@ extension Okta {
         guard let server = server(of: arrival) else { return }
         let takesJSON = Self.routesWithJSON.contains(arrival.route.id)
         let content = Self.content(of: arrival.request, &credentials.parameters, takesJSON: takesJSON)
-        var facts = OktaClientFacts(self, arrival, credentials.parameters, takesJSON: takesJSON)
+        var facts = OktaClientFacts(arrival, credentials.parameters, takesJSON: takesJSON)
         facts.content = content
         credentials.compact = facts.assertion
         findings.judge(facts, by: Self.clientRules)
@@ -86,23 +86,25 @@ struct OktaClientFacts: RuleFacts {
 
     let moment: Moment
     /// Needed only to explain failures; released if there are none.
-    private var vendor: Okta?
+    private(set) var clients: RecordTable<OktaClient>?
 
     var content = Content.form
     /// Whether the endpoint takes a JSON object too.
     var takesJSON = false
     var namesInQuery: [String] = []
-    /// The name of a parameter that stands there twice.
+    /// Whether the query has what belongs in a form.
+    var isInQuery = false
+    /// The name of a parameter that occurs twice.
     var duplicate: String?
     /// What authenticates the client, in the order in which Okta names it.
     var presented: [String] = []
-    /// What `Authorization` says in place of an id and a secret.
-    var strangeness: String?
+    /// What `Authorization` contains in place of an id and a secret.
+    var unusualAuthorization: String?
     /// The id that the client gives itself besides an assertion.
     var clientID: String?
     /// The client that is meant, authenticated or not.
     var client: OktaClient?
-    /// How it authenticates; `nil` when it cannot be told.
+    /// How it authenticates; `nil` when unknown.
     var method: OktaClient.Method?
     /// The secret as sent; released unless it is wrong.
     private(set) var secret: String?
@@ -118,7 +120,6 @@ struct OktaClientFacts: RuleFacts {
     var isReplayed: Bool?
 
     var compact: CompactToken? { assertion }
-    var accounts: OktaAccounts? { vendor?.accounts }
 
     /// Source: ref; `none` is left out.
     static let assertionAlgorithms: [Algorithm] = [
@@ -129,17 +130,19 @@ struct OktaClientFacts: RuleFacts {
 
     var algorithm: Algorithm? { assertion?.namedAlgorithm(among: Self.assertionAlgorithms) }
 
-    init(_ vendor: Okta, at moment: Moment) { (self.vendor, self.moment) = (vendor, moment) }
+    init(_ clients: RecordTable<OktaClient>, at moment: Moment) { (self.clients, self.moment) = (clients, moment) }
 
-    mutating func dropExplanations() { (vendor, secret) = (nil, nil) }
+    mutating func dropExplanations() { (clients, secret) = (nil, nil) }
 
     /// An assertion without its request.
     ///
     /// - Parameter endpoint: the address that it is sent to.
-    init(_ vendor: Okta, assertion token: CompactToken, to endpoint: String, at moment: Moment) {
-        self.init(vendor, at: moment)
+    init(
+        _ clients: RecordTable<OktaClient>, assertion token: CompactToken, to endpoint: String, at moment: Moment
+    ) {
+        self.init(clients, at: moment)
         presented = ["client_assertion"]
-        take(token, of: vendor.accounts)
+        take(token)
         (assertionType, endpoints) = (Self.assertionType, [endpoint])
     }
 }
@@ -150,12 +153,13 @@ extension OktaClientFacts {
     /// Reads how a request authenticates its client.
     ///
     /// - Parameter parameters: those of the content.
-    init(_ vendor: Okta, _ arrival: OktaArrival, _ parameters: OktaParameters, takesJSON: Bool) {
-        self.init(vendor, at: arrival.moment)
+    init(_ arrival: OktaArrival, _ parameters: OktaParameters, takesJSON: Bool) {
+        self.init(arrival.authenticationContext.clients, at: arrival.moment)
         self.takesJSON = takesJSON
         duplicate = parameters.duplicate
         let query = OktaParameters(arrival.request.queryItems)
         namesInQuery = ["client_secret", "client_assertion"].filter { query[$0] != nil }
+        isInQuery = ["grant_type", "token", "refresh_token", "client_id"].contains { query[$0] != nil }
         clientID = parameters["client_id"]
         // Source: ref, for introspection and revocation alone.
         if ["token.introspect", "token.revoke"].contains(arrival.route.id) {
@@ -165,7 +169,7 @@ extension OktaClientFacts {
         if let secret = parameters["client_secret"] { take(secret: secret, .secretPost) }
         takeAssertion(parameters, arrival)
         if presented.isEmpty, clientID != nil { method = OktaClient.Method.none }
-        if assertion == nil { client = clientID.flatMap { vendor.accounts.clients[$0] } }
+        if assertion == nil { client = clientID.flatMap { clients?[$0] } }
         isSecretRight =
             client?.secret.flatMap { known in secret.map { Digest.areEqual(Array(known.utf8), Array($0.utf8)) } }
             ?? false
@@ -176,18 +180,18 @@ extension OktaClientFacts {
         let scheme = field.prefix { $0 != UInt8(ascii: " ") }
         let name = String(decoding: scheme, as: UTF8.self)
         guard name.lowercased() == "basic" else {
-            strangeness = "Authorization with another scheme than Basic"
+            unusualAuthorization = "Authorization with a scheme other than Basic"
             return
         }
         guard let pair = BasicCredentials(field[scheme.endIndex...].drop { $0 == UInt8(ascii: " ") }) else {
-            strangeness = "Authorization: Basic that is not base64 of ID:SECRET"
+            unusualAuthorization = "Authorization: Basic that is not base64 of ID:SECRET"
             return
         }
         let id = Self.formDecoded(pair.id)
         let secret = Self.formDecoded(pair.secret ?? "")
         take(secret: secret, .secretBasic)
         // A public client has nothing else to send (observed, authjs, which revokes so).
-        if secret.isEmpty, accounts?.clients[id]?.methods.contains(.none) == true { method = OktaClient.Method.none }
+        if secret.isEmpty, clients?[id]?.methods.contains(.none) == true { method = OktaClient.Method.none }
         if let other = clientID, !other.hasSameBytes(as: id) { presented.append("client_id of another client") }
         clientID = id
     }
@@ -201,13 +205,13 @@ extension OktaClientFacts {
         assertionType = parameters["client_assertion_type"]
         guard parameters["client_assertion"] != nil || assertionType != nil else { return }
         presented.append("client_assertion")
-        take(CompactToken(parameters["client_assertion"] ?? ""), of: arrival.vendor.accounts)
+        take(CompactToken(parameters["client_assertion"] ?? ""))
         endpoints = arrival.sandbox.publicBase.addresses(of: arrival.sandbox.name).map { $0 + arrival.request.path }
     }
 
-    private mutating func take(_ token: CompactToken, of accounts: OktaAccounts) {
+    private mutating func take(_ token: CompactToken) {
         assertion = token
-        client = token.claims?["iss"]?.string.flatMap { accounts.clients[$0] }
+        client = token.claims?["iss"]?.string.flatMap { clients?[$0] }
         method = algorithm.map { $0.family == .hmac ? .secretJWT : .privateKeyJWT }
         keys = keys(of: client, for: token)
     }
@@ -222,7 +226,7 @@ extension OktaClientFacts {
         return known.filter { $0.id.map { kid.string?.hasSameBytes(as: $0) ?? false } ?? false }.map(\.verificationKey)
     }
 
-    /// Both parts of Basic are form-encoded first (RFC 6749 section 2.3.1); what is not, is taken as it is.
+    /// Both parts of Basic are form-encoded first (RFC 6749 section 2.3.1); a part that is not is taken as it is.
     private static func formDecoded(_ text: String) -> String {
         PercentEncoding.decode(text.replacing("+", with: " ")[...]).map { String($0) } ?? text
     }
@@ -233,14 +237,27 @@ extension OktaClientFacts {
 extension OktaClientFacts {
     /// What explains a wrong secret.
     var secretMistake: String? {
-        guard let secret, let accounts else { return nil }
+        guard let secret, let clients else { return nil }
         if secret.isEmpty { return "Only a client with the method none has none; Basic is base64 of ID:SECRET." }
-        if let other = accounts.clients.all.first(where: { $0.secret?.hasSameBytes(as: secret) == true }) {
+        if let other = clients.all.first(where: { $0.secret?.hasSameBytes(as: secret) == true }) {
             return "It is the secret of client \(other.id)."
+        }
+        if let known = client?.secret, Self.formDecoded(known).hasSameBytes(as: secret) {
+            return "It fits without form-decoding: encode + as %2B and % as %25 first (RFC 6749 section 2.3.1)."
         }
         let trimmed = secret.split { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" }.joined()
         if let known = client?.secret, known.hasSameBytes(as: trimmed) { return "It fits without the white space." }
         return nil
+    }
+
+    /// The client that has a text as its secret, as it is or cut at its colon, with form-decoding or without.
+    func owner(ofSecret text: String) -> OktaClient? {
+        clients?.all.first { client in
+            guard let secret = client.secret, text.utf8.count >= 8 else { return false }
+            return [secret, Self.formDecoded(secret)].contains {
+                $0.hasSameBytes(as: text) || $0.hasPrefix(text + ":")
+            }
+        }
     }
 
     /// What explains a wrong audience.

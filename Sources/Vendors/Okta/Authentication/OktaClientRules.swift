@@ -24,9 +24,11 @@ extension Okta {
             orFail: .mediaType
         ) { facts, finding in
             switch facts.content {
-            case .form: .passed
-            case .json, .unreadableJSON: finding.judge(.text("application/json"), facts.takesJSON)
-            case .other(let type): finding.judge(type.map(Fact.text) ?? .nothing("no Content-Type"), false)
+            case .form: return .passed
+            case .json, .unreadableJSON: return finding.judge(.text("application/json"), facts.takesJSON)
+            case .other(let type):
+                if facts.isInQuery { finding?.note = "The parameters are in the query; they belong in the content." }
+                return finding.judge(type.map(Fact.text) ?? .nothing("no Content-Type"), false)
             }
         },
         Rule("json-object", "a JSON object", "codes", orFail: .bodyMalformed) { facts, finding in
@@ -56,6 +58,15 @@ extension Okta {
             return finding.judge(.text(facts.presented.joined(separator: " and ")), false)
         },
         Rule(
+            "authorization-readable", "Authorization: Basic and base64 of ID:SECRET", "codes",
+            orFail: .clientCredentialsUnreadable
+        ) { facts, finding in
+            guard facts.assertion == nil, facts.clientID == nil, let found = facts.unusualAuthorization else {
+                return nil
+            }
+            return finding.judge(.text(found), false)
+        },
+        Rule(
             "credentials-present", "a client_id, an id with a secret, or a client_assertion", "ref",
             orFail: .clientCredentialsMissing
         ) { facts, finding in
@@ -63,14 +74,19 @@ extension Okta {
             if facts.presented == [OktaClient.Method.secretPost.rawValue] {
                 return finding.judge(.text("client_secret without client_id"), false)
             }
-            return finding.judge(facts.strangeness.map(Fact.text) ?? .nothing("none of them"), false)
+            return finding.judge(.nothing("none of them"), false)
         },
         Rule("client-known", "the id of a registered client", "codes", orFail: .clientUnknown) { facts, finding in
             guard let id = facts.clientID, facts.assertion == nil else { return nil }
+            if facts.client == nil, let owner = facts.owner(ofSecret: id) {
+                finding?.note = "The id is in the place of the secret, and the secret in that of the id."
+                return finding.judge(.text("the secret of client \(owner.id)"), false)
+            }
             let outcome = finding.judge(.text(id), facts.client != nil)
             if outcome == .failed {
-                let ids = facts.accounts?.clients.all.map(\.id) ?? []
-                finding?.note = "Known are \(ids.joined(separator: ", "))."
+                let ids = facts.clients?.all.map(\.id) ?? []
+                let near = ids.lazy.compactMap { Nearest.difference(id, $0) }.first.map { $0 + ". " } ?? ""
+                finding?.note = "\(near)Known are \(ids.joined(separator: ", "))."
             }
             return outcome
         },

@@ -98,9 +98,10 @@ struct OktaDeviceFacts: RuleFacts {
         path = named
         let user = state.user(named.user)
         if let user { path.user = user.id }
-        audiences = sandbox.publicBase.addresses(of: sandbox.name).flatMap { base in
+        audiences = []
+        for base in sandbox.publicBase.addresses(of: sandbox.name) {
             let host = OktaHost(of: base)
-            return [host.authority, host.name, base]
+            for form in [host.authority, host.name, base] where !audiences.contains(form) { audiences.append(form) }
         }
         guard let user, let factor = state.factor(path.factor, of: user.id), factor.kind == .push else { return }
         self.factor = factor

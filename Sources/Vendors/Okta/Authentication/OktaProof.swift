@@ -71,7 +71,7 @@ enum OktaProofKey: Sendable {
     var thumbprint: String? { if case .usable(_, let thumbprint) = self { thumbprint } else { nil } }
 }
 
-/// A proof, and what it has to fit.
+/// A proof, and what it must match.
 struct OktaProofFacts: RuleFacts {
     typealias Failure = OktaFailure
 
@@ -83,6 +83,7 @@ struct OktaProofFacts: RuleFacts {
         let boundKey: String?
         /// What `ath` has to be (RFC 9449 section 4.2).
         let hash: String
+        let token: [UInt8]
     }
 
     let switches: OktaSwitches
@@ -98,7 +99,7 @@ struct OktaProofFacts: RuleFacts {
 
     // What only the state knows.
 
-    /// The nonces that are good now, the newest last.
+    /// The nonces that are valid now, the newest last.
     var nonces: [String] = []
     /// Whether the key has signed a proof with the same id before.
     var isReplayed = false
@@ -173,7 +174,7 @@ extension Okta {
         renewNonce(facts, &call)
     }
 
-    /// Tells a client that still uses an earlier nonce the current one (RFC 9449 section 8.2).
+    /// Sends the current nonce to a client that still uses an earlier one (RFC 9449 section 8.2).
     private func renewNonce(_ facts: OktaProofFacts, _ call: inout OktaCall) {
         guard let current = facts.nonces.last, let sent = facts.compact?.claims?["nonce"]?.string else { return }
         if !sent.hasSameBytes(as: current) { call.answerFields[.dpopNonce] = current }
@@ -202,13 +203,14 @@ extension OktaProofFacts.Access {
         guard let claims else { return nil }
         let boundKey = claims["cnf"]?["jkt"]?.string
         let fields = arrival.request.fields
-        // Nearly all tokens are unbound ones under Bearer, which the first letter tells.
+        // Nearly all tokens are unbound ones under Bearer, as the first letter shows.
         guard boundKey != nil || fields.bytes(of: .authorization)?.first.map({ $0 | 0x20 }) == UInt8(ascii: "d")
         else { return nil }
         let bearer = BearerToken(fields, orOf: "dpop")
         guard boundKey != nil || bearer.usesOtherScheme, let token = bearer.bytes else { return nil }
         (isUnderDPoP, self.boundKey) = (bearer.usesOtherScheme, boundKey)
-        hash = Base64URL.encode(Digest.sha256(Array(token)))
+        self.token = Array(token)
+        hash = Base64URL.encode(Digest.sha256(self.token))
     }
 }
 
@@ -224,7 +226,7 @@ extension OktaUsedID {
 }
 
 extension OktaCredentials {
-    /// The thumbprint of the key that the request proves to have; only good once the call has passed its checks.
+    /// The thumbprint of the key that the request proves to have; only valid once the call has passed its checks.
     var proofKey: String? { proof?.facts.proof?.key.thumbprint }
 }
 

@@ -39,7 +39,11 @@ enum OktaProofRules {
         ] + use + [
             Rule("proof-ath", "the SHA-256 of the access token", rfc, orFail: .dpopATH) { facts, finding in
                 guard let token = facts.compact, let access = facts.access else { return nil }
-                return token.claim("ath", equals: access.hash, &finding)
+                let outcome = token.claim("ath", equals: access.hash, &finding)
+                if outcome == .failed, finding != nil, let found = token.claims?["ath"]?.string {
+                    finding?.note = DerivedValue.mistake(in: found, of: access.token)
+                }
+                return outcome
             },
             Rule(
                 "proof-access-key", "the key that the access token is bound to", rfcOfTokens, orFail: .dpopKeyMismatch
@@ -180,6 +184,10 @@ extension OktaProofFacts {
         guard let proof else { return nil }
         finding?.expected = .text("the key with the thumbprint \(boundKey)")
         guard let thumbprint = proof.key.thumbprint else { return .notJudged }
+        if finding != nil, let digest = try? Base64URL.decode(thumbprint.utf8) {
+            // A thumbprint is always base64url.
+            finding?.note = DerivedValue.mistake(in: boundKey, digest: digest)
+        }
         return finding.judge(
             .text("the key with the thumbprint \(thumbprint)"), thumbprint.hasSameBytes(as: boundKey))
     }

@@ -62,9 +62,13 @@ struct OktaTokenFacts: RuleFacts {
     private var setting: Setting?
     /// Where the token was sent; `nil` for one that is not in `Authorization`.
     var bearer: BearerToken?
+    /// Whether the query has one.
+    var isInQuery = false
     private(set) var token: OktaToken?
-    /// The published key that the token names.
+    /// The key of the server that the token names.
     private(set) var key: SigningKey?
+    /// Whether only the server itself knows it.
+    private(set) var isUnpublished = false
     /// Whether `iss` is the server's, in any form of the sandbox's address.
     private(set) var isOwn = false
     /// Whether it was revoked; `nil` until the state is asked.
@@ -86,6 +90,11 @@ struct OktaTokenFacts: RuleFacts {
         // A file without a key is reported when it is asked to sign.
         let keys = (try? vendor.keys(of: server.id, among: changedKeys)) ?? nil
         key = token.keyID.flatMap { keys?.key(withID: $0) }
+        if key == nil, let own = try? server.accessTokenKey?.read(), let id = own.id,
+            token.keyID?.hasSameBytes(as: id) == true
+        {
+            (key, isUnpublished) = (own, true)
+        }
         guard let issuer = token.issuer else { return }
         isOwn =
             server.isIssuer(issuer, at: base)
@@ -95,7 +104,7 @@ struct OktaTokenFacts: RuleFacts {
     /// The facts about a token that a request brings.
     init(_ token: OktaToken?, _ arrival: OktaArrival, at server: OktaServer) {
         self.init(
-            arrival.vendor, token, at: server, arrival.authenticationContext, in: arrival.sandbox,
+            arrival.vendor, token, at: server, arrival.authenticationContext.changedKeys, in: arrival.sandbox,
             named: arrival.base, arrival.moment)
     }
 
@@ -150,11 +159,14 @@ enum OktaTokenRules {
     /// An access token in `Authorization`.
     static let access = RuleList(
         [
+            Rule("token-in-query", "no access_token in the query", "codes", orFail: .accessTokenInQuery) {
+                facts, finding in facts.isInQuery ? finding.judge(.text("access_token in the query"), false) : nil
+            },
             .bearerPresent(
-                "token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing)
+                "token-present", source: "ref; text inferred", .inferred, orFail: .accessTokenMissing),
         ] + Rule.bearerOnce(orFail: .accessTokenInvalid) + form + [notIDToken, expiryPresent, expiry])
 
-    /// Any token of the server, wherever it stands.
+    /// Any token of the server, wherever it was sent.
     static let any = RuleList(form + [expiryPresent, expiry])
 
     /// A token of the server, even an expired one.

@@ -44,7 +44,7 @@ struct OktaPageRequest: Sendable {
 
 /// The pages of a sign-in. The texts are those of the sign-in widget where it has them (observed).
 extension OktaPage {
-    /// What a form of a page sends along unseen.
+    /// The hidden fields of a page's form.
     struct Ticket: Sendable {
         var tx: String
         var csrf: String
@@ -90,7 +90,7 @@ extension OktaPage {
         }
     }
 
-    /// The fields that keep their text when the page is there again; a password is not among them.
+    /// The fields that keep their text when the page is shown again; a password is not among them.
     struct Entered: Sendable {
         var username = ""
         var subject = ""
@@ -101,7 +101,7 @@ extension OktaPage {
     /// The errors that the app can get (OpenID Connect Core section 3.1.2.6, RFC 6749 section 4.1.2.1).
     static let errors = ["access_denied", "login_required", "server_error", "temporarily_unavailable"]
 
-    /// The page on which a user signs in: by login and password, or as one of the users there are.
+    /// The page on which a user signs in: by login and password, or as one of the existing users.
     ///
     /// The first button is the one that the Return key presses, so the users come after the password.
     ///
@@ -249,7 +249,7 @@ extension OktaPage {
         var page = OktaPage(name: "okta-post-message", title: "Back to \(client)")
         page.members = ["origin": JSON(target?.origin), "message": message]
         page.policy = OktaContentPolicy(forms: .client(nil))
-        // ours: without an origin there is nobody to whom only the answer may go.
+        // ours: without an origin, the answer could not be restricted to its receiver.
         var text = "The answer cannot be posted: the redirect URI has no web origin."
         if let origin = target?.origin {
             text = "The answer was posted to \(origin). You can close this window."

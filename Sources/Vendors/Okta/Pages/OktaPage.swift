@@ -12,7 +12,7 @@ struct OktaPage: Sendable {
     let name: String
     /// The title of the window.
     let title: String
-    /// What programs are told, and the template too.
+    /// What both programs and the template get.
     var members: JSONObject = [:]
     /// What only the template needs.
     var shown: JSONObject = [:]
@@ -32,7 +32,7 @@ struct OktaPage: Sendable {
 
 /// The template and the stylesheet of all pages.
 struct OktaPages: Sendable {
-    private let template: TextTemplate
+    private let template: Deferred<TextTemplate>
     let style: Response
 
     private static let names = [
@@ -41,10 +41,12 @@ struct OktaPages: Sendable {
 
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         let file = try fixtures.file("pages/page.html")
-        template = try TextTemplate(
-            String(decoding: file.bytes, as: UTF8.self),
-            roots: Self.names + ["page", "title", "up", "script", "request"],
-            escaping: .html, at: FixtureNode(.null, from: file.path))
+        template = try Deferred(file) { () throws(FixtureProblem) in
+            try TextTemplate(
+                String(decoding: file.bytes, as: UTF8.self),
+                roots: Self.names + ["page", "title", "up", "script", "request"],
+                escaping: .html, at: FixtureNode(.null, from: file.path))
+        }
         style = .page(.style, try fixtures.file("pages/page.css").bytes, under: OktaContentPolicy(forms: .client(nil)))
     }
 
@@ -75,11 +77,12 @@ struct OktaPages: Sendable {
         let folders = path.utf8.prefix { $0 != UInt8(ascii: "?") }.count { $0 == UInt8(ascii: "/") } - 1
         values["up"] = .string(String(repeating: "../", count: max(0, folders)))
         values["script"] = JSON(page.policy.script)
-        return template.text(values)
+        // Read before, at the start or by a test.
+        return (try? template.get())?.text(values) ?? ""
     }
 }
 
-/// Why a page is there again.
+/// Why a page is shown again.
 struct OktaPageAlert: Sendable {
     var failure: String
     /// What the user reads.

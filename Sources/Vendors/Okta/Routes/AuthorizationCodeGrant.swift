@@ -25,7 +25,8 @@ extension Okta {
             call.moment < ticket.expires, .codeInvalid, "the code is \(300 - left) s old; expected less than 300 s")
         try Refused.require(
             code.redirectURI.hasSameBytes(as: redirectURI), .redirectURIMismatch,
-            "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize")
+            "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize"
+                + (Nearest.difference(redirectURI, code.redirectURI).map { ". " + $0 } ?? ""))
         try checkVerifier(of: code, request.parameters["code_verifier"])
         try requireActive(code.authorization, in: state, orFail: .codeInvalid)
         var authorization = code.authorization
@@ -56,12 +57,19 @@ extension Okta {
                 .pkceNotBegun, because: "found a code_verifier; expected none, as authorize got no code_challenge")
         case (_?, nil):
             throw Refusal(
-                .pkceVerifierMissing, because: "found no code_verifier; expected the one behind code_challenge")
+                .pkceVerifierMissing, because: "found no code_verifier; expected the one for code_challenge")
         case (let challenge?, let verifier?):
+            if let fault = OktaAuthorizeRequest.pkceFault(in: verifier) {
+                throw Refusal(
+                    .pkceFailed,
+                    because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
+                        + "(RFC 7636 section 4.1)")
+            }
             let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
             try Refused.require(
                 found.hasSameBytes(as: challenge), .pkceFailed,
-                "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize")
+                "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
+                    + (DerivedValue.mistake(in: challenge, of: verifier.utf8).map { ". " + $0 } ?? ""))
         }
     }
 
@@ -90,15 +98,18 @@ extension Okta {
         }
         var authorization = grant.authorization
         try requireActive(authorization, in: state, orFail: .refreshTokenInvalid)
-        // A rule has seen to it that a bound token came with a proof by its key.
+        // A rule has ensured that a bound token came with a proof by its key.
         authorization.proofKey = authorization.proofKey ?? request.proofKey
         authorization.scopes = try scopes(of: request.parameters, within: authorization.scopes)
         // Chosen on the sign-in page for the first tokens only.
         (authorization.idClaims, authorization.accessClaims) = (nil, nil)
         let key = try signingKey(of: request.server, call, state)
         let next = state.use(token, rotates: request.client.rotates(call.switches), call)
+        let policy = state.accessPolicies(of: request.server)?.first {
+            $0.missingLines(for: request.client, nil, authorization.scopes).isEmpty
+        }
         return issueTokens(
-            of: grant.number, authorization, next, &call, &state, request, signedBy: key)
+            of: grant.number, authorization, next, &call, &state, request, signedBy: key, under: policy)
     }
 
     /// The refresh token, if it is the client's and has not ended.
@@ -106,9 +117,11 @@ extension Okta {
         _ text: String, _ call: OktaCall, _ state: State, _ request: OktaTokenRequest
     ) throws(Refused) -> (OktaRefreshToken, OktaGrant) {
         guard let token = state.refreshTokens[text], let grant = state.grants[token.grant] else {
+            let kind = OktaTokenKind(of: CompactToken(text)).map { "an \($0.rawValue) token" }
             throw Refusal(
                 .refreshTokenInvalid,
-                because: "found a refresh token that is unknown here; expected one of this sandbox")
+                because:
+                    "found \(kind ?? "a refresh token that is unknown here"); expected a refresh token of this sandbox")
         }
         let (client, server) = (grant.authorization.clientID, grant.authorization.serverID)
         let complaint: String? =
@@ -125,8 +138,8 @@ extension Okta {
         return (token, grant)
     }
 
-    /// Ends the family of a token that was used after its replacement: two parties have it, and one of them is no
-    /// friend.
+    /// Ends the family of a token that was used after its replacement: two parties have it, and one of them may be an
+    /// attacker.
     private static func reuse(
         of token: OktaRefreshToken, _ call: OktaCall, _ state: inout State, _ request: OktaTokenRequest
     ) -> Refused {
@@ -139,12 +152,12 @@ extension Okta {
                 + "\(request.client.rotationLeeway) s. All tokens since the sign-in were revoked")
     }
 
-    /// The scopes that are asked for again; all of them when the request names none.
+    /// The requested scopes; all granted ones when the request names none.
     private static func scopes(
         of parameters: OktaParameters, within granted: [String]
     ) throws(Refused) -> [String] {
-        guard parameters["scope"] != nil else { return granted }
         let words = parameters.words("scope")
+        if words.isEmpty { return granted }
         let denied = words.filter { word in !granted.contains { $0.hasSameBytes(as: word) } }
         guard denied.isEmpty else {
             throw Refusal(

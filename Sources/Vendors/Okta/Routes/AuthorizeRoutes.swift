@@ -1,6 +1,7 @@
 import Emulation
 import HTTPTypes
 import JSON
+import Tokens
 import Wire
 
 /// The authorization endpoint: who signs in, and what the client gets.
@@ -9,15 +10,23 @@ extension Okta {
         let server = try server(call)
         try requireForm(call)
         let parameters = call.credentials.parameters
-        guard let client = parameters["client_id"].flatMap({ call.vendor.accounts.clients[$0] }) else {
+        guard let client = parameters["client_id"].flatMap({ state.clients[$0] }) else {
             let found = parameters["client_id"].map { "no client has the id \($0)" } ?? "there is no client_id"
-            throw Refusal(.clientUnknown, because: "\(found); expected that of a registered client")
+            let hint = Nearest.hint(to: parameters["client_id"] ?? "", among: state.clients.all.prefix(20).map(\.id))
+            throw Refusal(.clientUnknown, because: "\(found); expected that of a registered client\(hint)")
         }
         let request: OktaAuthorizeRequest
         if let id = parameters["request_uri"] {
             request = try pushedRequest(id, of: client, at: server, call, state)
         } else {
-            request = try OktaAuthorizeRequest(parameters, of: client, at: server, call.switches)
+            request = try OktaAuthorizeRequest(
+                parameters, of: client, among: state.clients, at: server, call.switches)
+        }
+        if !client.allows(redirectURI: request.redirectURI, .documented) {
+            call.findings.note(
+                Finding(
+                    "redirect-uri", .noted, expected: .anyOf(client.redirectURIs), found: .text(request.redirectURI),
+                    note: "It is not registered; the switch redirect-uris accepts it.", source: "switch redirect-uris"))
         }
         var signIn = OktaSignIn()
         (signIn.request, signIn.began) = (request, call.moment)
@@ -31,7 +40,7 @@ extension Okta {
         }
     }
 
-    /// Demands that the content of a POST is a form.
+    /// Requires that the content of a POST is a form.
     static func requireForm(_ call: OktaCall) throws(Refused) {
         guard call.request.method == .post, !call.request.isForm else { return }
         throw Refusal(
@@ -41,14 +50,14 @@ extension Okta {
         )
     }
 
-    /// Ends a sign-in when the client is told why it failed: that is its answer.
+    /// Ends a sign-in when the client learns why it failed: that is its answer.
     static func finishing(
         _ signIn: OktaSignIn, _ state: inout State, _ work: (inout State) throws(Refused) -> Reply
     ) throws(Refused) -> Reply {
         do throws(Refused) {
             return try work(&state)
         } catch {
-            if error.failure.isToldToClient { state.finish(signIn) }
+            if error.failure.reachesClient { state.finish(signIn) }
             throw error
         }
     }
@@ -66,8 +75,7 @@ extension Okta {
             (authentication.moment, authentication.sessionToken) = (call.moment, token)
             return authentication
         }
-        let cookie = call.request.cookie("sid")
-        let session = cookie.flatMap { state.sessions[$0] }
+        let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
         if let session, !request.prompts.contains(.login), policy.accepts(session, at: call.moment) {
             return OktaAuthentication(
                 userID: session.userID, moment: session.authenticated, methods: session.methods,
@@ -79,8 +87,9 @@ extension Okta {
                 .reauthenticationRequired,
                 because: "the user signed in at \(session.authenticated.rfc3339); expected at most \(age) s ago")
         }
-        let found = cookie == nil ? "there is no cookie sid" : "the cookie sid names no session"
-        throw Refusal(.loginRequired, because: "\(found), and prompt is none; expected a session or another prompt")
+        throw Refusal(
+            .loginRequired,
+            because: "\(missingSession(call)), and prompt is none; expected a session or another prompt")
     }
 
     /// The user who signs in without being asked: the one of `login_hint`, else the default user (ours).
@@ -90,7 +99,8 @@ extension Okta {
         let name = policy.request.loginHint ?? call.vendor.accounts.defaultUserID
         let user = try Refused.require(
             state.user(name), .accessDenied,
-            "no user has the login or id \(name), which signs in by itself; expected one that exists")
+            "found \(policy.request.loginHint == nil ? "the default user" : "login_hint") \(name); expected the login or id of "
+                + "a user\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
         return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
 }
@@ -106,22 +116,24 @@ extension Okta {
             parameters["request_uri"] == nil, .parRequestURIPresent,
             "found request_uri; expected the parameters themselves")
         let id = OktaPushedRequest.newID(call.identifiers)
-        let request = try OktaAuthorizeRequest(parameters, of: client, at: server, call.switches, pushedAs: id)
+        let request = try OktaAuthorizeRequest(
+            parameters, of: client, among: state.clients, at: server, call.switches, pushedAs: id)
         let lifetime = call.switches.pushLifetimeSeconds
         let pushed = OktaPushedRequest(request: request, expires: call.moment + .seconds(lifetime))
-        state.pushedRequests.add(pushed, within: OktaPushedRequest.bound)
+        call.note(
+            roomMadeFor: "pushed request", by: state.pushedRequests.add(pushed, within: OktaPushedRequest.bound).count)
         return .json(
             ["request_uri": .string(id), "expires_in": JSON(lifetime)],
             status: call.switches.pushStatus == .created ? .created : .ok)
     }
 
-    /// The pushed request that `request_uri` names; the other parameters count for nothing but `client_id`.
+    /// The pushed request that `request_uri` names; of the other parameters only `client_id` counts.
     static func pushedRequest(
         _ id: String, of client: OktaClient, at server: OktaServer, _ call: OktaCall, _ state: State
     ) throws(Refused) -> OktaAuthorizeRequest {
         let pushed = try Refused.require(
             state.pushedRequests[id], .requestURIInvalid,
-            "found \(id.prefix(200)); expected a request_uri that par gave, such as urn:okta:…")
+            "found \(id.prefix(200)); expected a request_uri that par returned, such as urn:okta:…")
         let request = pushed.request
         try Refused.require(
             request.clientID.hasSameBytes(as: client.id), .requestURIClient,
@@ -131,7 +143,7 @@ extension Okta {
             "the server is \(server.id); expected \(request.serverID), where the request was pushed")
         try Refused.require(
             !pushed.isUsed, .requestURIInvalid,
-            "the request_uri is used up: its client has got an answer; expected a new one")
+            "the request_uri has been used: its client got an answer; expected a new one")
         try Refused.require(
             call.moment < pushed.expires, .requestURIInvalid,
             "the request_uri expired \(pushed.expires.rfc3339); expected a new one")
@@ -160,15 +172,15 @@ struct OktaReturnAddress: Sendable {
     }
 
     /// The address of a request that was checked earlier; `nil` when its client is gone, and for a device's.
-    init?(_ request: OktaAuthorizeRequest, _ accounts: OktaAccounts) {
-        guard let client = accounts.clients[request.clientID], !request.redirectURI.isEmpty else { return nil }
+    init?(_ request: OktaAuthorizeRequest, _ state: OktaState) {
+        guard let client = state.clients[request.clientID], !request.redirectURI.isEmpty else { return nil }
         self.init(request, of: client)
     }
 
     /// The address in a request that need not be right otherwise; `nil` unless client and redirect URI are.
-    init?(_ parameters: OktaParameters, _ accounts: OktaAccounts) {
-        guard let client = parameters["client_id"].flatMap({ accounts.clients[$0] }),
-            let redirectURI = parameters["redirect_uri"], client.allows(redirectURI: redirectURI)
+    init?(_ parameters: OktaParameters, _ known: OktaState, _ switches: OktaSwitches) {
+        guard let client = parameters["client_id"].flatMap({ known.clients[$0] }),
+            let redirectURI = parameters["redirect_uri"], client.allows(redirectURI: redirectURI, switches)
         else { return nil }
         (self.redirectURI, clientName) = (redirectURI, client.name)
         mode = parameters["response_mode"].flatMap(OktaResponseMode.init) ?? .query
@@ -224,10 +236,21 @@ extension Request {
 extension OktaClient {
     /// Whether the client is registered with that redirect URI. For native apps, the port of a loopback address is free
     /// (RFC 8252 section 7.3; that Okta allows it: ours).
-    func allows(redirectURI: String) -> Bool {
-        if redirectURIs.contains(where: { $0.hasSameBytes(as: redirectURI) }) { return true }
+    func allows(redirectURI: String, _ switches: OktaSwitches) -> Bool {
+        if hasRegistered(redirectURI) || switches.redirectURIs == .anyLocalhost && Self.isLocal(redirectURI) {
+            return true
+        }
         guard type == .native, let asked = Self.withoutLoopbackPort(redirectURI) else { return false }
         return redirectURIs.contains { Self.withoutLoopbackPort($0)?.hasSameBytes(as: asked) == true }
+    }
+
+    func hasRegistered(_ redirectURI: String) -> Bool {
+        redirectURIs.contains { $0.hasSameBytes(as: redirectURI) }
+    }
+
+    /// Whether it is an address of this machine.
+    private static func isLocal(_ uri: String) -> Bool {
+        uri.wholeMatch(of: /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?([\/?].*)?/) != nil
     }
 
     /// An http address of this machine without its port; `nil` for other addresses.

@@ -99,12 +99,12 @@ extension Okta {
 
     /// Notes a poll that nobody has answered yet, and how long after the last one it came.
     ///
-    /// - Returns: what the device is told.
+    /// - Returns: the answer to the device.
     private static func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
         let moment = call.moment
         let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
         let isEarly = pause.map { (0..<Double(device.interval)).contains($0) } ?? false
-        // The time between two polls says nothing while the clock stands still.
+        // The time between two polls means nothing while the clock is frozen.
         let isJudged = !call.arrival.isClockFrozen
         call.findings.note(
             Finding(
@@ -116,7 +116,7 @@ extension Okta {
         state.deviceGrants.change(device.key) { $0.poll(at: moment, isTooEarly: isEarly && isJudged) }
         guard isEarly, isJudged, let pause else {
             return Refusal(
-                .devicePending, because: "found nobody's answer to user code \(device.userCode); expected an approval")
+                .devicePending, because: "found no answer to user code \(device.userCode); expected an approval")
         }
         return Refusal(
             .deviceSlowDown,
@@ -128,16 +128,15 @@ extension Okta {
 
 /// A device's request to be signed in by somebody at another screen (RFC 8628).
 struct OktaDeviceGrant: Sendable, Equatable {
-    /// How long its codes are good for. Source: guide:device-authorization-grant, its example.
+    /// How long its codes are valid. Source: guide:device-authorization-grant, its example.
     static let lifetime = Duration.seconds(600)
-    /// How long after its end a poll is told that the code has expired, and not that there is none (ours).
+    /// How long after its end a poll gets the answer that the code has expired, and not that it is unknown (ours).
     static let memory = Duration.seconds(600)
     /// ours: how many devices of a client may wait at a time.
     static let mostOpen = 1000
     /// ours: nobody waits longer than a code lives.
     static let longestInterval = 600
 
-    /// What became of it.
     enum Status: String, CaseIterable, RecordValue { case pending, approved, denied, used }
 
     var id = ""
@@ -188,7 +187,7 @@ extension OktaDeviceGrant: KeyedRecord, CodedRecord {
     }
 }
 
-/// The code that a user types to tell a device's request from others.
+/// The code that a user types to distinguish a device's request from others.
 enum OktaUserCode {
     /// Capital letters without vowels, so that no words come up (RFC 8628 section 6.1).
     private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
@@ -224,10 +223,11 @@ extension OktaState {
     }
 }
 
-/// What can happen to a waiting device without a browser (all ours).
+/// Actions on a waiting device without a browser (all ours).
 extension Okta {
     private static let userCode = ActionMember("user_code", "the code that the device shows", isRequired: true)
-    private static let answering = ActionMember("user", "id or login of who answers; the default user")
+    private static let answering = ActionMember(
+        "user", "id or login of who answers; by default the fixtures' default user")
 
     static let deviceActions: [VendorAction<Okta>] = [
         VendorAction(

@@ -130,6 +130,7 @@ extension Okta {
         _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest,
         noting note: (inout State) -> Void = { _ in }
     ) throws(Refused) -> Reply {
+        try requireAssigned(authorization.userID, to: request.client, in: state)
         guard request.client.assurance == .two else {
             return try grantTokens(authorization, &call, &state, request) { _, state in note(&state) }
         }
@@ -289,10 +290,11 @@ extension [OktaGrantType] {
 }
 
 extension OktaFactor.Kind {
-    /// The value of `amr`. Source: ref.
+    /// The value of `amr`. Source: ref; of questions RFC 8176.
     var method: String {
         switch self {
         case .totp: "otp"
+        case .question: "kba"
         case .push: OktaChannel.push.method
         case .sms: OktaChannel.sms.method
         case .call: OktaChannel.voice.method

@@ -46,8 +46,10 @@ extension Okta {
         _ = try server(call)
         throw Refusal(
             .interactNotEnabled,
-            because: "found a request of the Interaction Code flow, which is not emulated; expected one of the flows "
-                + "that discovery names")
+            because:
+                "found a request of the Interaction Code flow, which embedded widgets and IDX clients use and which is "
+                + "not emulated; expected a sign-in by redirect, at authorize, or by direct authentication, at "
+                + "primary-authenticate")
     }
 
     /// The kind of challenge to begin: out of band if a channel is named, else the first one that the client takes and
@@ -119,7 +121,7 @@ extension Okta {
 
 extension OktaState {
     /// Sends a user a challenge. Nothing leaves the server: a test answers for the user, by the action `answer-push` or
-    /// with the code that the action `factor-code` tells.
+    /// with the code that the action `factor-code` shows.
     fileprivate mutating func challenge(
         _ factor: OktaFactor, over channel: OktaChannel, _ authorization: OktaAuthorization, for mfaToken: String?,
         _ call: OktaCall
@@ -140,7 +142,7 @@ extension OktaState {
 }
 
 extension OktaTicket<OktaOOBChallenge> {
-    /// What the app is told. Source: guide:configure-direct-auth-grants, api; the members of `transfer`: kotlin.
+    /// The answer to the app. Source: guide:configure-direct-auth-grants, api; the members of `transfer`: kotlin.
     fileprivate func answer(_ switches: OktaSwitches) -> JSONObject {
         var answer: JSONObject = ["oob_code": .string(id), "expires_in": JSON(Int(Self.lifetime.inSeconds))]
         if content.channel == .push || switches.oobInterval == .always {

@@ -4,32 +4,53 @@ import JSON
 import Tokens
 import Wire
 
+extension HTTPField.Name {
+    fileprivate static let forwardedHost = Self("X-Forwarded-Host") ?? .eTag
+    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .eTag
+}
+
 /// The documents with which clients find a server's endpoints and keys.
 extension Okta {
     /// Answers with a server's discovery document. The query `client_id` is accepted and unread (ref).
     static func describeServer(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
-        noteAddress(&call)
+        if let mistake = addressMistake(call) { call.findings.note(mistake) }
         let lacking: Set<String> =
             call.route.id == "discovery.oauth" ? ["userinfo_endpoint", "id_token_signing_alg_values_supported"] : []
         let document = OktaServerMetadata(server, at: call.arrival.base, call.switches).document
-        return .json(.object(JSONObject(document.filter { !lacking.contains($0.name) }.map { ($0.name, $0.value) })))
+        var response = Response.json(
+            .object(JSONObject(document.filter { !lacking.contains($0.name) }.map { ($0.name, $0.value) })))
+        // Source: inferred, a lifetime of its own.
+        response.fields[.cacheControl] = "max-age=86400, must-revalidate"
+        return .respond(response)
     }
 
-    /// Says so when an app asks at an address that the document does not name; ours, as the real issuer has only one.
-    private static func noteAddress(_ call: inout OktaCall) {
+    /// What to note when an app asks at an address that tokens do not name; ours, as the real issuer has only one.
+    static func addressMistake(_ call: OktaCall) -> Finding? {
         let base = call.arrival.base
-        guard let asked = call.request.authority, let own = OktaRedirectTarget(base)?.origin,
-            let scheme = own.firstRange(of: "://")?.upperBound, !own[scheme...].hasSameBytes(as: asked.lowercased())
-        else { return }
-        let other = own[..<scheme] + asked
-        call.findings.note(
-            Finding(
-                "public-base", .noted, expected: .text(own), found: .text(String(other)),
-                note:
-                    "The document and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
-                    + "ask at \(base), or start the server with --public-base \(other).",
-                source: "ours"))
+        // A proxy says how it was reached; that is a hint for people, and never an issuer.
+        let (fields, forwarded) = (call.request.fields, forwarded(call.request))
+        let scheme =
+            forwarded["proto"] ?? fields[.forwardedProto] ?? (call.request.connection.isSecure ? "https" : "http")
+        guard let asked = forwarded["host"] ?? fields[.forwardedHost] ?? call.request.authority,
+            let own = OktaRedirectTarget(base)?.origin, case let other = "\(scheme)://\(asked)",
+            OktaAddress(other)?.origin != OktaAddress(own)?.origin
+        else { return nil }
+        return Finding(
+            "public-base", .noted, expected: .text(own), found: .text(other),
+            note:
+                "Discovery and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
+                + "ask at \(base), or start the server with --public-base \(other).",
+            source: "ours")
+    }
+
+    /// What the first proxy of all said in the field `Forwarded` (RFC 7239 section 4).
+    private static func forwarded(_ request: Request) -> [String: String] {
+        let first = request.fields[HTTPField.Name("Forwarded") ?? .eTag]?.prefix { $0 != "," } ?? ""
+        let pairs = first.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
+        return pairs.reduce(into: [:]) { members, pair in
+            if pair.count == 2 { members[pair[0].lowercased().filter { $0 != " " }] = pair[1].filter { $0 != "\"" } }
+        }
     }
 
     /// Answers with a server's public keys: exactly six members each, since another type stops a documented client.
@@ -85,7 +106,7 @@ extension Okta {
     }
 }
 
-/// What a server says of itself, in the order of Okta's documents. It names only what is served (ours); names: ref, api.
+/// A server's metadata, in the order of Okta's documents. It names only what is served (ours); names: ref, api.
 struct OktaServerMetadata {
     private let issuer: String
     private let endpoints: String

@@ -7,22 +7,22 @@ import Wire
 extension Okta {
     static func listFactors(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
-        return .json(.array(state.factors(of: user.id).map { $0.json(of: user) }))
+        return .json(.array(state.factors(of: user.id).map { $0.json(of: user, call.arrival.base) }))
     }
 
-    /// Enrolls a factor: a device is active at once (ours), the others when they have shown a code.
+    static func listQuestions(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        _ = try call.user(in: state)
+        return .json(.array(OktaQuestion.known.map { OktaQuestion.json($0.id) }))
+    }
+
+    /// Enrolls a factor: a device (ours) and a question are active at once, the others when they have shown a code.
     static func enrollFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
-        let (vendor, identifiers, moment) = (call.vendor, call.identifiers, call.moment)
-        let factor = try call.json { body in
-            vendor.factor(&body, of: user, identifiers, at: moment)
-        }
-        state.add(factor)
-        if factor.phone != nil { state.sendCode(to: factor, identifiers) }
-        return .json(factor.json(of: user))
+        let factor = try call.enroll(of: user, &state)
+        return .json(factor.json(of: user, call.arrival.base))
     }
 
-    private func factor(
+    fileprivate func factor(
         _ body: inout FieldReader, of user: OktaUser, _ identifiers: IdentifierSource, at moment: Moment
     ) -> OktaFactor {
         var factor = OktaFactor()
@@ -38,9 +38,31 @@ extension Okta {
                 "publicKey", isRequired: true, expecting: OktaFactor.deviceKeyForm, OktaFactor.deviceKey)
         case .totp: factor.secret = OktaTOTP.newSecret(identifiers)
         case .sms, .call: factor.phone = body.nested("profile", isRequired: true) { $0.text("phoneNumber") }
+        case .question:
+            let profile = body.nested("profile", isRequired: true) { profile in
+                let question = profile.text("question")
+                if !OktaQuestion.known.contains(where: { $0.id.hasSameBytes(as: question) }) {
+                    profile.refuse("question", "is \(question); expected an id of factors/questions")
+                }
+                return (question, profile.text("answer", atLeast: 1))
+            }
+            (factor.question, factor.answer) = (profile?.0, profile?.1)
         }
-        factor.status = factor.kind == .push ? .active : .pendingActivation
+        factor.status = [.push, .question].contains(factor.kind) ? .active : .pendingActivation
         return factor
+    }
+
+    /// Shows a factor; with POST another code is sent first.
+    static func getFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let user = try call.user(in: state)
+        let factor = try call.factor(of: user, in: state)
+        if call.request.method == .post, factor.phone != nil { state.sendCode(to: factor, call.identifiers) }
+        return .json(factor.json(of: user, call.arrival.base))
+    }
+
+    static func removeFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        state.remove(try call.factor(of: try call.user(in: state), in: state))
+        return .empty()
     }
 
     static func activateFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -52,14 +74,14 @@ extension Okta {
             "\(factor.id) is \(factor.status.rawValue); expected PENDING_ACTIVATION")
         try call.use(code, of: factor, &state)
         state.factors.change(factor.key) { $0.status = .active }
-        return .json((state.factors[factor.key] ?? factor).json(of: user))
+        return .json((state.factors[factor.key] ?? factor).json(of: user, call.arrival.base))
     }
 
     /// Verifies a factor: by a code, by one that is sent first, or by a challenge to a device.
     static func verifyFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
         let factor = try call.factor(of: user, in: state)
-        let code = try call.json(isOptional: true) { $0.optionalText("passCode") }
+        let code = try call.json(isOptional: true) { $0.optionalText(factor.kind.proof) }
         try Refused.require(
             factor.status == .active, .userStatus, "\(factor.id) is \(factor.status.rawValue); expected ACTIVE")
         switch factor.kind {
@@ -67,15 +89,27 @@ extension Okta {
         case .sms where code == nil, .call where code == nil:
             state.sendCode(to: factor, call.identifiers)
             return .json(["factorResult": "CHALLENGE"])
-        case .totp, .sms, .call:
-            guard let code else { throw Okta.missing("passCode", expected: "a string") }
+        case .totp, .sms, .call, .question:
+            guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
             try call.use(code, of: factor, &state)
             return .json(["factorResult": "SUCCESS"])
         }
     }
 }
 
+extension OktaFactor.Kind {
+    /// The member of a request that verifies such a factor. Source: ref (authn), api.
+    var proof: String { self == .question ? "answer" : "passCode" }
+}
+
 extension OktaCall {
+    func enroll(of user: OktaUser, _ state: inout OktaState) throws(OktaRefusal) -> OktaFactor {
+        let factor = try json { vendor.factor(&$0, of: user, identifiers, at: moment) }
+        state.add(factor)
+        if factor.phone != nil { state.sendCode(to: factor, identifiers) }
+        return factor
+    }
+
     /// The factor that the path names, which must be the user's.
     func factor(of user: OktaUser, in state: OktaState) throws(OktaRefusal) -> OktaFactor {
         let id = parameters["factor"]
@@ -85,13 +119,23 @@ extension OktaCall {
             because: "\(user.login) has no factor \(id)\(Nearest.known(state.factors(of: user.id).map(\.id)))")
     }
 
-    fileprivate func use(_ code: String, of factor: OktaFactor, _ state: inout OktaState) throws(OktaRefusal) {
+    /// - Parameter name: what a wrong one is called in the answer.
+    func use(
+        _ code: String, of factor: OktaFactor, as name: String = "passcode", _ state: inout OktaState
+    ) throws(OktaRefusal) {
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
+        case .wrong where factor.kind == .question:
+            throw Refusal(
+                .factorCodeWrong, ["what": "answer"],
+                because:
+                    "found another answer than that of \(factor.id); expected the one to \(factor.question ?? "it")")
         case .wrong:
             throw Refusal(
-                .factorCodeWrong,
-                because: "found another code than those of \(factor.id); expected that of now, before or after")
+                .factorCodeWrong, ["what": .string(name)],
+                because:
+                    "found another code than those of \(factor.id); expected the current one, or the one before or after"
+            )
         case .used:
             throw Refusal(
                 .factorCodeUsed,
@@ -111,17 +155,22 @@ extension OktaFactor {
         return jwk
     }
 
-    /// The factor as the management API shows it. Source: postman; a device's without profile ours.
-    func json(of user: OktaUser) -> JSON {
+    /// The factor as the management API shows it. Source: postman; recorded answers (pysdk); a device's without
+    /// profile, and the time of those of fixtures that have none: ours.
+    func json(of user: OktaUser, _ base: String) -> JSON {
+        let created = created.wholeSeconds == 0 ? user.created : created
         var shown: JSONObject = [
-            "id": .string(id), "factorType": .string(kind.rawValue), "provider": "OKTA",
-            "status": .string(status.rawValue),
+            "id": .string(id), "factorType": .string(kind.rawValue), "provider": "OKTA", "vendorName": "OKTA",
+            "status": .string(status.rawValue), "created": .string(created.shown),
+            "lastUpdated": .string(created.shown),
         ]
         switch kind {
         case .push: break
         case .totp: shown.append("profile", ["credentialId": .string(user.login)])
         case .sms, .call: shown.append("profile", ["phoneNumber": JSON(phone)])
+        case .question: shown.append("profile", OktaQuestion.json(question ?? ""))
         }
+        shown.append("_links", links("\(base)/api/v1/users/\(user.id)"))
         if kind == .totp, status == .pendingActivation {
             let activation: JSON = [
                 "timeStep": JSON(OktaTOTP.stepSeconds), "sharedSecret": JSON(secret), "encoding": "base32",
@@ -133,6 +182,25 @@ extension OktaFactor {
     }
 }
 
+extension OktaFactor {
+    /// Source: recorded answers (pysdk) before its activation; resend as api has it now; verify postman.
+    private func links(_ user: String) -> JSON {
+        let own = "\(user)/factors/\(id)"
+        func link(_ address: String, _ method: JSON) -> JSON {
+            ["href": .string(address), "hints": ["allow": [method]]]
+        }
+        var links: JSONObject = ["self": link(own, "GET"), "user": link(user, "GET")]
+        if status == .active {
+            links.append("verify", link(own + "/verify", "POST"))
+        } else {
+            links.append("activate", link(own + "/lifecycle/activate", "POST"))
+            if phone != nil { links.append("resend", link(own + "/resend", "POST")) }
+        }
+        if kind == .question { links.append("questions", link(user + "/factors/questions", "GET")) }
+        return .object(links)
+    }
+}
+
 /// Challenges to devices: asked by a server, answered by the device with a token that it signs.
 extension Okta {
     static func challenge(_ factor: OktaFactor, of user: OktaUser, _ call: OktaCall, _ state: inout State) -> Reply {
@@ -141,12 +209,12 @@ extension Okta {
         return .json(
             [
                 "factorResult": .string(OktaTransaction.Result.waiting.rawValue),
-                "expiresAt": .string(transaction.expires.rfc3339),
+                "expiresAt": .string(transaction.expires.shown),
                 "_links": ["poll": ["href": .string(call.arrival.base + path)]],
             ], status: .created)
     }
 
-    /// Lists what a device has to answer, in place of the push message that tells it (ours). Source of the values:
+    /// Lists what a device has to answer, in place of the push message that announces it (ours). Source of the values:
     /// validator page.
     static func listChallenges(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
@@ -172,7 +240,7 @@ extension Okta {
         }
         let result = transaction.result(at: call.moment)
         var answer: JSONObject = ["factorResult": .string(result.rawValue)]
-        if result == .waiting { answer.append("expiresAt", .string(transaction.expires.rfc3339)) }
+        if result == .waiting { answer.append("expiresAt", .string(transaction.expires.shown)) }
         return .json(.object(answer))
     }
 

@@ -3,13 +3,13 @@ import JSON
 import Tokens
 import Wire
 
-/// What an access token tells about its user. Source: ref.
+/// What an access token reveals about its user. Source: ref.
 extension Okta {
     /// The scopes of which a token needs one, besides openid by the switch.
     private static let userinfoScopes = ["profile", "email", "address", "phone"]
 
     static func readUserinfo(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        _ = try server(call)
+        let server = try server(call)
         let token = try Refused.require(
             call.credentials.token?.token, .accessTokenMissing, "found no access token; expected one")
         let needed = userinfoScopes + (call.switches.answersOpenIDAlone ? ["openid"] : [])
@@ -23,9 +23,9 @@ extension Okta {
         }
         let user = try Refused.require(
             state.users[id], .accessTokenRevoked, "found uid \(id), a user who was removed; expected a user")
-        let (scopes, accounts) = (token.scopes, call.vendor.accounts)
+        let (scopes, groups, claims) = (token.scopes, state.groups, state.claims(of: server))
         // The members are put together after unlocking.
-        return .later { .json(.object(user.claims(for: scopes, accounts))) }
+        return .later { .json(.object(user.claims(for: scopes, groups, claims))) }
     }
 }
 
@@ -85,8 +85,14 @@ extension Okta {
         for name in ["exp", "iat", "sub", "aud", "iss", "jti", "uid", "cnf"] {
             if let value = claims[name] { answer.append(name, value) }
         }
+        for claim in claims where answer[claim.name] == nil && !unlisted.contains(claim.name) {
+            answer.append(claim.name, claim.value)
+        }
         return answer
     }
+
+    /// Claims of each access token that the answer has under other names, or not at all. Source: ref, its examples.
+    private static let unlisted: Set<String> = ["ver", "cid", "scp", "auth_time", "acr"]
 
     private static func describeIDToken(_ claims: JSONObject, _ state: State) -> JSONObject {
         var answer: JSONObject = ["active": true]
@@ -130,7 +136,7 @@ extension Okta {
             return (nil, "a refresh token of server \(grant.authorization.serverID); expected one of \(server.id)")
         }
         if grant.isRevoked { return (nil, "a refresh token that was revoked") }
-        if let leeway = call.vendor.accounts.clients[grant.authorization.clientID]?.rotationLeeway,
+        if let leeway = state.clients[grant.authorization.clientID]?.rotationLeeway,
             let replaced = token.replaced, call.moment > replaced + .seconds(leeway)
         {
             return (nil, "a refresh token that was replaced by another one at \(replaced.rfc3339)")
@@ -179,8 +185,7 @@ extension Okta {
         }
         if state.issuedTokens[id] == nil {
             // It was minted, so no grant knows it.
-            state.issuedTokens.add(
-                OktaIssuedToken(id: id, expires: Moment(unixSeconds: end), isRevoked: true), within: OktaState.bound)
+            state.add(OktaIssuedToken(id: id, expires: Moment(unixSeconds: end), isRevoked: true))
         } else {
             state.issuedTokens.change(ExactText(id)) { $0.isRevoked = true }
         }
@@ -212,7 +217,7 @@ extension Okta {
         let hint = try Refused.require(
             parameters["id_token_hint"], .idTokenHintMissing, "there is no id_token_hint; expected the user's ID token")
         let claims = try idToken(hint, of: server, &call)
-        let location = try location(afterLogoutOf: claims, call)
+        let location = try location(afterLogoutOf: claims, call, state)
         if let userID = claims["sub"]?.string { state.endSessions(of: userID) }
         if let secret = parameters["device_secret"].flatMap({ state.deviceSecrets[$0] }) { state.end(secret) }
         call.setCookie("sid", nil)
@@ -241,13 +246,16 @@ extension Okta {
     }
 
     /// Where the browser goes: to the client, or to the page that says that nobody is signed in.
-    private static func location(afterLogoutOf claims: JSONObject, _ call: OktaCall) throws(Refused) -> String {
+    private static func location(
+        afterLogoutOf claims: JSONObject, _ call: OktaCall, _ state: State
+    ) throws(Refused) -> String {
         let parameters = call.credentials.parameters
         guard let uri = parameters["post_logout_redirect_uri"] else { return call.signInPath }
-        let known = claims["aud"]?.string.flatMap { call.vendor.accounts.clients[$0] }?.postLogoutURIs ?? []
+        let known = claims["aud"]?.string.flatMap { state.clients[$0] }?.postLogoutURIs ?? []
         guard known.contains(where: { $0.hasSameBytes(as: uri) }) else {
-            let expected =
+            var expected =
                 known.isEmpty ? "the client of the ID token has none" : "expected \(known.joined(separator: " or "))"
+            if let near = known.lazy.compactMap({ Nearest.difference(uri, $0) }).first { expected += ". " + near }
             throw Refusal(.postLogoutURIIllegal, because: "found \(uri); \(expected)")
         }
         return uri.adding(parameters["state"].map { [("state", $0)] } ?? [], after: "?")

@@ -5,14 +5,14 @@ import Wire
 
 /// The sign-in page (all ours).
 extension Okta {
-    /// Shows the page of a sign-in; while a device is asked, it goes on as soon as that has answered.
+    /// Shows the page of a sign-in; while a device is asked, it continues as soon as the device has answered.
     static func showSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         guard let id = call.credentials.parameters["tx"] else {
             // Where a logout without an address of the client ends.
             return .respond(call.page(.done("Sign In", "Begin in your app; it leads here.")))
         }
         let signIn = try state.openSignIn(id, at: call.moment)
-        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts) else { throw gone(signIn) }
+        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts, state) else { throw gone(signIn) }
         // Only the browser that was shown the page may finish what it began.
         guard OktaPageSeal.isKnown(to: call.request), let approved = signIn.approved(in: state, at: call.moment) else {
             return .respond(page(of: signIn, call, state))
@@ -27,7 +27,7 @@ extension Okta {
         let parameters = call.credentials.parameters
         var signIn = try state.openSignIn(parameters["tx"], at: call.moment)
         try OktaPageSeal.check(parameters, of: call)
-        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts) else { throw gone(signIn) }
+        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts, state) else { throw gone(signIn) }
         let refusal: Refused?
         switch policy.step(of: signIn, in: state) {
         case .credentials: refusal = try takeCredentials(&signIn, call, state)
@@ -49,7 +49,8 @@ extension Okta {
     /// A page of a sign-in, sealed for the browser that asked for it.
     static func page(of signIn: OktaSignIn, _ call: OktaCall, _ state: State) -> Response {
         let view = OktaSignInView(
-            vendor: call.vendor, base: call.arrival.base, seal: OktaPageSeal(call.request, call.identifiers),
+            vendor: call.vendor, base: call.arrival.base,
+            seal: OktaPageSeal(call.request, call.identifiers, at: call.arrival.base),
             moment: call.moment)
         return view.response(to: call.request, of: signIn, in: state)
     }
@@ -58,7 +59,7 @@ extension Okta {
         Refusal(
             .loginUnknown,
             because:
-                "the fixtures have no client \(signIn.request.clientID) or no server \(signIn.request.serverID) any more"
+                "the fixtures no longer have client \(signIn.request.clientID) or server \(signIn.request.serverID)"
         )
     }
 
@@ -75,7 +76,7 @@ extension Okta {
 // MARK: - Who signs in
 
 extension Okta {
-    /// - Returns: what the client is told when the user refuses.
+    /// - Returns: the answer to the client when the user refuses.
     private static func takeCredentials(
         _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: State
     ) throws(Refused) -> Refused? {
@@ -159,7 +160,7 @@ extension Okta {
             }
             return Refusal(.accessDenied, because: "the user allowed no scope; expected one or more")
         case "deny"?: return Refusal(.accessDenied, because: "the user did not consent; expected Allow Access")
-        // The page comes again.
+        // The page is shown again.
         case .some, nil: return nil
         }
     }
@@ -167,7 +168,7 @@ extension Okta {
 
 /// The second factor on the sign-in page.
 extension Okta {
-    /// - Returns: what the client is told when the user gives up.
+    /// - Returns: the answer to the client when the user gives up.
     static func takeFactor(
         _ signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: inout State
     ) throws(Refused) -> Refused? {
@@ -190,42 +191,26 @@ extension Okta {
         } else if factor.kind == .push {
             signIn = signIn.approved(in: state, at: call.moment) ?? signIn
         } else {
-            try verify(parameters["passcode"] ?? "", of: factor, call, &state)
+            try call.use(parameters["passcode"] ?? "", of: factor, &state)
             signIn.authentication = authentication.adding(factor.kind.method)
         }
         return nil
     }
 
-    /// Has the device or phone of a factor show something.
+    /// Makes the device or phone of a factor show something.
     private static func send(
         _ factor: OktaFactor, _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: inout State
     ) {
         switch factor.kind {
         case .push: signIn.challenge = state.challenge(factor, at: call.moment).number
         case .sms, .call: state.sendCode(to: factor, call.identifiers)
-        case .totp: break
-        }
-    }
-
-    private static func verify(
-        _ code: String, of factor: OktaFactor, _ call: OktaCall, _ state: inout State
-    ) throws(Refused) {
-        switch state.use(code: code, of: factor, at: call.moment) {
-        case .right: return
-        case .wrong:
-            throw Refusal(
-                .factorCodeWrong,
-                because: "the passcode is not that of \(factor.id); expected the code of now, before or after")
-        case .used:
-            throw Refusal(
-                .factorCodeUsed,
-                because: "the passcode of \(factor.id), or a later one, was used before; expected the next one")
+        case .totp, .question: break
         }
     }
 }
 
 extension OktaSignIn {
-    /// What became of the challenge to the user's device; `nil` without one.
+    /// The result of the challenge to the user's device; `nil` without one.
     func challengeResult(in state: OktaState, at moment: Moment) -> OktaTransaction.Result? {
         challenge.flatMap { state.transactions[$0] }?.result(at: moment)
     }

@@ -15,44 +15,36 @@ extension Okta {
         _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
         _ switches: () -> OktaSwitches
     ) {
-        response.fields[.oktaRequestID] = identifiers.oktaID(ofLength: 23, after: "req")
+        response.fields[.oktaRequestID] = identifiers.oktaRequestID
         allowOrigin(&response, to: request)
         guard response.fields[.contentType]?.hasPrefix("application/json") == true else { return }
-        if Self.hasBareType(request.path) {
-            // Some clients take no type with parameters here (guide:dpop; observed, kotlin).
-            response.fields[.contentType] = "application/json"
-            response.fields[.cacheControl] = "no-cache, no-store"
-            response.fields[.pragma] = "no-cache"
-        } else {
-            response.fields[.contentType] = "application/json;charset=UTF-8"
-        }
+        // Without a charset: some clients take no parameters (observed, kotlin). Source of both: recorded answers (pysdk).
+        response.fields[.contentType] = "application/json"
+        // Keys and discovery have lifetimes of their own.
+        guard response.fields[.cacheControl] == nil else { return }
+        response.fields[.cacheControl] = "no-cache, no-store"
+        response.fields[.pragma] = "no-cache"
+        response.fields[.expires] = "0"
     }
-
-    /// Whether the path is that of the token endpoint or its like.
-    private static func hasBareType(_ path: Substring) -> Bool {
-        path.hasPrefix("/oauth2/") && bareTypeEndings.contains { path.utf8.ends(with: $0) }
-    }
-
-    private static let bareTypeEndings: [StaticString] = [
-        "/v1/token", "/v1/par", "/v1/device/authorize", "/v1/primary-authenticate", "/v1/oob-authenticate",
-        "/v1/challenge",
-    ]
 }
 
-extension Substring.UTF8View {
-    fileprivate func ends(with ending: StaticString) -> Bool {
-        ending.withUTF8Buffer { suffix($0.count).elementsEqual($0) }
-    }
+extension Moment {
+    /// As Okta shows times in answers: whole seconds. Source: recorded answers (pysdk).
+    var shown: String { Moment(unixSeconds: Double(wholeSeconds)).rfc3339 }
 }
 
 extension IdentifierSource {
     private static let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+    private static let digits = Array("0123456789abcdef".utf8)
     private static let base64URL = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// Letters and digits, as Okta's ids have them, after a prefix.
     func oktaID(ofLength length: Int, after prefix: StaticString = "") -> String {
         text(length, of: Self.letters, after: prefix)
     }
+
+    /// 32 hexadecimal digits. Source: recorded answers (pysdk), since 2025.
+    var oktaRequestID: String { text(32, of: Self.digits) }
 
     /// Characters of base64url, as opaque tokens have them.
     func opaque(ofLength length: Int) -> String { text(length, of: Self.base64URL) }
@@ -78,7 +70,7 @@ extension IdentifierSource {
 struct OktaFailureContext: Sendable {
     /// Where the client waits for its answer; `nil` when it is not known, or not to be trusted.
     var address: OktaReturnAddress?
-    /// The page that comes again, with an alert.
+    /// The page that is shown again, with an alert.
     var page: Response?
 }
 
@@ -87,7 +79,13 @@ extension Okta {
     static let presentsFailures = true
 
     func freshParameters(in setting: FailureSetting<OktaFailure, OktaSwitches>) -> JSONObject {
-        ["error_id": .string("oae" + setting.identifiers.oktaID(ofLength: 22))]
+        var parameters: JSONObject = ["error_id": .string("oae" + setting.identifiers.oktaID(ofLength: 22))]
+        if setting.failure == .redirectURIIllegal {
+            let client = OktaParameters(of: setting.request)["client_id"] ?? ""
+            parameters.append(
+                "settings", .string("\(setting.base)/admin/app/oidc_client/instance/\(client)#tab-general"))
+        }
+        return parameters
     }
 
     func failureContext(
@@ -95,15 +93,16 @@ extension Okta {
     ) -> OktaFailureContext {
         guard setting.isForBrowser else { return OktaFailureContext() }
         let parameters = OktaParameters(of: setting.request)
-        if setting.failure.isToldToClient {
+        if setting.failure.reachesClient {
             return OktaFailureContext(address: address(parameters, in: state, setting))
         }
         guard setting.route == "login.submit", let alert = OktaPageAlert(setting.failure),
             let signIn = parameters["tx"].flatMap({ state.signIns[$0] })
         else { return OktaFailureContext() }
         let view = OktaSignInView(
-            vendor: self, base: setting.base, seal: OktaPageSeal(setting.request, setting.identifiers), alert: alert,
-            sent: parameters)
+            vendor: self, base: setting.base,
+            seal: OktaPageSeal(setting.request, setting.identifiers, at: setting.base),
+            alert: alert, sent: parameters)
         return OktaFailureContext(page: view.response(to: setting.request, of: signIn, in: state))
     }
 
@@ -112,29 +111,31 @@ extension Okta {
         _ parameters: OktaParameters, in state: OktaState, _ setting: FailureSetting<OktaFailure, OktaSwitches>
     ) -> OktaReturnAddress? {
         guard setting.route == "authorize" else {
-            return parameters["tx"].flatMap { state.signIns[$0] }.flatMap { OktaReturnAddress($0.request, accounts) }
+            return parameters["tx"].flatMap { state.signIns[$0] }.flatMap { OktaReturnAddress($0.request, state) }
         }
-        guard let id = parameters["request_uri"] else { return OktaReturnAddress(parameters, accounts) }
+        guard let id = parameters["request_uri"] else { return OktaReturnAddress(parameters, state, setting.switches) }
         guard let request = state.pushedRequests[id]?.request,
             parameters["client_id"]?.hasSameBytes(as: request.clientID) == true
         else { return nil }
-        return OktaReturnAddress(request, accounts)
+        return OktaReturnAddress(request, state)
     }
 
     func present(
         _ response: inout Response, _ parameters: JSONObject, _ context: OktaFailureContext,
         in setting: FailureSetting<OktaFailure, OktaSwitches>
     ) {
-        if setting.failure == .rateLimited { Self.tellLimit(in: &response, setting) }
+        if setting.failure == .rateLimited { Self.noteLimit(in: &response, setting) }
+        Self.completeChallenge(in: &response, setting)
         if setting.failure == .userCodeInvalid, setting.route == "activate.submit" {
-            response = activationPage(setting.request, setting.identifiers, alert: .invalidUserCode)
+            response = activationPage(
+                setting.request, setting.identifiers, at: setting.base, alert: .invalidUserCode)
             return
         }
         if let page = context.page {
             response = page
             return
         }
-        guard setting.isForBrowser, setting.failure.isToldToClient || setting.failure.isToldOnPage,
+        guard setting.isForBrowser, setting.failure.reachesClient || setting.failure.isShownOnPage,
             let body = (try? JSON.parse(response.body))?.object, let error = body["error"]?.string,
             let description = body["error_description"]?.string
         else { return }
@@ -149,6 +150,37 @@ extension Okta {
     }
 }
 
+extension Okta {
+    /// What the management API says of an access token, besides its body (inferred).
+    private static let challenges: [OktaFailure: String] = [
+        .apiTokenInvalid: #"Bearer error="invalid_token", error_description="The access token is invalid.""#,
+        .accessDeniedAPI: #"Bearer error="insufficient_scope", error_description="The access token provided does not "#
+            + #"contain the required scopes.""#,
+    ]
+
+    /// Names what an access token was refused for. Source: panva/openid-client#102, a recorded answer of userinfo; algs
+    /// authjs, tests; the texts codes.
+    private static func completeChallenge(
+        in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>
+    ) {
+        guard let route = routes.first(where: { $0.id == setting.route }) else { return }
+        let path = String(setting.request.path)
+        var (server, scope) = (String(path.dropLast("/userinfo".count)), "openid")
+        if case .api(let needed) = route.access, BearerToken(setting.request.fields, orOf: "dpop").bytes != nil {
+            (server, scope) = ("/oauth2/v1", needed)
+        } else if route.id != "userinfo.get" {
+            return
+        }
+        let challenge = response.fields[.wwwAuthenticate] ?? challenges[setting.failure]
+        guard let challenge, let space = challenge.firstIndex(of: " ") else { return }
+        let algorithms = OktaProof.algorithms.map(\.rawValue).joined(separator: " ")
+        let opening = challenge.hasPrefix("DPoP") ? "DPoP algs=\"\(algorithms)\"," : String(challenge[..<space])
+        response.fields[.wwwAuthenticate] =
+            "\(opening) authorization_uri=\"\(setting.base)\(server)/authorize\", realm=\"\(setting.base)\", "
+            + "scope=\"\(scope)\",\(challenge[space...]), resource=\"\(path)\""
+    }
+}
+
 extension FailureSetting<OktaFailure, OktaSwitches> {
     /// Whether browsers come to the route by themselves; all others answer programs.
     fileprivate var isForBrowser: Bool {
@@ -158,20 +190,21 @@ extension FailureSetting<OktaFailure, OktaSwitches> {
 }
 
 extension OktaFailure {
-    /// Whether the client is told, by redirect, once its redirect URI is known to be its own.
-    var isToldToClient: Bool { Self.toldToClients.contains(self) }
+    /// Whether the client gets it, by redirect, once its redirect URI is known to be its own.
+    var reachesClient: Bool { Self.sentToClients.contains(self) }
 
-    /// Whether the user is told, since no redirect URI can be trusted.
-    fileprivate var isToldOnPage: Bool { Self.toldOnPages.contains(self) }
+    /// Whether the user sees it, since no redirect URI can be trusted.
+    fileprivate var isShownOnPage: Bool { Self.shownOnPages.contains(self) }
 
-    private static let toldToClients: Set<OktaFailure> = [
+    private static let sentToClients: Set<OktaFailure> = [
         .parameterDuplicate, .stateInvalid, .responseTypeUnsupported, .responseModeUnsupported, .scopeUnknown,
-        .scopeMissing, .scopeOpenidRequired, .pkceChallengeMissing, .pkceMethodUnsupported, .promptInvalid,
-        .maxAgeInvalid, .maxAgeNone, .acrUnmet, .loginRequired, .reauthenticationRequired, .consentRequired,
-        .accessDenied, .parRequired, .serverError, .temporarilyUnavailable,
+        .scopeMissing, .scopeOpenidRequired, .pkceChallengeMissing, .pkceChallengeIllegal, .pkceMethodUnsupported,
+        .promptInvalid, .maxAgeInvalid, .maxAgeNone, .acrUnmet, .loginRequired, .reauthenticationRequired,
+        .consentRequired,
+        .accessDenied, .userNotAssigned, .policyNotMatched, .parRequired, .serverError, .temporarilyUnavailable,
     ]
 
-    private static let toldOnPages: Set<OktaFailure> = [
+    private static let shownOnPages: Set<OktaFailure> = [
         .clientUnknown, .redirectURIMissing, .redirectURIIllegal, .requestObjectUnsupported, .requestURIInvalid,
         .requestURIClient, .requestURIServer, .loginUnknown, .loginForged, .idTokenHintMissing, .idTokenHintInvalid,
         .postLogoutURIIllegal,

@@ -75,15 +75,15 @@ extension OktaAuthorizeRequest {
     ///
     /// - Parameter pushedID: the `request_uri` under which the client pushes it; `nil` when it comes through the browser.
     init(
-        _ parameters: OktaParameters, of client: OktaClient, at server: OktaServer, _ switches: OktaSwitches,
-        pushedAs pushedID: String? = nil
+        _ parameters: OktaParameters, of client: OktaClient, among clients: RecordTable<OktaClient>,
+        at server: OktaServer, _ switches: OktaSwitches, pushedAs pushedID: String? = nil
     ) throws(OktaRefusal) {
         self.init()
         (clientID, serverID, self.pushedID) = (client.id, server.id, pushedID)
         try OktaRefusal.require(
             parameters["request"] == nil, .requestObjectUnsupported,
             "found the parameter request; expected plain parameters")
-        redirectURI = try Self.redirectURI(parameters, client)
+        redirectURI = try Self.redirectURI(parameters, client, clients, switches)
         if pushedID == nil { try Self.checkPushing(client, switches) }
         if let name = parameters.duplicate {
             throw Refusal(.parameterDuplicate, because: "found \(name) more than once; expected each parameter once")
@@ -99,12 +99,35 @@ extension OktaAuthorizeRequest {
         (nonce, loginHint, sessionToken) = (parameters["nonce"], parameters["login_hint"], parameters["sessionToken"])
     }
 
-    private static func redirectURI(_ parameters: OktaParameters, _ client: OktaClient) throws(OktaRefusal) -> String {
+    private static func redirectURI(
+        _ parameters: OktaParameters, _ client: OktaClient, _ clients: RecordTable<OktaClient>,
+        _ switches: OktaSwitches
+    ) throws(OktaRefusal) -> String {
         let uri = try OktaRefusal.require(
             parameters["redirect_uri"], .redirectURIMissing, "redirect-uri: found nothing; \(registered(client))")
         try OktaRefusal.require(
-            client.allows(redirectURI: uri), .redirectURIIllegal, "redirect-uri: found \(uri); \(registered(client))")
+            client.allows(redirectURI: uri, switches), .redirectURIIllegal,
+            "redirect-uri: found \(uri); \(registered(client)). "
+                + "\(mistake(in: uri, of: client, clients))Register it in redirect_uris of client \(client.id) in "
+                + "okta/accounts.yaml, or by the action add-redirect-uri")
         return uri
+    }
+
+    /// How the address came about, as far as that can be seen.
+    private static func mistake(
+        in uri: String, of client: OktaClient, _ clients: RecordTable<OktaClient>
+    ) -> String {
+        if let near = client.redirectURIs.lazy.compactMap({ Nearest.difference(uri, $0) }).first { return near + ". " }
+        if let own = client.redirectURIs.first(where: { uri.hasSuffix("/" + $0) }) {
+            return "It is \(own) behind an origin, as a page makes it of an address without //. "
+        }
+        if client.postLogoutURIs.contains(where: { $0.hasSameBytes(as: uri) }) {
+            return "It is one of its post_logout_redirect_uris. "
+        }
+        if let other = clients.all.first(where: { $0.hasRegistered(uri) }) {
+            return "It is one of client \(other.id). "
+        }
+        return uri.contains(":") ? "" : "It has no scheme. "
     }
 
     private static func registered(_ client: OktaClient) -> String {
@@ -177,7 +200,26 @@ extension OktaAuthorizeRequest {
                     + (parameters["code_challenge_method"] ?? "absent, which means plain (RFC 7636 section 4.3)")
                     + "; expected S256")
         }
+        if let fault = pkceFault(in: challenge) {
+            throw Refusal(
+                .pkceChallengeIllegal,
+                because:
+                    "code_challenge has \(fault); expected the SHA-256 of code_verifier in base64url, without padding: "
+                    + "43 characters")
+        }
         return challenge
+    }
+
+    /// What a code challenge or verifier may not have: 43 to 128 unreserved characters are right (RFC 7636 section 4.1).
+    static func pkceFault(in text: String) -> String? {
+        let strange = text.unicodeScalars.first { sign in
+            switch sign {
+            case "A"..."Z", "a"..."z", "0"..."9", "-", ".", "_", "~": false
+            default: true
+            }
+        }
+        if let strange { return "the sign “\(strange)”" }
+        return (43...128).contains(text.utf8.count) ? nil : "\(text.utf8.count) characters"
     }
 
     private static func prompts(_ parameters: OktaParameters) throws(OktaRefusal) -> [Prompt] {
@@ -225,21 +267,24 @@ extension OktaServer {
     /// Scopes that say what an ID token or userinfo contains, and so need `openid`.
     private static let claimScopes = ["profile", "email", "address", "phone", "groups"]
 
+    /// The scopes of a request that names none. Source: api.
+    var defaultScopes: [String] { scopes.filter(\.isDefault).map(\.name) }
+
     /// The scopes of a request, each once, in its order.
     ///
-    /// - Throws: ``OktaFailure/scopeMissing`` for none, ``OktaFailure/scopeUnknown`` for one that the server has not, and
-    ///   ``OktaFailure/scopeOpenidRequired`` for those of OpenID Connect without `openid`.
+    /// - Throws: ``OktaFailure/scopeMissing`` for none, ``OktaFailure/scopeUnknown`` for one that the server does not
+    ///   have, and ``OktaFailure/scopeOpenidRequired`` for those of OpenID Connect without `openid`.
     func scopes(of words: [String]) throws(OktaRefusal) -> [String] {
         var seen: Set<ExactText> = []
-        let scopes = words.filter { seen.insert(ExactText($0)).inserted }
+        let scopes = (words.isEmpty ? defaultScopes : words).filter { seen.insert(ExactText($0)).inserted }
         try OktaRefusal.require(
             !scopes.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
-        if let stranger = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
+        if let unknown = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
             throw OktaRefusal(
                 .scopeUnknown,
                 because:
-                    "found scope \(stranger), which server \(id) has not; expected some of \(known.joined(separator: " "))"
+                    "found scope \(unknown); expected some of server \(id)'s: \(known.joined(separator: " "))"
             )
         }
         guard !seen.contains(ExactText("openid")), let needy = scopes.first(where: Self.claimScopes.contains) else {

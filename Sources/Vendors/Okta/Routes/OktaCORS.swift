@@ -24,16 +24,18 @@ extension Okta {
     /// Whether the origin is one for pages of the client. Without it, the token endpoint refuses the call.
     private func judgeClientOrigin(_ origin: String, _ isTrusted: Bool, _ call: inout OktaCall) -> Bool {
         let client =
-            call.credentials.client ?? call.credentials.parameters["client_id"].flatMap { accounts.clients[$0] }
+            call.credentials.client
+            ?? call.credentials.parameters["client_id"].flatMap { call.arrival.authenticationContext.clients[$0] }
         let redirects = client?.redirectURIs ?? []
         let own = redirects.compactMap { OktaAddress($0)?.origin }
         let isAllowed = isTrusted || own.contains(ExactText(OktaTrustedOrigin.normalized(origin)))
         guard call.switches.cors == .enforce else { return isAllowed }
+        let near = isAllowed ? nil : own.lazy.compactMap { Nearest.difference(origin, $0.text) }.first
         call.findings.add(
             Finding(
                 "origin", isAllowed ? .passed : .failed,
                 expected: .anyOf(own.map(\.text) + ["a trusted origin"]), found: .text(origin),
-                source: "codes; switch cors"),
+                note: near.map { $0 + "." }, source: "codes; switch cors"),
             orFail: redirects.isEmpty ? .originNotTrusted : .originNotRedirect)
         judgePKCE(&call)
         return isAllowed
@@ -91,7 +93,7 @@ extension HTTPFields {
     }
 }
 
-/// Questions of browsers whether a page may make a call.
+/// Preflights: browsers ask whether a page may make a call.
 extension Okta {
     /// Answers a browser's question whether a page may make a call.
     ///
@@ -147,14 +149,27 @@ enum OktaOrigins: Sendable {
                 "/oauth2/{server}/.well-known/oauth-authorization-server",
             ], .any, "GET"
         ),
-        (["/api/v1/authn"], .trustedAlone, "POST"), (["/api/v1/users"], .trusted, "GET, POST"),
-        (["/api/v1/users/{user}"], .trusted, "GET"), (["/api/v1/users/{user}/sessions"], .trusted, "DELETE"),
+        (
+            [
+                "", "/factors/{factor}/verify", "/factors/{factor}/verify/resend",
+                "/factors/{factor}/lifecycle/{step}", "/{step}", "/credentials/{step}", "/recovery/{step}",
+                "/recovery/factors/{kind}/{step}",
+            ].map { "/api/v1/authn" + $0 }, .trustedAlone, "POST"
+        ),
+        (["/api/v1/sessions"], .trusted, "POST"),
+        (["/api/v1/sessions/{session}"], .trusted, "GET, DELETE"),
+        (["/api/v1/sessions/{session}/lifecycle/refresh"], .trusted, "POST"),
+        (["/api/v1/users"], .trusted, "GET, POST"),
+        (["/api/v1/users/{user}"], .trusted, "GET, POST, PUT, DELETE"),
+        (["/api/v1/users/{user}/groups"], .trusted, "GET"),
+        (["/api/v1/users/{user}/credentials/{step}"], .trusted, "POST"),
+        (["/api/v1/users/{user}/sessions"], .trusted, "DELETE"),
         (["/api/v1/users/{user}/lifecycle/{step}"], .trusted, "POST"),
     ]
 
     private static func both(_ path: String) -> [String] { ["/oauth2/v1/" + path, "/oauth2/{server}/v1/" + path] }
 
-    /// What holds at a path; `nil` where browsers cannot make such calls.
+    /// The rule at a path; `nil` where browsers cannot make such calls.
     static func at(_ path: Substring) -> (origins: OktaOrigins, methods: String)? {
         let (slash, brace) = (UInt8(ascii: "/"), UInt8(ascii: "{"))
         let segments = path.utf8.split(separator: slash)
@@ -164,7 +179,7 @@ enum OktaOrigins: Sendable {
         return paths.first { $0.patterns.contains(where: fits) }.map { ($0.origins, $0.methods) }
     }
 
-    /// Whether a page may make a call, as far as can be told without its client.
+    /// Whether a page may make a call, as far as that is known without its client.
     func admits(isTrusted: Bool, sendsToken: Bool) -> Bool {
         switch self {
         case .any, .ofClient: true
@@ -178,7 +193,7 @@ enum OktaOrigins: Sendable {
 struct OktaTrustedOrigin: Sendable, Equatable {
     /// As browsers write it; not all are addresses of the web, as with `capacitor://localhost`.
     var origin = ""
-    /// Whether it may make such calls; registered origins may also be good for redirects alone.
+    /// Whether it may make such calls; registered origins may also be for redirects only.
     var allowsCORS = true
 
     init() {}
@@ -210,10 +225,10 @@ extension Okta {
     /// What administrators do with trusted origins (ours, in place of their management API).
     static let originActions: [VendorAction<Okta>] = [
         VendorAction(
-            "trusted-origin", about: "Registers an origin from which browsers may call, changes or removes it.",
+            "trusted-origin", about: "Registers, changes or removes an origin from which browsers may call.",
             members: [
                 ActionMember("origin", "scheme, host and port, as in http://localhost:3000", isRequired: true),
-                ActionMember("cors", "whether it may make calls; true"),
+                ActionMember("cors", "whether it may make calls; by default true"),
                 ActionMember("remove", "true removes it"),
             ], body: changeTrustedOrigin)
     ]

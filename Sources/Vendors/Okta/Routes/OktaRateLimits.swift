@@ -27,7 +27,7 @@ extension Okta {
         refuse(&call, window, beyond: quota)
     }
 
-    /// The limit stands before every other check, also those that were already made.
+    /// The limit precedes every other check, even those already made.
     private func refuse(_ call: inout OktaCall, _ window: OktaRateWindow, beyond quota: Int) {
         var findings = Findings<OktaFailure>()
         findings.add(
@@ -42,9 +42,9 @@ extension Okta {
         call.findings = findings
     }
 
-    /// Says when to come again, also where a rule of the user's refuses, which counts nothing: clients wait for that
-    /// (observed, swift, kotlin).
-    static func tellLimit(in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>) {
+    /// Says when to retry, even when an operator's rule refuses, which counts nothing: clients wait for that (observed,
+    /// swift, kotlin).
+    static func noteLimit(in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>) {
         response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
         response.fields[.rateRemaining] = "0"
         response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
@@ -61,7 +61,7 @@ extension Okta {
     private func clientID(of call: OktaCall) -> String {
         if let client = call.credentials.client { return client.id }
         let named = call.credentials.parameters["client_id"] ?? call.credentials.claims?["cid"]?.string
-        return named.flatMap { accounts.clients[$0]?.id } ?? ""
+        return named.flatMap { call.arrival.authenticationContext.clients[$0]?.id } ?? ""
     }
 }
 

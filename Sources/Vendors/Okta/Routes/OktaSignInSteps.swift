@@ -13,6 +13,10 @@ extension Okta {
         var signIn = signIn
         if let authentication = signIn.authentication {
             try checkActive(authentication, state)
+            try requireAssigned(authentication.userID, to: policy.client, in: state)
+            let grant = signIn.deviceCode == nil ? OktaGrantType.authorizationCode : .deviceCode
+            _ = try accessPolicy(
+                for: policy.client, grant.rawValue, signIn.request.scopes, at: policy.server, in: state)
             signIn.authentication = try secondFactor(authentication, policy, state)
             try takeConsent(of: &signIn, policy, state)
         }
@@ -65,7 +69,7 @@ extension Okta {
     private static func ask(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) -> Response {
         var signIn = signIn
         if signIn.id.isEmpty { signIn.id = call.identifiers.opaque(ofLength: 32) }
-        state.signIns.add(signIn, within: OktaSignIn.bound)
+        call.note(roomMadeFor: "sign-in", by: state.signIns.add(signIn, within: OktaSignIn.bound).count)
         useUp(signIn.authentication?.sessionToken, &state)
         guard call.route.id.hasPrefix("login.") else {
             return .onward(to: "\(call.signInPath)?tx=\(signIn.id)", from: call.request)
@@ -97,7 +101,7 @@ extension Okta {
         let content = OktaCode(
             authorization: authorization, redirectURI: request.redirectURI, challenge: request.challenge)
         let code = OktaTicket(call.identifiers.opaque(ofLength: 43), for: content, at: call.moment)
-        state.codes.add(code, within: OktaState.shortBound)
+        call.note(roomMadeFor: "code", by: state.codes.add(code, within: OktaState.shortBound).count)
         return OktaReturnAddress(request, of: policy.client).response(
             [("code", code.id)], to: call.request, by: call.vendor.pages)
     }
@@ -108,15 +112,12 @@ extension Okta {
     ) -> String? {
         guard let userID = authentication.userID else { return nil }
         useUp(authentication.sessionToken, &state)
-        if let id = authentication.sessionID, state.sessions[id] != nil {
-            state.sessions.change(ExactText(id)) { $0.methods = authentication.methods }
+        if let id = authentication.sessionID, var session = state.session(id, at: call.moment) {
+            session.methods = authentication.methods
+            state.refresh(session, at: call.moment)
             return id
         }
-        let session = OktaSession(
-            id: call.identifiers.oktaID(ofLength: 25), userID: userID, authenticated: authentication.moment,
-            methods: authentication.methods)
-        state.sessions.add(session, within: OktaState.bound)
-        state.users.change(ExactText(userID)) { $0.lastLogin = call.moment }
+        let session = state.openSession(authentication, of: userID, call)
         call.setCookie("sid", session.id)
         return session.id
     }
@@ -137,8 +138,8 @@ extension OktaCall {
 
     /// Sets a cookie; without a value, the browser forgets it.
     mutating func setCookie(_ name: String, _ value: String?) {
-        let text = "\(name)=\(value ?? ""); Path=/; HttpOnly; SameSite=Lax" + (value == nil ? "; Max-Age=0" : "")
-        answerFields.append(HTTPField(name: .setCookie, value: text))
+        let attributes = OktaPageSeal.attributes(of: request, at: arrival.base) + (value == nil ? "; Max-Age=0" : "")
+        answerFields.append(HTTPField(name: .setCookie, value: "\(name)=\(value ?? "")\(attributes)"))
     }
 }
 
@@ -156,8 +157,8 @@ struct OktaSignInPolicy: Sendable {
     }
 
     /// The policy of a sign-in that has begun on the page; `nil` when its client or server is gone.
-    init?(_ signIn: OktaSignIn, _ accounts: OktaAccounts) {
-        guard let client = accounts.clients[signIn.request.clientID],
+    init?(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) {
+        guard let client = state.clients[signIn.request.clientID],
             let server = accounts.server(signIn.request.serverID)
         else { return nil }
         (request, self.client, self.server, isOnPage) = (signIn.request, client, server, true)

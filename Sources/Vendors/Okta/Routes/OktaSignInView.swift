@@ -15,7 +15,7 @@ struct OktaSignInView: Sendable {
     /// `nil` when no device is waited for.
     var moment: Moment?
     var alert: OktaPageAlert?
-    /// What was sent, when the page comes again.
+    /// What was sent, when the page is shown again.
     var sent: OktaParameters?
 
     /// The page for the next step of a sign-in.
@@ -27,7 +27,7 @@ struct OktaSignInView: Sendable {
     }
 
     private func page(of signIn: OktaSignIn, in state: OktaState) -> OktaPage? {
-        guard let policy = OktaSignInPolicy(signIn, vendor.accounts) else { return nil }
+        guard let policy = OktaSignInPolicy(signIn, vendor.accounts, state) else { return nil }
         let asked = asked(by: signIn.request, policy)
         guard let authentication = signIn.authentication else { return credentialsPage(signIn, asked, state) }
         let login = authentication.userID.flatMap { state.users[$0]?.login } ?? authentication.guest ?? ""
@@ -90,6 +90,7 @@ extension OktaFactor {
         switch kind {
         case .push: "Push to the device"
         case .totp: "Code of the authenticator app"
+        case .question: OktaQuestion.known.first { $0.id == question }?.text ?? "Security question"
         case .sms: "Text message to \(phone ?? "the phone")"
         case .call: "Call to \(phone ?? "the phone")"
         }
@@ -97,7 +98,7 @@ extension OktaFactor {
 }
 
 extension OktaPageAlert {
-    /// The alert of the page that comes again after a failure; `nil` for failures that end otherwise.
+    /// The alert of the page that is shown again after a failure; `nil` for failures that end otherwise.
     init?(_ failure: OktaFailure) {
         guard let (text, fields) = Self.known[failure] else { return nil }
         self.init(failure: failure.rawValue, text: text, fields: fields)
@@ -106,7 +107,7 @@ extension OktaPageAlert {
     /// Source of the texts: widget for the first, codes for those about passcodes; that about claims is ours.
     private static let known: [OktaFailure: (String, [String])] = [
         .loginWrong: ("Unable to sign in", ["username", "password"]),
-        .loginClaimsInvalid: ("The claims are no JSON object", ["id_claims", "access_claims"]),
+        .loginClaimsInvalid: ("The claims are not a JSON object", ["id_claims", "access_claims"]),
         .factorCodeWrong: ("Invalid Passcode/Answer", ["passcode"]),
         .factorCodeUsed: (
             "Each code can only be used once. Please wait for a new code and try again.", ["passcode"]
@@ -118,7 +119,7 @@ extension OktaPageAlert {
 /// is ours.
 extension Okta {
     static func showActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        .respond(call.vendor.activationPage(call.request, call.identifiers))
+        .respond(call.vendor.activationPage(call.request, call.identifiers, at: call.arrival.base))
     }
 
     static func submitActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -127,11 +128,11 @@ extension Okta {
         let device = try Refused.require(
             state.openDevice(parameters["user_code"] ?? "", at: call.moment), .userCodeInvalid,
             "found a user code that is unknown, answered or expired; expected that of a waiting device")
-        guard let client = call.vendor.accounts.clients[device.authorization.clientID],
+        guard let client = state.clients[device.authorization.clientID],
             let server = call.vendor.accounts.server(device.authorization.serverID)
         else {
             throw Refusal(
-                .userCodeInvalid, because: "the fixtures have no client or server of the device any more; expected both"
+                .userCodeInvalid, because: "the fixtures no longer have the device's client or server; expected both"
             )
         }
         var signIn = OktaSignIn()
@@ -146,9 +147,9 @@ extension Okta {
 
     /// The page, sealed for the browser that asked for it.
     func activationPage(
-        _ request: Request, _ identifiers: IdentifierSource, alert: OktaPageAlert? = nil
+        _ request: Request, _ identifiers: IdentifierSource, at base: String, alert: OktaPageAlert? = nil
     ) -> Response {
-        let seal = OktaPageSeal(request, identifiers)
+        let seal = OktaPageSeal(request, identifiers, at: base)
         let userCode = OktaParameters(of: request)["user_code"] ?? ""
         let page = OktaPage.activate(
             seal.ticket(for: identifiers.opaque(ofLength: 20)), userCode: userCode, alert: alert)
@@ -163,17 +164,19 @@ extension HTTPField.Name {
     fileprivate static let fetchSite = Self("Sec-Fetch-Site") ?? .origin
 }
 
-/// Tells forms of our own pages from forged ones: a page's form carries a value made of a cookie, which no other site
-/// can read.
+/// Distinguishes forms of this server's own pages from forged ones: a page's form carries a value made of a cookie,
+/// which no other site can read.
 struct OktaPageSeal {
     private static let cookieName = "understudy_tx"
 
     /// The value of the browser's cookie.
     private let cookie: String
+    private var attributes = ""
 
     /// The seal of the browser that sent a request; a browser without a cookie gets one.
-    init(_ request: Request, _ identifiers: IdentifierSource) {
+    init(_ request: Request, _ identifiers: IdentifierSource, at base: String) {
         cookie = request.cookie(Self.cookieName) ?? identifiers.opaque(ofLength: 43)
+        attributes = Self.attributes(of: request, at: base)
     }
 
     private init(cookie: String) { self.cookie = cookie }
@@ -181,16 +184,23 @@ struct OktaPageSeal {
     /// Whether the browser has been shown a page.
     static func isKnown(to request: Request) -> Bool { request.cookie(cookieName) != nil }
 
-    var setCookie: String { "\(Self.cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Lax" }
+    var setCookie: String { "\(Self.cookieName)=\(cookie)\(attributes)" }
 
-    /// What the form of a page for this browser sends along.
+    /// What every cookie says behind its value. A sandbox that the path selects has cookies of its own (ours).
+    static func attributes(of request: Request, at base: String) -> String {
+        let path = OktaAddress(base)?.path.text ?? "/"
+        return "; Path=\(path.hasSuffix("/") ? path : path + "/"); HttpOnly; SameSite=Lax"
+            + (request.connection.isSecure ? "; Secure" : "")
+    }
+
+    /// The hidden fields of a page's form for this browser.
     func ticket(for tx: String) -> OktaPage.Ticket { OktaPage.Ticket(tx: tx, csrf: csrf(for: tx)) }
 
     private func csrf(for tx: String) -> String {
         Base64URL.encode(Digest.sha256(Array("understudy csrf \(tx) \(cookie)".utf8)))
     }
 
-    /// Checks that a form was filled in on a page of ours, by the browser that the page was for.
+    /// Checks that a form was filled in on a page of this server, by the browser that the page was for.
     static func check(_ parameters: OktaParameters, of call: OktaCall) throws(OktaRefusal) {
         let cookie = try OktaRefusal.require(
             call.request.cookie(cookieName), .loginForged,
@@ -202,8 +212,8 @@ struct OktaPageSeal {
                 .loginForged,
                 because: "found a csrf that does not fit tx and the cookie \(cookieName); expected that of the page")
         }
-        if let stranger = foreignOrigin(of: call) {
-            throw Refusal(.loginForged, because: "found a form from \(stranger); expected \(call.arrival.base)")
+        if let foreign = foreignOrigin(of: call) {
+            throw Refusal(.loginForged, because: "found a form from \(foreign); expected \(call.arrival.base)")
         }
     }
 
@@ -211,7 +221,7 @@ struct OktaPageSeal {
     private static func foreignOrigin(of call: OktaCall) -> String? {
         guard let origin = call.request.fields[.origin] else { return nil }
         if origin == "null" {
-            // Browsers hide the origin of pages without a referrer, and say by another field that it is ours.
+            // Browsers hide the origin of pages without a referrer, and say by another field that it is this server's.
             let site = call.request.fields[.fetchSite]
             return site == nil || site == "same-origin" ? nil : "a page that hides its origin (\(site ?? ""))"
         }

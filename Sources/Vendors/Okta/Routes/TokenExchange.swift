@@ -68,7 +68,7 @@ extension Okta {
         try Refused.require(
             openID == nil, .exchangeOpenid,
             "found scope \(openID ?? ""); expected some of server \(server.id)'s own: \(server.scopeNames)")
-        // The claim lies back by the lag already.
+        // The claim is already earlier by the lag.
         let lag = Duration.seconds(call.switches.authTimeLagSeconds)
         return OktaAuthorization(
             clientID: client.id, serverID: server.id, userID: subject.userID, scopes: try server.scopes(of: words),
@@ -109,7 +109,7 @@ extension Okta {
     }
 }
 
-/// A token that is to be exchanged for another one, and what it has to fit.
+/// A token that is to be exchanged for another one, and what it must match.
 struct OktaSubject: RuleFacts {
     typealias Failure = OktaFailure
 
@@ -244,6 +244,7 @@ enum OktaSubjectRules {
         guard let secret = facts.secret, let claims = facts.token.claims else { return nil }
         let (session, hash) = (claims["sid"]?.string, claims["ds_hash"]?.string)
         finding?.expected = .text("sid \(secret.sessionID), ds_hash \(secret.hash)")
+        finding?.note = hash.flatMap { DerivedValue.mistake(in: $0, of: secret.id.utf8, count: 16) }
         return finding.judge(
             .text("sid \(session ?? "none"), ds_hash \(hash ?? "none")"),
             session?.hasSameBytes(as: secret.sessionID) == true && hash?.hasSameBytes(as: secret.hash) == true)

@@ -12,7 +12,13 @@ extension Okta {
         let request = OktaTokenRequest(
             server: server, client: client, parameters: call.credentials.parameters, proofKey: call.credentials.proofKey
         )
-        return try handler(of: grantType(of: request))(&call, &state, request)
+        // Who asks for no document reads here that its tokens name another address.
+        let mistake = addressMistake(call)
+        let isKnown =
+            mistake == nil || state.grants.added.contains { state.grants[$0]?.authorization.clientID == client.id }
+        let reply = try handler(of: grantType(of: request))(&call, &state, request)
+        if !isKnown, let mistake { call.findings.note(mistake) }
+        return reply
     }
 
     /// What the request asks tokens for.
@@ -144,10 +150,13 @@ extension Okta {
     /// A custom server grants its own scopes, unless a user would have to consent.
     private static func customScopes(_ request: OktaTokenRequest) throws(Refused) -> [String] {
         let (server, words) = (request.server, try asked(request))
-        if let stranger = words.first(where: { server.scope($0) == nil }) {
-            let known = server.scopes.map(\.name).joined(separator: " ")
+        try Refused.require(
+            !words.contains("openid"), .scopeOpenidService,
+            "found scope openid, which is about a user, and a service has none; expected some of \(server.scopeNames)")
+        if let unknown = words.first(where: { server.scope($0) == nil }) {
             throw Refusal(
-                .scopeUnknown, because: "found scope \(stranger); expected some of server \(server.id)'s own: \(known)")
+                .scopeUnknown,
+                because: "found scope \(unknown); expected some of server \(server.id)'s own: \(server.scopeNames)")
         }
         let refused = words.filter { server.scope($0)?.consent == .required }
         guard refused.isEmpty else {
@@ -164,6 +173,7 @@ extension Okta {
         for word in request.parameters.words("scope") where !words.contains(where: { $0.hasSameBytes(as: word) }) {
             words.append(word)
         }
+        if words.isEmpty, !request.server.isOrg { words = request.server.defaultScopes }
         try Refused.require(!words.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         return words
     }

@@ -1,27 +1,30 @@
 import Emulation
-import HTTPTypes
 import JSON
+import Tokens
 import Wire
 
-extension HTTPField.Name {
-    fileprivate static let link = Self("Link") ?? .location
-}
-
-/// Users as the management API creates and shows them.
+/// Users as the management API creates, changes and shows them.
 extension Okta {
     static func createUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let isActivated = try call.query.read { $0.flag("activate", or: true) }
         let draft = try call.json { OktaUserDraft(&$0) }
-        let vendor = call.vendor
-        if let unknown = draft.groups.first(where: { vendor.accounts.group($0) == nil }) {
-            let hint = Nearest.hint(to: unknown, among: vendor.accounts.groups.map(\.id))
+        if let unknown = draft.groups.first(where: { state.groups[$0] == nil }) {
+            let hint = Nearest.hint(to: unknown, among: state.groups.all.prefix(20).map(\.id))
             throw Okta.refusal("groupIds", "has \(unknown), and no group has that id\(hint)")
         }
-        try Refused.require(
-            state.user(draft.login) == nil, .userExists,
-            "another user signs in as \(draft.login); expected a login that nobody has")
-        let user = draft.user(
-            call.identifiers.oktaID("00u"), isActivated: isActivated, vendor.accounts, at: call.moment)
+        let address = draft.login.split(separator: "@", omittingEmptySubsequences: false)
+        guard address.count == 2, !address.contains(where: \.isEmpty) else {
+            throw Okta.refusal("login", "is \(draft.login); expected the form of an email address")
+        }
+        var user = OktaUser()
+        (user.id, user.created, user.statusChanged) = (call.identifiers.oktaID("00u"), call.moment, call.moment)
+        // All users are in it. Source: docs:concepts/user-profiles.
+        let everyone = state.groups.everyone
+        user.groups = everyone + draft.groups.filter { !everyone.contains($0) }
+        try draft.apply(to: &user, in: state, at: call.moment)
+        if let password = draft.password { call.note(password, of: user) }
+        user.status = user.password == nil ? .provisioned : .active
+        if isActivated { user.activated = call.moment } else { user.status = .staged }
         state.add(user)
         return .json(user.json(at: call.arrival.base))
     }
@@ -30,31 +33,136 @@ extension Okta {
         .json(try call.user(in: state).json(at: call.arrival.base))
     }
 
-    /// Lists users by pages, without deactivated ones. Source: api, with its 200 users a page.
+    /// Changes members of a user, or with PUT the user as a whole.
+    static func updateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        var user = try call.user(in: state)
+        var body = try call.json { $0.object }
+        if call.request.method == .post {
+            var profile = user.shownProfile
+            for member in body["profile"]?.object ?? [:] { profile[member.name] = member.value }
+            body["profile"] = .object(profile)
+        }
+        let draft = try Fields<Okta>(body).read { OktaUserDraft(&$0) }
+        try draft.apply(to: &user, in: state, at: call.moment)
+        if let password = draft.password { call.note(password, of: user) }
+        state.change(user)
+        return .json(user.json(at: call.arrival.base))
+    }
+
+    /// Deactivates a user; one who is deactivated is deleted.
+    static func deleteUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let user = try call.user(in: state)
+        if user.status == .deprovisioned {
+            state.remove(user)
+        } else {
+            state.take(.deactivate, for: user, call.identifiers, at: call.moment)
+        }
+        return .empty()
+    }
+
+    /// Lists users, without deactivated ones unless there is a condition. Source: api, with its 200 users a page.
     static func listUsers(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let (limit, after) = try call.query.read { query in
-            for name in ["q", "filter", "search"] where query.object[name] != nil {
-                query.refuse(name, "is not emulated; expected a request for all users")
-            }
-            return (query.int("limit", in: 1...200) ?? 200, query.optionalText("after"))
-        }
-        let users = state.users.all.filter { $0.status != .deprovisioned }
-        // An unknown cursor begins anew (ours).
-        let last = after.flatMap { id in users.firstIndex { $0.id.hasSameBytes(as: id) } }
-        let page = users[(last.map { $0 + 1 } ?? 0)...].prefix(limit)
         let base = call.arrival.base
-        var response = Response.json(.array(page.map { $0.json(at: base) }))
-        let address = "\(base)/api/v1/users?limit=\(limit)"
-        let own = last.map { "\(address)&after=\(users[$0].id)" } ?? address
-        response.fields.append(HTTPField(name: .link, value: "<\(own)>; rel=\"self\""))
-        if page.endIndex < users.endIndex, let end = page.last {
-            response.fields.append(HTTPField(name: .link, value: "<\(address)&after=\(end.id)>; rel=\"next\""))
+        return try list(
+            state.users.all, atMost: 200, call, hiding: { $0.status == .deprovisioned },
+            words: { [$0.firstName, $0.lastName, $0.address] }, show: { $0.json(at: base, inList: true) })
+    }
+
+    static func listUserGroups(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (user, base) = (try call.user(in: state), call.arrival.base)
+        return .json(.array(user.groups.compactMap { state.groups[$0]?.json(at: base) }))
+    }
+
+    /// Changes what a user signs in with. Source: api; answers pysdk, recorded.
+    static func changeCredentials(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        var user = try call.user(in: state)
+        let name = call.parameters["step"]
+        let statuses: [OktaUser.Status] =
+            [.active, .recovery, .staged] + (name == "change_recovery_question" ? [] : [.passwordExpired])
+        try Refused.require(
+            statuses.contains(user.status), .userOperationForbidden,
+            "\(user.login) is \(user.status.rawValue); expected \(statuses.map(\.rawValue).joined(separator: ", "))")
+        switch name {
+        case "change_password":
+            let passwords = try call.json { body in
+                ["oldPassword", "newPassword"].map { body.nested($0, isRequired: true) { $0.text("value") } ?? "" }
+            }
+            try user.requirePassword(passwords[0])
+            user.setPassword(passwords[1], at: call.moment)
+            call.note(passwords[1], of: user)
+        case "change_recovery_question":
+            let (password, recovery) = try call.json { body in
+                (
+                    body.nested("password", isRequired: true) { $0.text("value") } ?? "",
+                    OktaUserDraft.recovery(&body, true)
+                )
+            }
+            try user.requirePassword(password, as: "password")
+            (user.recoveryQuestion, user.recoveryAnswer) = (recovery?.question, recovery?.answer)
+            user.lastUpdated = call.moment
+        case "forgot_password":
+            // With the answer to the question a new password is set at once. Source: api; answers pysdk, recorded.
+            let (new, answer) = try call.json(isOptional: true) { body in
+                let new = body.nested("password") { $0.text("value") }
+                return (new, body.nested("recovery_question", isRequired: new != nil) { $0.text("answer") })
+            }
+            if let new, let answer {
+                try user.requireAnswer(answer)
+                user.setPassword(new, at: call.moment)
+                call.note(new, of: user)
+                break
+            }
+            let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
+            let changed = state.take(.resetPassword, for: user, call.identifiers, at: call.moment)
+            let address = "\(call.arrival.base)/signin/reset-password/\(changed.recoveryToken ?? "")"
+            return .json(sendsEmail ? [:] : ["resetPasswordUrl": .string(address)])
+        default:
+            throw Refusal(
+                .pathNotFound,
+                because: "found credentials/\(name); expected one of \(OktaUser.credentialSteps)")
         }
-        return .respond(response)
+        state.change(user)
+        var shown = user.credentials
+        shown["emails"] = nil
+        return .json(.object(shown))
+    }
+}
+
+extension OktaUser {
+    func requirePassword(_ text: String, as member: String = "oldPassword") throws(OktaRefusal) {
+        if password?.hasSameBytes(as: text) == true { return }
+        throw OktaRefusal(
+            .credentialsRefused, ["member": .string(member)],
+            because: "the password is not that of \(login); expected the user's own")
+    }
+
+    func requireAnswer(_ text: String) throws(OktaRefusal) {
+        try OktaRefusal.require(
+            recoveryAnswer?.hasSameBytes(as: text) == true, .recoveryAnswerWrong,
+            "found another answer than that of \(login); expected the one to the question")
     }
 }
 
 extension OktaCall {
+    /// Notes a new password that Okta's default policy refuses. It is taken here, since those of examples say that they
+    /// are no secrets. Source: api.
+    mutating func note(_ password: String, of user: OktaUser) {
+        let separators: Set<Character> = [",", ".", "_", "#", "@", "-"]
+        let (parts, text) = (user.login.lowercased().split { separators.contains($0) }, password.lowercased())
+        let faults = [
+            ("fewer than eight characters", password.count < 8),
+            ("no uppercase letter", !password.contains(where: \.isUppercase)),
+            ("no lowercase letter", !password.contains(where: \.isLowercase)),
+            ("no digit", !password.contains(where: \.isNumber)),
+            ("a part of the login", parts.contains { $0.count >= 4 && text.firstRange(of: $0) != nil }),
+        ].filter(\.1).map(\.0)
+        if faults.isEmpty { return }
+        findings.note(
+            Finding(
+                "password-policy", .noted, expected: .text("what Okta's default policy for passwords takes"),
+                found: .text("a password with \(faults.joined(separator: ", "))"), source: "api"))
+    }
+
     /// The user whom the path names by id or login.
     func user(in state: OktaState) throws(OktaRefusal) -> OktaUser {
         let name = parameters["user"]
@@ -62,12 +170,12 @@ extension OktaCall {
         throw Refusal(
             .userNotFound, ["id": .string(name)],
             because:
-                "nobody has the id or login \(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))"
+                "no user has the id or login \(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))"
         )
     }
 }
 
-/// What a request says about a new user.
+/// What a request says about a user.
 struct OktaUserDraft {
     let login: String
     let email: String
@@ -76,6 +184,7 @@ struct OktaUserDraft {
     /// Further members of the profile.
     let profile: JSONObject
     let password: String?
+    let recovery: (question: String, answer: String)?
     let groups: [String]
 
     private static let members: Set<String> = ["login", "email", "firstName", "lastName"]
@@ -84,64 +193,103 @@ struct OktaUserDraft {
     init(_ body: inout FieldReader) {
         let profile = body.nested("profile", isRequired: true) { profile in
             (
-                first: profile.text("firstName"), last: profile.text("lastName"), email: profile.text("email"),
-                login: profile.text("login"), others: profile.object.filter { !Self.members.contains($0.name) }
+                login: profile.text("login"), first: profile.text("firstName"), last: profile.text("lastName"),
+                email: profile.text("email"),
+                others: profile.object.filter { !Self.members.contains($0.name) && !$0.value.isNull }
             )
         }
-        firstName = profile?.first ?? ""
-        lastName = profile?.last ?? ""
-        email = profile?.email ?? ""
-        login = profile?.login ?? ""
+        (login, email) = (profile?.login ?? "", profile?.email ?? "")
+        (firstName, lastName) = (profile?.first ?? "", profile?.last ?? "")
         self.profile = JSONObject((profile?.others ?? []).map { ($0.name, $0.value) })
         let credentials = body.nested("credentials") { credentials in
-            credentials.nested("password") { $0.text("value") }
+            (
+                credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false)
+            )
         }
-        password = credentials ?? nil
+        (password, recovery) = (credentials?.0, credentials?.1)
         groups = body.texts("groupIds") ?? []
     }
 
-    /// The user: of the group Everyone, which has all users, and active with a password only.
-    ///
-    /// Source: api.
-    func user(_ id: String, isActivated: Bool, _ accounts: OktaAccounts, at moment: Moment) -> OktaUser {
-        var user = OktaUser()
-        (user.id, user.login, user.email) = (id, login, email.hasSameBytes(as: login) ? nil : email)
+    static func recovery(_ body: inout FieldReader, _ isRequired: Bool) -> (question: String, answer: String)? {
+        body.nested("recovery_question", isRequired: isRequired) { ($0.text("question"), $0.text("answer")) }
+    }
+
+    func apply(to user: inout OktaUser, in state: OktaState, at moment: Moment) throws(OktaRefusal) {
+        let other = state.user(login)
+        try OktaRefusal.require(
+            other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
+            "another user signs in as \(login); expected an unused login")
+        (user.login, user.email) = (login, email.hasSameBytes(as: login) ? nil : email)
         (user.firstName, user.lastName, user.profile) = (firstName, lastName, .object(profile))
-        user.password = password
-        user.groups = accounts.everyone + groups.filter { !accounts.everyone.contains($0) }
-        (user.created, user.lastUpdated) = (moment, moment)
-        user.status = isActivated ? password == nil ? .provisioned : .active : .staged
-        user.passwordChanged = password == nil ? nil : moment
-        if isActivated { (user.activated, user.statusChanged) = (moment, moment) }
-        return user
+        if let recovery { (user.recoveryQuestion, user.recoveryAnswer) = (recovery.question, recovery.answer) }
+        user.lastUpdated = moment
+        if let password { user.setPassword(password, at: moment) }
     }
 }
 
 extension OktaUser {
-    /// The user as the management API shows it. Source: api.
-    func json(at base: String) -> JSON {
-        var shown: JSONObject = [
-            "firstName": .string(firstName), "lastName": .string(lastName), "email": .string(address),
-            "login": .string(login),
-        ]
-        for member in profile.object ?? [:] { shown.append(member.name, member.value) }
-        var credentials: JSONObject = ["provider": ["type": "OKTA", "name": "OKTA"]]
-        if password != nil {
-            credentials = ["password": [:], "provider": ["type": "OKTA", "name": "OKTA"]]
-        }
-        return [
-            "id": .string(id), "status": .string(status.rawValue), "created": .string(created.rfc3339),
-            "activated": JSON(activated?.rfc3339), "statusChanged": JSON(statusChanged?.rfc3339),
-            "lastLogin": JSON(lastLogin?.rfc3339), "lastUpdated": .string(updated.rfc3339),
-            "passwordChanged": JSON(passwordChanged?.rfc3339), "profile": .object(shown),
-            "credentials": .object(credentials),
-            "_links": ["self": ["href": .string("\(base)/api/v1/users/\(id)")]],
+    /// The user as the management API shows it. Source: api; recorded answers (pysdk), in which lists have no other
+    /// links than the first.
+    func json(at base: String, inList: Bool = false) -> JSON {
+        [
+            "id": .string(id), "status": .string(status.rawValue), "created": .string(created.shown),
+            "activated": JSON(activated?.shown), "statusChanged": JSON(statusChanged?.shown),
+            "lastLogin": JSON(lastLogin?.shown), "lastUpdated": .string(updated.shown),
+            "passwordChanged": JSON(passwordChanged?.shown), "type": ["id": "otyunderstudyuser001"],
+            "profile": .object(shownProfile), "credentials": .object(credentials),
+            "_links": .object(links(at: base, inList)),
         ]
     }
-}
 
-extension OktaAccounts {
-    func group(_ id: String) -> OktaGroup? { groups.first { $0.id.hasSameBytes(as: id) } }
+    fileprivate var shownProfile: JSONObject {
+        var shown: JSONObject = [
+            "firstName": .string(firstName), "lastName": .string(lastName), "mobilePhone": .null, "secondEmail": .null,
+            "login": .string(login), "email": .string(address),
+        ]
+        for member in profile.object ?? [:] { shown[member.name] = member.value }
+        return shown
+    }
+
+    fileprivate var credentials: JSONObject {
+        var shown: JSONObject = password == nil ? [:] : ["password": [:]]
+        shown.append("emails", [["value": .string(address), "status": "VERIFIED", "type": "PRIMARY"]])
+        if let recoveryQuestion { shown.append("recovery_question", ["question": .string(recoveryQuestion)]) }
+        shown.append("provider", ["type": "OKTA", "name": "OKTA"])
+        return shown
+    }
+
+    /// Where a user can be led. Source: recorded answers (pysdk) for STAGED, ACTIVE and SUSPENDED; others inferred.
+    private var steps: String {
+        switch status {
+        case .staged: "activate reset_factors"
+        case .provisioned: "reactivate reset_password reset_factors deactivate"
+        case .active: "suspend \(Self.usual)"
+        case .passwordExpired: Self.usual.replacing(" change_recovery_question", with: "")
+        case .recovery: Self.usual
+        case .lockedOut: "unlock reset_password reset_factors deactivate"
+        case .suspended: "unsuspend reset_factors deactivate"
+        case .deprovisioned: "activate"
+        }
+    }
+
+    fileprivate static let credentialSteps = "forgot_password change_password change_recovery_question"
+    private static let usual = "\(credentialSteps) reset_password expire_password reset_factors deactivate"
+
+    private func links(at base: String, _ inList: Bool) -> JSONObject {
+        let address = "\(base)/api/v1/users/\(id)"
+        var links: JSONObject = ["self": ["href": .string(address)]]
+        if inList { return links }
+        for (name, kind) in [("schema", "schemas/user/osc"), ("type", "types/user/oty")] {
+            links.append(name, ["href": .string("\(base)/api/v1/meta/\(kind)understudyuser001")])
+        }
+        for step in steps.split(separator: " ") {
+            let words = step.split(separator: "_")
+            let name = words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            let path = Self.credentialSteps.contains(step) ? "credentials" : "lifecycle"
+            links.append(String(name), ["href": .string("\(address)/\(path)/\(step)"), "method": "POST"])
+        }
+        return links
+    }
 }
 
 extension IdentifierSource {
@@ -149,7 +297,7 @@ extension IdentifierSource {
     func oktaID(_ prefix: String) -> String { prefix + oktaID(ofLength: 20 - prefix.utf8.count) }
 }
 
-/// The steps of users' lives, and the end of their sessions.
+/// Steps in the lifecycle of users, and the end of their sessions.
 extension Okta {
     static func takeLifecycleStep(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let name = call.parameters["step"]
@@ -159,16 +307,27 @@ extension Okta {
         }
         let sendsEmail = try call.query.read { $0.flag("sendEmail", or: true) }
         let user = try call.user(in: state)
-        try Refused.require(
-            step.isAllowed(for: user), .userStatus,
-            "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
+        guard step.isAllowed(for: user) else {
+            // Source: clients that look for the first one (codes leaves it out).
+            let cause = step == .suspend ? "Cannot suspend a user that is not active" : "Cannot \(name) this user"
+            throw Refusal(
+                step.refusal(for: user), ["cause": .string(cause)],
+                because: "\(user.login) is \(user.status.rawValue); expected \(step.condition) for \(name)")
+        }
         let changed = state.take(step, for: user, call.identifiers, at: call.moment)
         switch step {
         case .expirePassword: return .json(changed.json(at: call.arrival.base))
+        case .expireWithTemporary: return .json(["tempPassword": JSON(changed.password)])
         case .resetPassword where !sendsEmail:
             let address = "\(call.arrival.base)/reset_password/\(changed.recoveryToken ?? "")"
             return .json(["resetPasswordUrl": .string(address)])
-        case .activate, .deactivate, .suspend, .unsuspend, .unlock, .resetFactors, .resetPassword: return .json([:])
+        case .activate where !sendsEmail, .reactivate where !sendsEmail:
+            let token = changed.recoveryToken ?? ""
+            return .json([
+                "activationUrl": .string("\(call.arrival.base)/tokens/\(token)/verify"),
+                "activationToken": .string(token),
+            ])
+        default: return .json([:])
         }
     }
 
@@ -181,7 +340,7 @@ extension Okta {
     }
 }
 
-/// The end of all that a user has, at the wish of a security product. Source: api.
+/// Ends everything that a user has, at the request of a security product. Source: api.
 extension Okta {
     static func revokeGlobally(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let subject = try call.json { $0.object("sub_id", isRequired: true) } ?? [:]
@@ -211,41 +370,7 @@ extension Okta {
         }
         let user = try Refused.require(
             name.flatMap(state.user), .subIDInvalid,
-            "sub_id names nobody: \(name ?? "it has no id"); expected the id of a user")
+            "sub_id names no user: \(name ?? "it has no id"); expected the id of a user")
         return user
-    }
-}
-
-/// The authentication API, for apps that ask for the password themselves.
-extension Okta {
-    /// Exchanges login and password for a session token. Source: ref (authn).
-    static func authenticateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let (login, password) = try call.json { ($0.text("username"), $0.text("password")) }
-        let user = try Refused.require(
-            state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
-        guard let known = user.password, known.hasSameBytes(as: password) else {
-            throw Refusal(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
-        }
-        try Refused.require(user.isActive, .authnFailed, "\(user.login) is \(user.status.rawValue); expected ACTIVE")
-        let authentication = OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
-        let token = OktaTicket(call.identifiers.opaque(ofLength: 43), for: authentication, at: call.moment)
-        state.sessionTokens.add(token, within: OktaState.shortBound)
-        return .json([
-            "expiresAt": .string(token.expires.rfc3339), "status": "SUCCESS",
-            "sessionToken": .string(token.id), "_embedded": ["user": user.signedIn],
-        ])
-    }
-}
-
-extension OktaUser {
-    /// The user as the authentication API shows it. Source: ref (authn), whose locale and time zone are its examples'.
-    fileprivate var signedIn: JSON {
-        [
-            "id": .string(id), "passwordChanged": JSON(passwordChanged?.rfc3339),
-            "profile": [
-                "login": .string(login), "firstName": .string(firstName), "lastName": .string(lastName),
-                "locale": profile["locale"] ?? "en_US", "timeZone": profile["timezone"] ?? "UTC",
-            ],
-        ]
     }
 }

@@ -5,14 +5,14 @@ import Tokens
 /// What the fixtures provide: the organization, its servers, clients, users and their factors.
 struct OktaAccounts: Sendable {
     let orgID: String
-    /// What `Authorization: SSWS` must say on the routes of the management API.
+    /// The value of `Authorization: SSWS` on the routes of the management API.
     let apiToken: String
     /// The id of the user who signs in when nobody is asked.
     let defaultUserID: String
     let trustedOrigins: [OktaTrustedOrigin]
     let servers: [OktaServer]
     let clients: RecordTable<OktaClient>
-    let groups: [OktaGroup]
+    let groups: RecordTable<OktaGroup>
     let users: [OktaUser]
     let factors: [OktaFactor]
     /// The keys with which proofs are minted, by name.
@@ -20,39 +20,41 @@ struct OktaAccounts: Sendable {
 
     func server(_ id: String) -> OktaServer? { servers.first { $0.id.hasSameBytes(as: id) } }
 
-    /// The names of groups with these ids; unknown ones have none.
-    func groupNames(_ ids: [String]) -> [String] {
-        ids.compactMap { id in groups.first { $0.id.hasSameBytes(as: id) }?.name }
-    }
-
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
-        let document = try fixtures.document("accounts.yaml").mapping(
-            "org", "trusted_origins", "servers", "groups", "users", "factors", "clients", "proof_keys")
+        let lists = Okta.identity.accountLists
+        let document = try fixtures.document("accounts.yaml").mapping(["org", "servers", "proof_keys"] + lists)
+        // Further records, so that nobody has to copy the rest.
+        var more: [FixtureMapping] = []
+        for file in fixtures.names(in: "accounts") where file.hasSuffix(".yaml") {
+            more.append(try fixtures.document("accounts/\(file)").mapping(lists))
+        }
+        func nodes(_ name: String) throws(FixtureProblem) -> [FixtureNode] {
+            [try document.required(name)] + more.compactMap { $0[name] }
+        }
         let org = try document.required("org").mapping("id", "api_token", "default_user")
         orgID = try org.required("id").string()
         apiToken = try org.required("api_token").string()
         defaultUserID = try org.required("default_user").string()
         guard !apiToken.isEmpty else { throw try org.required("api_token").problem("the token is empty") }
         var origins: [String] = []
-        if let node = document["trusted_origins"] { origins = try [String].read(node) }
+        for list in [document] + more { if let node = list["trusted_origins"] { origins += try [String].read(node) } }
         trustedOrigins = origins.map { OktaTrustedOrigin($0) }
         servers = try Self.servers(try document.required("servers"), fixtures)
         let form = RecordForm.fixture(fixtures)
-        clients = RecordTable(fixtures: try RecordTable<OktaClient>.list(try document.required("clients"), form))
-        var groups: [OktaGroup] = []
-        try OktaGroup.read(try document.required("groups"), form) { group in
-            groups.append(group)
-            return nil
-        }
+        let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(of: try nodes("groups"), form))
         self.groups = groups
-        let users = try RecordTable<OktaUser>.list(try document.required("users"), form)
+        let users = try RecordTable<OktaUser>.list(of: try nodes("users"), form)
         self.users = users
+        let everybody = RecordTable(fixtures: users)
+        clients = RecordTable(
+            fixtures: try RecordTable<OktaClient>.list(
+                of: try nodes("clients"), form, complaint: { $0.assigned?.stranger(everybody, groups) }))
         let ids = Set(users.map(\.key))
         guard ids.contains(ExactText(defaultUserID)) else {
             throw try org.required("default_user").problem("no user has the id \(defaultUserID)")
         }
         factors = try RecordTable<OktaFactor>.list(
-            try document.required("factors"), form,
+            of: try nodes("factors"), form,
             complaint: { factor in
                 ids.contains(ExactText(factor.userID)) ? nil : "no user has the id \(factor.userID)"
             })
@@ -84,6 +86,10 @@ struct OktaAccounts: Sendable {
 struct OktaServer: Sendable {
     /// The id of the organization's own server, whose issuer is the base alone.
     static let orgID = "org"
+    /// Source: docs:concepts/auth-servers.
+    static let orgHasNoPolicies = "the server “\(orgID)” has no access policies; expected those of a custom server"
+    /// In seconds. Source: ref, lifetime of access tokens of custom servers.
+    static let accessTokenLifetimes = 300...86_400
 
     /// The id in paths and control calls.
     let id: String
@@ -93,9 +99,15 @@ struct OktaServer: Sendable {
     let scopes: [OktaScope]
     /// How long access tokens live, in seconds.
     let accessTokenLifetime: Int
+    /// What clients may have; `nil` for all.
+    let policies: [OktaAccessPolicy]?
+    /// What its tokens say besides their own claims.
+    let claims: [OktaClaim]
     /// The ids of other servers whose access tokens can be exchanged here.
     let trustedServers: [String]
     let keys: IssuerKeyFiles
+    /// The key of access tokens that is never published; `nil` where they have the same as ID tokens.
+    let accessTokenKey: KeyFile?
 
     var isOrg: Bool { id == Self.orgID }
 
@@ -124,8 +136,8 @@ struct OktaServer: Sendable {
 
     init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let entry = try node.mapping(
-            "id", "audience", "scopes", "access_token_lifetime", "trusted_servers", "key", "next", "spares",
-            "cache_control")
+            "id", "audience", "scopes", "access_token_lifetime", "policies", "claims", "trusted_servers", "key", "next",
+            "spares", "cache_control", "access_token_key")
         id = try entry.required("id").string()
         path = id == Self.orgID ? "/oauth2" : "/oauth2/\(id)"
         audience = try entry["audience"]?.string()
@@ -140,11 +152,17 @@ struct OktaServer: Sendable {
             }
         }
         self.scopes = scopes
-        // Source of the range: ref, lifetime of access tokens of custom servers.
-        accessTokenLifetime = try entry["access_token_lifetime"]?.int(in: 300...86_400) ?? 3600
+        accessTokenLifetime = try entry["access_token_lifetime"]?.int(in: Self.accessTokenLifetimes) ?? 3600
+        let policies = entry["policies"]
+        self.policies = try policies.map { (node) throws(FixtureProblem) in try [OktaAccessPolicy].read(node) }
+        if let policies, id == Self.orgID { throw policies.problem(Self.orgHasNoPolicies) }
+        claims = try entry["claims"].map { (node) throws(FixtureProblem) in try [OktaClaim].read(node) } ?? []
         trustedServers =
             try entry["trusted_servers"].map { (node) throws(FixtureProblem) in try [String].read(node) } ?? []
         keys = try IssuerKeyFiles(name: id, entry, fixtures, naming: .thumbprint)
+        accessTokenKey = try entry["access_token_key"].map { (node) throws(FixtureProblem) in
+            try KeyFile(node, fixtures)
+        }
     }
 }
 
@@ -159,11 +177,14 @@ struct OktaScope: CodedRecord {
     /// What the consent page shows.
     var display = ""
     var consent = Consent.implicit
+    /// Whether a request that names no scope gets it. Source: api.
+    var isDefault = false
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("name", &name)
         coder.member("display", &display, or: "")
         coder.member("consent", &consent, or: .implicit)
+        coder.member("default", &isDefault, or: false)
     }
 }
 
@@ -228,13 +249,15 @@ struct OktaClient: Sendable {
     var assurance = Assurance.one
     /// Whether people sign in on the page; `nil` for what the switch login-mode says (ours).
     var loginMode: OktaSwitches.LoginMode?
+    /// Who may sign in to it; `nil` for everyone.
+    var assigned: OktaAssignment?
     /// The `okta.*` scopes that it may have at the org server.
     var grantedScopes: [String] = []
 
     /// Whether it has no secret and no keys.
     var isPublic: Bool { methods == [.none] }
 
-    /// Browser apps rotate unless told otherwise. Source: guide:refresh-tokens.
+    /// Browser apps rotate unless configured otherwise. Source: guide:refresh-tokens.
     var rotates: Bool { (rotation ?? (type == .browser ? .rotate : .static)) == .rotate }
 
     /// Whether it may use a grant.
@@ -246,6 +269,12 @@ extension OktaClient: KeyedRecord, CodedRecord {
     var secretText: String? { secret }
 
     func clash(over name: Never?) -> String { "another client has the id \(id)" }
+
+    /// Keys are files beside the fixtures.
+    mutating func keepSecrets(of known: OktaClient, leftOutBy extent: StateExtent?) {
+        keys = known.keys
+        if extent == .whole { secret = secret ?? known.secret }
+    }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id)
@@ -270,10 +299,15 @@ extension OktaClient: KeyedRecord, CodedRecord {
         coder.member("consent_method", &consentMethod, or: .trusted)
         coder.member("assurance", &assurance, or: .one)
         coder.member("login_mode", &loginMode)
+        coder.member(
+            "assigned", &assigned, or: .some(nil), write: { $0?.written }, read: OktaAssignment.ofClient)
         coder.member("granted_scopes", &grantedScopes, or: [])
         coder.check(!methods.isEmpty, or: "client \(id) has no method of authentication; “none” is one")
+        // Exports leave the secret out.
+        let isExport = coder.form.extent == .whole
         coder.check(
-            secret != nil || !methods.contains { [.secretBasic, .secretPost, .secretJWT].contains($0) },
+            isExport || secret != nil
+                || !methods.contains { [.secretBasic, .secretPost, .secretJWT].contains($0) },
             or: "client \(id) authenticates with a secret and has none")
     }
 

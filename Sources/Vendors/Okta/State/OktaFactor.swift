@@ -6,7 +6,7 @@ import Tokens
 struct OktaFactor: Sendable {
     /// Source: postman, api.
     enum Kind: String, CaseIterable, RecordValue {
-        case push, sms, call
+        case push, sms, call, question
         case totp = "token:software:totp"
     }
 
@@ -24,9 +24,12 @@ struct OktaFactor: Sendable {
     /// TOTP: the shared secret in base32.
     var secret: String?
     var phone: String?
+    /// The id of a security question, and the answer to it.
+    var question: String?
+    var answer: String?
     /// Push: the number that the user must choose on the device; `nil` for none.
     var numberChallenge: String?
-    /// TOTP: the step of the last code that was used, since each is good for one use (ours).
+    /// TOTP: the step of the last code that was used, since each is valid once (ours).
     var lastStep: Int?
     /// SMS and voice: the code that was sent last.
     var sentCode: String?
@@ -43,7 +46,8 @@ extension OktaFactor: KeyedRecord, CodedRecord {
     mutating func keepSecrets(of known: OktaFactor, leftOutBy extent: StateExtent?) {
         // Only the fixtures name a file.
         if publicKey == nil { device = known.device }
-        if extent == .whole { (secret, sentCode) = (secret ?? known.secret, sentCode ?? known.sentCode) }
+        guard extent == .whole else { return }
+        (secret, sentCode, answer) = (secret ?? known.secret, sentCode ?? known.sentCode, answer ?? known.answer)
     }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -59,6 +63,8 @@ extension OktaFactor: KeyedRecord, CodedRecord {
         }
         coder.secret("secret", &secret)
         coder.member("phone", &phone)
+        coder.member("question", &question)
+        coder.secret("answer", &answer)
         coder.member("number_challenge", &numberChallenge)
         coder.member("last_step", &lastStep, in: 0...Int(Int32.max) * 8)
         coder.secret("sent_code", &sentCode)
@@ -72,7 +78,7 @@ extension OktaFactor: KeyedRecord, CodedRecord {
     }
 }
 
-/// Factors that come and go.
+/// Adding and removing factors.
 extension OktaState {
     /// A user's factors, those of the fixtures first.
     func factors(of userID: String) -> [OktaFactor] { factors.all.filter { $0.userID.hasSameBytes(as: userID) } }
@@ -105,6 +111,7 @@ extension OktaFactor.Kind {
         case .sms: "sms"
         case .call: "clf"
         case .totp: "ost"
+        case .question: "ufs"
         }
     }
 
@@ -157,7 +164,7 @@ extension OktaTransaction: KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
-    /// Begins a push challenge; earlier ones go on waiting (ours).
+    /// Begins a push challenge; earlier ones keep waiting (ours).
     mutating func challenge(_ factor: OktaFactor, at moment: Moment) -> OktaTransaction {
         let transaction = OktaTransaction(
             number: transactions.nextNumber(), factorID: factor.id, userID: factor.userID, created: moment)
@@ -211,6 +218,37 @@ struct OktaTOTP: Sendable {
     }
 }
 
+/// What users can be asked besides one-time codes. Source: api, postman; widget.
+enum OktaQuestion {
+    static let known: [(id: String, text: String)] = [
+        ("disliked_food", "What is the food you least liked as a child?"),
+        ("name_of_first_plush_toy", "What is the name of your first stuffed animal?"),
+        ("first_award", "What did you earn your first medal or award for?"),
+        ("favorite_security_question", "What is your favorite security question?"),
+        ("favorite_toy", "What is the toy/stuffed animal you liked the most as a kid?"),
+        ("first_computer_game", "What was the first computer game you played?"),
+        ("favorite_movie_quote", "What is your favorite movie quote?"),
+        ("first_sports_team_mascot", "What was the mascot of the first sports team you played on?"),
+        ("first_music_purchase", "What music album or song did you first purchase?"),
+        ("favorite_art_piece", "What is your favorite piece of art?"),
+        ("grandmother_favorite_desert", "What was your grandmother's favorite dessert?"),
+        ("first_thing_cooked", "What was the first thing you learned to cook?"),
+        ("childhood_dream_job", "What was your dream job as a child?"),
+        ("first_kiss_location", "Where did you have your first kiss?"),
+        ("place_where_significant_other_was_met", "Where did you meet your spouse/significant other?"),
+        ("favorite_vacation_location", "Where did you go for your favorite vacation?"),
+        ("new_years_two_thousand", "Where were you on New Year's Eve in the year 2000?"),
+        ("favorite_speaker_actor", "Who is your favorite speaker/orator?"),
+        ("favorite_book_movie_character", "Who is your favorite book/movie character?"),
+        ("favorite_sports_player", "Who is your favorite sports player?"),
+    ]
+
+    /// The question as the API shows it.
+    static func json(_ id: String) -> JSON {
+        ["question": .string(id), "questionText": JSON(known.first { $0.id == id }?.text)]
+    }
+}
+
 /// Whether a one-time code is right.
 enum OktaCodeVerdict {
     case right, wrong, used
@@ -229,12 +267,13 @@ extension OktaState {
         case .sms, .call:
             guard factor.sentCode?.hasSameBytes(as: code) == true else { return .wrong }
             factors.change(factor.key) { $0.sentCode = nil }
+        case .question: return factor.answer?.hasSameBytes(as: code) == true ? .right : .wrong
         case .push: return .wrong
         }
         return .right
     }
 
-    /// Sends a code to the phone of a factor: nobody gets it but those who ask for it by action.
+    /// Sends a code to the phone of a factor: only the action shows it.
     mutating func sendCode(to factor: OktaFactor, _ identifiers: IdentifierSource) {
         let code = identifiers.text(OktaTOTP.digitCount, of: Array("0123456789".utf8))
         factors.change(factor.key) { $0.sentCode = code }

@@ -139,19 +139,25 @@ struct OktaRefreshToken: Sendable, Equatable {
     var lastUsed = Moment(unixSeconds: 0)
     /// `nil` for no end but disuse; a successor has the end of the first one.
     var expires: Moment?
+    /// How many seconds it lives without a use, by a policy of the server; `nil` for the usual ones.
+    var window: Int?
     /// When a use replaced it by another one; `nil` while it is the newest.
     var replaced: Moment?
 
     /// When it ends unless it is used.
-    var end: Moment { expires ?? lastUsed + Self.idleLifetime }
+    var end: Moment {
+        let idle = lastUsed + (window.map { .seconds($0) } ?? Self.idleLifetime)
+        return expires.map { window == nil ? $0 : min($0, idle) } ?? idle
+    }
 
     /// Why it has ended; `nil` while it has not.
     func complaint(at moment: Moment) -> String? {
         guard moment >= end else { return nil }
-        if let expires {
+        if let expires, end == expires {
             return "the refresh token ended at \(expires.rfc3339); expected one that has not, 90 days at most"
         }
-        return "the refresh token was last used at \(lastUsed.rfc3339); expected a use within 7 days"
+        let allowed = window.map { "\($0) s, as a policy says" } ?? "7 days"
+        return "the refresh token was last used at \(lastUsed.rfc3339); expected a use within \(allowed)"
     }
 }
 
@@ -166,15 +172,21 @@ extension OktaRefreshToken: KeyedRecord, CodedRecord {
         coder.member("issued", &issued)
         coder.member("last_used", &lastUsed)
         coder.end("expires", &expires)
+        coder.member("window", &window, in: 0...Int.max)
         coder.member("replaced", &replaced)
     }
 }
 
 extension OktaState {
-    mutating func addRefreshToken(to grant: OktaGrant, of server: OktaServer, _ call: OktaCall) -> OktaRefreshToken {
+    mutating func addRefreshToken(
+        to grant: OktaGrant, of server: OktaServer, under policy: OktaAccessPolicy?, _ call: OktaCall
+    ) -> OktaRefreshToken {
+        let lifetime =
+            policy?.refreshTokenLifetime.map { Duration.seconds($0) }
+            ?? (server.isOrg ? OktaRefreshToken.orgLifetime : nil)
         let token = OktaRefreshToken(
             id: call.identifiers.opaque(ofLength: 43), grant: grant.number, issued: call.moment, lastUsed: call.moment,
-            expires: server.isOrg ? call.moment + OktaRefreshToken.orgLifetime : nil)
+            expires: lifetime.map { call.moment + $0 }, window: policy?.refreshTokenWindow)
         refreshTokens.add(token, within: Self.bound)
         return token
     }

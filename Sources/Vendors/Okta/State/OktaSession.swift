@@ -44,6 +44,11 @@ struct OktaSession: Sendable, Equatable {
     var authenticated = Moment(unixSeconds: 0)
     /// How the user signed in, sorted; values of `amr`.
     var methods: [String] = []
+    /// When it was last extended; `nil` if it never was.
+    var refreshed: Moment?
+
+    /// It lasts two hours without a use. Source: recorded answers (pysdk).
+    var expires: Moment { (refreshed ?? authenticated) + .seconds(7200) }
 }
 
 extension OktaSession: KeyedRecord, CodedRecord {
@@ -56,6 +61,7 @@ extension OktaSession: KeyedRecord, CodedRecord {
         coder.member("user", &userID)
         coder.member("authenticated", &authenticated)
         coder.member("methods", &methods, or: [])
+        coder.member("refreshed", &refreshed)
     }
 }
 
@@ -143,7 +149,7 @@ extension OktaSignIn: KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
-    /// The sign-in with that `tx` that still goes on.
+    /// The sign-in with that `tx` that is still open.
     func openSignIn(_ id: String?, at moment: Moment) throws(OktaRefusal) -> OktaSignIn {
         func unknown(_ found: String) -> OktaRefusal {
             OktaRefusal(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
@@ -152,7 +158,7 @@ extension OktaState {
         if signIn.isFinished { throw unknown("the sign-in \(id) is finished; expected one that is open") }
         if moment >= signIn.began + OktaSignIn.lifetime { throw unknown("the sign-in began \(signIn.began.rfc3339)") }
         if let pushedID = signIn.request.pushedID, pushedRequests[pushedID]?.isUsed == true {
-            throw unknown("the pushed request of the sign-in \(id) is used up")
+            throw unknown("the pushed request of the sign-in \(id) has been used")
         }
         return signIn
     }
@@ -164,16 +170,16 @@ extension OktaState {
     }
 }
 
-/// Consents that a user gives or takes back elsewhere (all ours).
+/// Consents that a user gives or revokes elsewhere (all ours).
 extension Okta {
     private static let place = [
         whoseUser, ActionMember("client", "id of the client", isRequired: true),
-        ActionMember("server", "id of the authorization server; the first custom one"),
+        ActionMember("server", "id of the authorization server; by default the first custom one"),
     ]
 
     static let consentActions: [VendorAction<Okta>] = [
         VendorAction(
-            "consent", about: "Lets a user have agreed to scopes for a client.",
+            "consent", about: "Records a user's consent to scopes for a client.",
             members: place + [ActionMember("scopes", "the scopes, as a list, or separated by spaces", isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
             var consent = try consent(call, state)
@@ -189,7 +195,7 @@ extension Okta {
             return shown(consent)
         },
         VendorAction(
-            "revoke-consent", about: "Takes a user's consent to a client's scopes back.", members: place
+            "revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place
         ) { (call, state) throws(ActionRefusal) in
             let consent = try consent(call, state)
             guard state.consents.remove(consent.key) != nil else {
@@ -205,21 +211,23 @@ extension Okta {
         _ call: ActionCall<Okta>, _ state: OktaState
     ) throws(ActionRefusal) -> OktaConsent {
         let user = try user(call, state)
-        let client = try client(call)
-        let accounts = call.vendor.accounts
-        let name = try call.text("server") ?? accounts.defaultServer.id
-        guard let server = accounts.server(name) else {
-            let hint = Nearest.hint(to: name, among: accounts.servers.map(\.id))
-            throw ActionRefusal("no authorization server is called \(name)\(hint)")
-        }
-        let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: server.id)
+        let client = try client(call, state)
+        let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: try server(call).id)
         return state.consents[consent.key] ?? consent
     }
 
-    static func client(_ call: ActionCall<Okta>) throws(ActionRefusal) -> OktaClient {
+    static func server(_ call: ActionCall<Okta>) throws(ActionRefusal) -> OktaServer {
+        let accounts = call.vendor.accounts
+        let name = try call.text("server") ?? accounts.defaultServer.id
+        if let server = accounts.server(name) { return server }
+        let hint = Nearest.hint(to: name, among: accounts.servers.map(\.id))
+        throw ActionRefusal("no authorization server is called \(name)\(hint)")
+    }
+
+    static func client(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> OktaClient {
         let id = try call.required("client")
-        if let client = call.vendor.accounts.clients[id] { return client }
-        let hint = Nearest.hint(to: id, among: call.vendor.accounts.clients.all.map(\.id))
+        if let client = state.clients[id] { return client }
+        let hint = Nearest.hint(to: id, among: state.clients.all.map(\.id))
         throw ActionRefusal("no client has the id \(id)\(hint)")
     }
 

@@ -6,6 +6,8 @@ import Tokens
 struct OktaState: Sendable {
     var users: RecordTable<OktaUser>
     var factors: RecordTable<OktaFactor>
+    var clients: RecordTable<OktaClient>
+    var groups: RecordTable<OktaGroup>
     /// The changed keys of servers; all others are as in the fixtures.
     var changedKeys: [String: IssuerKeys] = [:]
     var grants = RecordTable<OktaGrant>()
@@ -14,6 +16,7 @@ struct OktaState: Sendable {
     var codes = RecordTable<OktaTicket<OktaCode>>()
     var sessions = RecordTable<OktaSession>()
     var sessionTokens = RecordTable<OktaTicket<OktaAuthentication>>()
+    var stateTokens = RecordTable<OktaTicket<OktaAuthn>>()
     var pushedRequests = RecordTable<OktaPushedRequest>()
     var signIns = RecordTable<OktaSignIn>()
     var deviceGrants = RecordTable<OktaDeviceGrant>()
@@ -22,9 +25,11 @@ struct OktaState: Sendable {
     var deviceSecrets = RecordTable<OktaDeviceSecret>()
     var consents = RecordTable<OktaConsent>()
     var usedIDs = RecordTable<OktaUsedID>()
+    /// The revoked access tokens that made room for others.
+    var revokedIDs = RecordTable<OktaUsedID>()
     var proofNonces = RecordTable<OktaProofNonce>()
     var rateWindows = RecordTable<OktaRateWindow>()
-    var claimOverrides = RecordTable<OktaClaimOverride>()
+    var serverRules = RecordTable<OktaServerRules>()
     var trustedOrigins: RecordTable<OktaTrustedOrigin>
     var transactions = RecordTable<OktaTransaction>()
 
@@ -34,15 +39,16 @@ struct OktaState: Sendable {
 
     init(_ accounts: OktaAccounts) {
         self.init(
-            RecordTable(fixtures: accounts.users), RecordTable(fixtures: accounts.factors),
-            RecordTable(fixtures: accounts.trustedOrigins))
+            RecordTable(fixtures: accounts.users), RecordTable(fixtures: accounts.factors), accounts.clients,
+            accounts.groups, RecordTable(fixtures: accounts.trustedOrigins))
     }
 
     init(
-        _ users: RecordTable<OktaUser>, _ factors: RecordTable<OktaFactor>,
-        _ trustedOrigins: RecordTable<OktaTrustedOrigin>
+        _ users: RecordTable<OktaUser>, _ factors: RecordTable<OktaFactor>, _ clients: RecordTable<OktaClient>,
+        _ groups: RecordTable<OktaGroup>, _ trustedOrigins: RecordTable<OktaTrustedOrigin>
     ) {
-        (self.users, self.factors, self.trustedOrigins) = (users, factors, trustedOrigins)
+        (self.users, self.factors, self.clients, self.groups) = (users, factors, clients, groups)
+        self.trustedOrigins = trustedOrigins
     }
 
     /// The user with that id or login; case does not matter for logins (ours).
@@ -53,9 +59,22 @@ struct OktaState: Sendable {
 
 extension RecordTable {
     /// Stores a record, and removes the oldest ones beyond the bound.
-    mutating func add(_ record: Record, within bound: RecordBound) {
+    ///
+    /// - Returns: those that made room.
+    @discardableResult
+    mutating func add(_ record: Record, within bound: RecordBound) -> [Record] {
         store(record)
-        _ = shrink(to: bound, sparing: record.key)
+        return shrink(to: bound, sparing: record.key)
+    }
+}
+
+extension OktaCall {
+    mutating func note(roomMadeFor name: String, by count: Int) {
+        if count == 0 { return }
+        findings.note(
+            Finding(
+                "room", .noted, found: .text("\(count) older than the bound"),
+                note: "They made room for the new \(name), and are forgotten.", source: "ours"))
     }
 }
 
@@ -63,8 +82,22 @@ extension OktaState {
     mutating func begin(_ authorization: OktaAuthorization, at moment: Moment) -> OktaGrant {
         let grant = OktaGrant(number: grants.nextNumber(), authorization: authorization, began: moment)
         grants.store(grant)
-        for gone in grants.shrink(to: Self.bound, sparing: grant.number) { forgetTokens(of: gone.number) }
+        for gone in grants.shrink(to: Self.bound, sparing: grant.number) { forgetTokens(of: gone) }
         return grant
+    }
+
+    /// Keeps an access token; those that make room for it and were revoked stay so.
+    ///
+    /// - Returns: how many made room.
+    @discardableResult
+    mutating func add(_ token: OktaIssuedToken) -> Int {
+        let gone = issuedTokens.add(token, within: Self.bound)
+        for token in gone where token.isRevoked || grants[token.grant]?.isRevoked == true { keepRevoked(token) }
+        return gone.count
+    }
+
+    private mutating func keepRevoked(_ token: OktaIssuedToken) {
+        revokedIDs.add(OktaUsedID(kind: .revocation, id: token.id, until: token.expires), within: Self.bound)
     }
 
     /// Ends all tokens of a grant. They stay known, so that their next use can be explained.
@@ -86,7 +119,9 @@ extension OktaState {
 
     /// Whether an access token with that id was revoked, by itself or with its grant.
     func isRevoked(tokenID id: String) -> Bool {
-        guard let token = issuedTokens[id] else { return false }
+        guard let token = issuedTokens[id] else {
+            return revokedIDs[OktaUsedID(kind: .revocation, id: id).key] != nil
+        }
         return token.isRevoked || grants[token.grant]?.isRevoked == true
     }
 
@@ -105,9 +140,12 @@ extension OktaState {
         return true
     }
 
-    private mutating func forgetTokens(of grant: Int) {
-        for token in refreshTokens.records(in: grant) { refreshTokens.remove(token.key) }
-        for token in issuedTokens.records(in: grant) { issuedTokens.remove(token.key) }
+    private mutating func forgetTokens(of grant: OktaGrant) {
+        for token in refreshTokens.records(in: grant.number) { refreshTokens.remove(token.key) }
+        for token in issuedTokens.records(in: grant.number) {
+            issuedTokens.remove(token.key)
+            if token.isRevoked || grant.isRevoked { keepRevoked(token) }
+        }
     }
 }
 
@@ -119,11 +157,16 @@ extension Okta: RecordedVendor {
         if coder.isReading, !isPart { state.clear() }
         coder.table("users", &state.users, within: OktaState.userBound)
         coder.table("factors", &state.factors, within: OktaState.bound)
+        coder.table("clients", &state.clients, isRequired: false, within: OktaState.shortBound)
+        coder.table("groups", &state.groups, isRequired: false, within: OktaState.shortBound)
+        // A whole state of before has none, and users are in those of the fixtures.
+        if coder.isReading, !isPart, state.groups.count == 0 { state.groups = initialState.groups }
         coder.table("trusted_origins", &state.trustedOrigins, within: OktaTrustedOrigin.bound)
         if isPart {
             coder.removals("removed_users", &state.users)
             coder.removals("removed_factors", &state.factors)
             coder.removals("removed_origins", &state.trustedOrigins)
+            coder.removals("removed_groups", &state.groups, isRequired: false)
         }
         coder.issuerKeys("keys", &state.changedKeys, of: "authorization server", named: accounts.servers.map(\.id)) {
             (id) throws(MintRefusal) in try keys(of: id, in: current)
@@ -140,11 +183,12 @@ extension Okta: RecordedVendor {
         }
         coder.table("consents", &state.consents, isRequired: false, within: OktaState.bound)
         coder.table("used_ids", &state.usedIDs, isRequired: false, within: OktaState.bound)
+        coder.table("revoked_ids", &state.revokedIDs, isRequired: false, within: OktaState.bound)
         coder.table("transactions", &state.transactions, isRequired: false, within: OktaState.shortBound)
         coder.lastNumber("last_transaction", &state.transactions) { (node) throws(FixtureProblem) in
             try node.int(in: 0...Ordinal.largest)
         }
-        coder.table("claim_overrides", &state.claimOverrides, isRequired: false, within: OktaClaimOverride.bound)
+        coder.table("server_rules", &state.serverRules, isRequired: false, within: OktaServerRules.bound)
     }
 
     private func codeTokens(_ state: inout OktaState, _ coder: inout RecordCoder) {
@@ -156,6 +200,7 @@ extension Okta: RecordedVendor {
             "pushed_requests", &state.pushedRequests, isRequired: false, within: OktaPushedRequest.bound)
         coder.table("sign_ins", &state.signIns, isRequired: false, within: OktaSignIn.bound)
         coder.table("session_tokens", &state.sessionTokens, isRequired: false, within: OktaState.shortBound)
+        coder.table("state_tokens", &state.stateTokens, isRequired: false, within: OktaState.shortBound)
         coder.table("proof_nonces", &state.proofNonces, isRequired: false, within: OktaProofNonce.bound)
         coder.table("device_grants", &state.deviceGrants, isRequired: false, within: OktaState.shortBound)
         coder.table("mfa_tokens", &state.mfaTokens, isRequired: false, within: OktaState.shortBound)
@@ -167,9 +212,12 @@ extension Okta: RecordedVendor {
     func adopt(_ state: OktaState, startedFrom old: Okta) -> OktaState {
         var adopted = state
         (adopted.users, adopted.factors) = (initialState.users, initialState.factors)
+        (adopted.clients, adopted.groups) = (initialState.clients, initialState.groups)
         adopted.trustedOrigins = initialState.trustedOrigins
         adopted.users.take(changesOf: state.users)
         adopted.factors.take(changesOf: state.factors)
+        adopted.clients.take(changesOf: state.clients)
+        adopted.groups.take(changesOf: state.groups)
         adopted.trustedOrigins.take(changesOf: state.trustedOrigins)
         return adopted
     }
@@ -177,7 +225,7 @@ extension Okta: RecordedVendor {
 
 extension OktaState {
     /// Clears what the fixtures never provide, before a state is read.
-    fileprivate mutating func clear() { self = OktaState(users, factors, trustedOrigins) }
+    fileprivate mutating func clear() { self = OktaState(users, factors, clients, groups, trustedOrigins) }
 
     /// Keeps what a whole state leaves out, such as tokens and cookies: who was there still has them. Those of grants
     /// that the state read does not have are gone.
@@ -188,6 +236,7 @@ extension OktaState {
         (issuedTokens, refreshTokens, codes) = (kept.issuedTokens, kept.refreshTokens, kept.codes)
         (deviceSecrets, deviceGrants) = (kept.deviceSecrets, kept.deviceGrants)
         (sessions, sessionTokens, signIns) = (kept.sessions, kept.sessionTokens, kept.signIns)
+        stateTokens = kept.stateTokens
         (mfaTokens, oobChallenges) = (kept.mfaTokens, kept.oobChallenges)
         (pushedRequests, proofNonces) = (kept.pushedRequests, kept.proofNonces)
         rateWindows = kept.rateWindows

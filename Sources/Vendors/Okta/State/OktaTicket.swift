@@ -101,9 +101,9 @@ extension OktaPushedRequest: KeyedRecord, CodedRecord {
     }
 }
 
-/// An id that may be used once, such as the `jti` of an assertion.
+/// An id that may be used once, such as the `jti` of an assertion, or that of a revoked token.
 struct OktaUsedID: Sendable, Equatable {
-    enum Kind: String, CaseIterable, RecordValue { case assertion, proof, ssws }
+    enum Kind: String, CaseIterable, RecordValue { case assertion, proof, ssws, revocation }
 
     struct Key: Hashable, Sendable, CustomStringConvertible {
         let kind: Kind
@@ -114,7 +114,7 @@ struct OktaUsedID: Sendable, Equatable {
     }
 
     var kind = Kind.assertion
-    /// Whose ids are told apart: a client, a key's thumbprint, a factor.
+    /// The owner of the id: a client, a key's thumbprint, a factor.
     var owner = ""
     var id = ""
     /// When it need not be remembered any more.
@@ -140,7 +140,7 @@ struct OktaProofNonce: Sendable, Equatable {
     static let renewal = Duration.seconds(24 * 3600)
     /// How long it is accepted. Source: guide:dpop.
     static let lifetime = Duration.seconds(3 * 24 * 3600)
-    /// ours: four are good at a time, unless the clock is moved back and forth.
+    /// ours: four are valid at a time, unless the clock is moved back and forth.
     static let bound = RecordBound(count: 8, share: nil)
 
     var id = ""
@@ -159,12 +159,12 @@ extension OktaProofNonce: KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
-    /// The nonces that are good at a moment, the newest one last.
+    /// The nonces that are valid at a moment, the newest one last.
     func goodNonces(at moment: Moment) -> [String] {
         proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }.map(\.id)
     }
 
-    /// The nonces that are good at a moment, the current one last.
+    /// The nonces that are valid at a moment, the current one last.
     mutating func proofNonces(at moment: Moment, _ identifiers: IdentifierSource) -> [String] {
         var good = proofNonces.all.filter { moment < $0.issued + OktaProofNonce.lifetime }
         if let newest = good.last, moment < newest.issued + OktaProofNonce.renewal { return good.map(\.id) }

@@ -27,7 +27,10 @@ struct OktaUser: Sendable, Equatable {
     var lastLogin: Moment?
     var lastUpdated: Moment?
     var passwordChanged: Moment?
-    /// The last part of the address at which a password can be reset; `nil` when nobody asked.
+    /// What is asked when the password is forgotten; `nil` for nothing.
+    var recoveryQuestion: String?
+    var recoveryAnswer: String?
+    /// The last part of the address at which a password can be set; `nil` when nobody asked.
     var recoveryToken: String?
 
     var name: String { [firstName, lastName].filter { !$0.isEmpty }.joined(separator: " ") }
@@ -50,8 +53,8 @@ extension OktaUser: KeyedRecord, CodedRecord {
 
     mutating func keepSecrets(of known: OktaUser, leftOutBy extent: StateExtent?) {
         guard extent == .whole else { return }
-        password = password ?? known.password
-        if status == .recovery { recoveryToken = recoveryToken ?? known.recoveryToken }
+        (password, recoveryAnswer) = (password ?? known.password, recoveryAnswer ?? known.recoveryAnswer)
+        if status == known.status { recoveryToken = recoveryToken ?? known.recoveryToken }
     }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -70,25 +73,50 @@ extension OktaUser: KeyedRecord, CodedRecord {
         coder.member("last_login", &lastLogin)
         coder.member("last_updated", &lastUpdated)
         coder.member("password_changed", &passwordChanged)
+        coder.member("recovery_question", &recoveryQuestion)
+        coder.secret("recovery_answer", &recoveryAnswer)
         coder.secret("recovery_token", &recoveryToken)
         coder.check(!id.isEmpty && !login.isEmpty, or: "a user needs an id and a login")
         coder.check(profile.object != nil, or: "profile is a JSON \(profile.typeName), not an object")
     }
 }
 
-struct OktaGroup: CodedRecord {
+struct OktaGroup: Sendable, Equatable {
     var id = ""
     var name = ""
+    var description: String?
+    var created = Moment(unixSeconds: 0)
+    var lastMembershipUpdated: Moment?
+}
+
+extension OktaGroup: KeyedRecord, CodedRecord {
+    var key: ExactText { ExactText(id) }
+    var names: [ExactText] { [ExactText(name)] }
+
+    func clash(over name: ExactText?) -> String { "another group is \(name == nil ? id : self.name)" }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &id)
         coder.member("name", &name)
+        coder.member("description", &description)
+        coder.member("created", &created, or: Moment(unixSeconds: 0))
+        coder.member("last_membership_updated", &lastMembershipUpdated)
     }
 }
 
-/// A user as userinfo tells. Source: ref; which members of a profile they come from: api.
+extension RecordTable<OktaGroup> {
+    /// The names of groups with these ids; unknown ones have none.
+    func names(of ids: [String]) -> [String] { ids.compactMap { self[$0]?.name } }
+
+    /// The id of the group that all users are in, if there is one. Source: docs:concepts/user-profiles.
+    var everyone: [String] { self[named: ExactText("Everyone")].map { [$0.id] } ?? [] }
+}
+
+/// A user as userinfo shows it. Source: ref; which members of a profile they come from: api.
 extension OktaUser {
-    func claims(for scopes: [String], _ accounts: OktaAccounts) -> JSONObject {
+    func claims(
+        for scopes: [String], _ groups: RecordTable<OktaGroup>, _ further: [OktaClaim]
+    ) -> JSONObject {
         var claims: JSONObject = ["sub": .string(id)]
         if scopes.contains("profile") { appendProfile(to: &claims) }
         if scopes.contains("email") {
@@ -100,8 +128,9 @@ extension OktaUser {
         }
         if scopes.contains("address") { claims.append("address", .object(postalAddress)) }
         if scopes.contains("groups") {
-            claims.append("groups", .array(accounts.groupNames(groups).map(JSON.string)))
+            claims.append("groups", .array(groups.names(of: self.groups).map(JSON.string)))
         }
+        for claim in further { claim.apply(to: &claims, of: nil, scopes, self, groups) }
         return claims
     }
 
@@ -130,7 +159,7 @@ extension OktaUser {
     private func text(_ member: String) -> String? { profile[member]?.string }
 }
 
-/// Users that come and go.
+/// Adding and changing users.
 extension OktaState {
     /// ours: a bound on users besides those of the fixtures.
     static let userBound = RecordBound(count: 20_000)
@@ -156,18 +185,20 @@ extension OktaState {
 
 /// A step of a user's life that an administrator takes. Source: api.
 enum OktaLifecycleStep: String, CaseIterable, Sendable {
-    case activate, deactivate, suspend, unsuspend, unlock
+    case activate, reactivate, deactivate, suspend, unsuspend, unlock
     case resetFactors = "reset_factors", expirePassword = "expire_password", resetPassword = "reset_password"
+    case expireWithTemporary = "expire_password_with_temp_password"
 
     /// The statuses in which the step can be taken. Source: api; for the last three steps ours.
     private var statuses: [OktaUser.Status] {
         switch self {
         case .activate: [.staged, .deprovisioned]
+        case .reactivate: [.provisioned, .recovery]
         case .suspend: [.active]
         case .unsuspend: [.suspended]
         case .unlock: [.lockedOut]
         case .deactivate, .resetFactors: OktaUser.Status.allCases.filter { $0 != .deprovisioned }
-        case .expirePassword: [.active, .passwordExpired]
+        case .expirePassword, .expireWithTemporary: [.active, .passwordExpired]
         case .resetPassword: [.active, .provisioned, .passwordExpired, .lockedOut, .recovery]
         }
     }
@@ -175,6 +206,16 @@ enum OktaLifecycleStep: String, CaseIterable, Sendable {
     func isAllowed(for user: OktaUser) -> Bool { statuses.contains(user.status) }
 
     var condition: String { statuses.map(\.rawValue).joined(separator: ", ") }
+
+    /// What answers it in another status. Source: recorded answers (pysdk) of unlock and reactivate; codes.
+    func refusal(for user: OktaUser) -> OktaFailure {
+        switch self {
+        case .unlock: .unlockForbidden
+        case .reactivate: .userOperationForbidden
+        case .activate where user.isActive: .userAlreadyActive
+        default: .userStatus
+        }
+    }
 }
 
 extension OktaState {
@@ -188,11 +229,16 @@ extension OktaState {
         case .activate:
             user.activated = moment
             user.set(user.password == nil ? .provisioned : .active, at: moment)
+            user.recoveryToken = identifiers.oktaID(ofLength: 20)
+        case .reactivate: user.recoveryToken = identifiers.oktaID(ofLength: 20)
         case .deactivate: user.set(.deprovisioned, at: moment)
         case .suspend: user.set(.suspended, at: moment)
         case .unsuspend, .unlock: user.set(.active, at: moment)
         case .resetFactors:
             for factor in factors(of: user.id) { remove(factor) }
+        case .expireWithTemporary:
+            user.setPassword(identifiers.oktaID(ofLength: 8), at: moment)
+            user.set(.passwordExpired, at: moment)
         case .expirePassword: user.set(.passwordExpired, at: moment)
         case .resetPassword:
             user.recoveryToken = identifiers.oktaID(ofLength: 20)
@@ -212,8 +258,14 @@ extension OktaState {
 }
 
 extension OktaUser {
+    /// Sets the password; who needed a new one is then active.
+    mutating func setPassword(_ text: String, at moment: Moment) {
+        (password, passwordChanged, lastUpdated) = (text, moment, moment)
+        if [.passwordExpired, .recovery, .provisioned].contains(status) { set(.active, at: moment) }
+    }
+
     mutating func set(_ status: Status, at moment: Moment) {
-        if status != .recovery { recoveryToken = nil }
+        if status != .recovery, status != .provisioned { recoveryToken = nil }
         guard status != self.status else { return }
         (self.status, statusChanged, lastUpdated) = (status, moment, moment)
     }

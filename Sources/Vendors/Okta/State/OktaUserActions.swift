@@ -6,14 +6,71 @@ extension Okta {
     static let whoseUser = ActionMember("user", "id or login of the user", isRequired: true)
     private static let groupList = "ids or names of groups, besides Everyone"
 
+    /// Clients and redirect URIs, for an app's own tests.
+    static let clientActions: [VendorAction<Okta>] = [
+        VendorAction(
+            "add-client", about: "Registers a client, which stays until a reset.",
+            members: [
+                ActionMember("id", "the client id; by default a new one"),
+                ActionMember("name", "the name that pages show; by default the id"),
+                ActionMember("application_type", "web, native, browser or service; by default browser"),
+                ActionMember("secret", "the secret; by default none, for a public client"),
+                ActionMember("redirect_uris", "a list of redirect URIs; by default none"),
+                ActionMember("post_logout_redirect_uris", "a list of addresses after logout; by default none"),
+                ActionMember("grants", "a list of grant types; by default authorization_code and refresh_token"),
+            ], body: addClient),
+        VendorAction(
+            "add-redirect-uri", about: "Registers a further redirect URI of a client.",
+            members: [
+                ActionMember("client", "id of the client", isRequired: true),
+                ActionMember("uri", "the redirect URI", isRequired: true),
+                ActionMember("logout", "true for an address after logout"),
+            ]
+        ) { (call, state) throws(ActionRefusal) in
+            var client = try client(call, state)
+            let (uri, isAfterLogout) = try call.read { ($0.text("uri", atLeast: 1), $0.bool("logout") ?? false) }
+            let uris = isAfterLogout ? \OktaClient.postLogoutURIs : \OktaClient.redirectURIs
+            if !client[keyPath: uris].contains(where: { $0.hasSameBytes(as: uri) }) {
+                client[keyPath: uris].append(uri)
+                state.clients.change(client.key) { $0 = client }
+            }
+            return client.json(.whole)
+        },
+    ]
+
+    @Sendable private static func addClient(
+        _ call: ActionCall<Okta>, _ state: inout OktaState
+    ) throws(ActionRefusal) -> JSON {
+        var client = try call.read { members in
+            var client = OktaClient()
+            client.id = members.optionalText("id", atLeast: 1, atMost: 255) ?? ""
+            client.name = members.optionalText("name", atMost: 255) ?? ""
+            client.type = members.choice("application_type") ?? .browser
+            client.secret = members.optionalText("secret", atLeast: 1, atMost: 255)
+            client.redirectURIs = members.texts("redirect_uris") ?? []
+            client.postLogoutURIs = members.texts("post_logout_redirect_uris") ?? []
+            client.grants = members.texts("grants") ?? ["authorization_code", "refresh_token"]
+            return client
+        }
+        guard state.clients[client.id] == nil else { throw ActionRefusal("another client has the id \(client.id)") }
+        if client.id.isEmpty { client.id = call.identifiers.oktaID("0oa") }
+        if client.name.isEmpty { client.name = client.id }
+        client.methods = client.secret == nil ? [.none] : [.secretBasic, .secretPost]
+        state.clients.add(client, within: OktaState.shortBound)
+        return client.json(.whole)
+    }
+
     static let userActions: [VendorAction<Okta>] = [
         VendorAction(
             "add-user", about: "Adds a user.",
             members: [
                 ActionMember("login", "what the user signs in with", isRequired: true),
-                ActionMember("password", "the password; none"), ActionMember("first_name", "the first name; none"),
-                ActionMember("last_name", "the last name; none"), ActionMember("email", "the email address; the login"),
-                ActionMember("status", statusNames + "; ACTIVE"), ActionMember("groups", groupList + "; none"),
+                ActionMember("password", "the password; by default none"),
+                ActionMember("first_name", "the first name; by default none"),
+                ActionMember("last_name", "the last name; by default none"),
+                ActionMember("email", "the email address; by default the login"),
+                ActionMember("status", statusNames + "; by default ACTIVE"),
+                ActionMember("groups", groupList + "; by default none"),
             ], body: addUser),
         VendorAction(
             "remove-user", about: "Removes a user with factors, sessions, tokens and consents.", members: [whoseUser]
@@ -33,25 +90,38 @@ extension Okta {
         },
         VendorAction(
             "set-password",
-            about: "Gives a user a password; one who needed a new password is then active.",
+            about: "Sets a user's password; a user who needed a new one is then active.",
             members: [whoseUser, ActionMember("password", "the new password", isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
             try change(call, &state) { (user) throws(ActionRefusal) in
-                user.password = try call.read { $0.text("password", atLeast: 1) }
-                (user.passwordChanged, user.lastUpdated) = (call.moment, call.moment)
-                if [.passwordExpired, .recovery, .provisioned].contains(user.status) {
-                    user.set(.active, at: call.moment)
-                }
+                user.setPassword(try call.read { $0.text("password", atLeast: 1) }, at: call.moment)
             }
         },
         VendorAction(
             "set-groups", about: "Puts a user into groups; tokens show them from the next one on.",
             members: [whoseUser, ActionMember("groups", groupList, isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
-            try change(call, &state) { (user) throws(ActionRefusal) in
-                user.groups = try groups(call)
+            let known = state.groups
+            return try change(call, &state) { (user) throws(ActionRefusal) in
+                user.groups = try groups(call, known)
                 user.lastUpdated = call.moment
             }
+        },
+        VendorAction(
+            "add-group", about: "Adds a group, into which add-user and set-groups put users.",
+            members: [
+                ActionMember("name", "the name", isRequired: true), ActionMember("id", "the id; by default a new one"),
+            ]
+        ) { (call, state) throws(ActionRefusal) in
+            let (name, id) = try call.read {
+                ($0.text("name", atLeast: 1, atMost: 255), $0.optionalText("id", atMost: 255))
+            }
+            let group = OktaGroup(id: id ?? call.identifiers.oktaID("00g"), name: name, created: call.moment)
+            if let other = state.groups[group.id] ?? state.groups[named: ExactText(name)] {
+                throw ActionRefusal("there is the group \(other.id), \(other.name), already")
+            }
+            state.groups.add(group, within: OktaState.shortBound)
+            return group.json(.whole)
         },
         VendorAction(
             "end-sessions", about: "Ends a user's sessions in browsers.",
@@ -88,7 +158,7 @@ extension Okta {
     @Sendable private static func addUser(
         _ call: ActionCall<Okta>, _ state: inout OktaState
     ) throws(ActionRefusal) -> JSON {
-        let groups = try groups(call)
+        let groups = try groups(call, state.groups)
         let user = try call.read { members in
             var user = OktaUser()
             user.login = members.text("login", atLeast: 1, atMost: 255)
@@ -111,12 +181,13 @@ extension Okta {
     }
 
     /// The ids of the groups that an action names, after Everyone.
-    private static func groups(_ call: ActionCall<Okta>) throws(ActionRefusal) -> [String] {
-        let accounts = call.vendor.accounts
-        var ids = accounts.everyone
+    private static func groups(
+        _ call: ActionCall<Okta>, _ known: RecordTable<OktaGroup>
+    ) throws(ActionRefusal) -> [String] {
+        var ids = known.everyone
         for name in try call.read({ $0.texts("groups") }) ?? [] {
-            guard let group = accounts.groups.first(where: { $0.id.hasSameBytes(as: name) || $0.name == name }) else {
-                let hint = Nearest.hint(to: name, among: accounts.groups.map(\.name))
+            guard let group = known[name] ?? known[named: ExactText(name)] else {
+                let hint = Nearest.hint(to: name, among: known.all.prefix(20).map(\.name))
                 throw ActionRefusal("no group has the id or name \(name)\(hint)")
             }
             if !ids.contains(group.id) { ids.append(group.id) }
@@ -132,28 +203,25 @@ extension Okta {
     }
 }
 
-extension OktaAccounts {
-    /// The id of the group that all users are in, if there is one. Source: docs:concepts/user-profiles.
-    var everyone: [String] { groups.first { $0.name == "Everyone" }.map { [$0.id] } ?? [] }
-}
-
-/// What can happen with users' factors: on a phone, or at a help desk (all ours).
+/// Actions on users' factors, as on a phone or at a help desk (all ours).
 extension Okta {
     private static let whichFactor = ActionMember(
-        "factor", "id or type of the factor; the user's first one that can have a code")
+        "factor", "id or type of the factor; by default the user's first one that can have a code")
 
     static let factorActions: [VendorAction<Okta>] = [
         VendorAction(
-            "enroll-factor", about: "Gives a user an active factor.",
+            "enroll-factor", about: "Enrolls an active factor for a user.",
             members: [
                 whoseUser, ActionMember("type", kindNames, isRequired: true),
-                ActionMember("secret", "of one-time codes, in base32; a new one"),
-                ActionMember("phone", "of sms and call; +15550199"),
-                ActionMember("public_key", "of push, as a JWK; none, so that only answer-push answers"),
+                ActionMember("secret", "of one-time codes, in base32; by default a new one"),
+                ActionMember("phone", "of sms and call; by default +15550199"),
+                ActionMember("question", "of question: its id; by default disliked_food"),
+                ActionMember("answer", "of question; by default not-a-secret-answer"),
+                ActionMember("public_key", "of push, as a JWK; by default none, so that only answer-push answers"),
                 ActionMember("number_challenge", "of push: the number to choose on the device"),
             ], body: addFactor),
         VendorAction(
-            "remove-factor", about: "Takes a factor from its user.",
+            "remove-factor", about: "Removes a factor from its user.",
             members: [ActionMember("factor", "id of the factor", isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
             let id = try call.required("factor")
@@ -180,7 +248,7 @@ extension Okta {
             ]
         },
         VendorAction(
-            "factor-code", about: "Tells the code that a user's app shows now, or that a phone got last.",
+            "factor-code", about: "Shows the code that a user's app shows now, or that a phone got last.",
             members: [whoseUser, whichFactor], reading: tellCode),
     ]
 
@@ -205,6 +273,8 @@ extension Okta {
                 members.refuse("secret", "is not text in base32; expected A to Z and 2 to 7")
             }
             factor.phone = members.optionalText("phone", atMost: 255)
+            factor.question = members.optionalText("question", atMost: 255)
+            factor.answer = members.optionalText("answer", atLeast: 1, atMost: 255)
             factor.publicKey = members.value(
                 "public_key", expecting: OktaFactor.deviceKeyForm, OktaFactor.deviceKey)
             factor.numberChallenge = members.optionalText("number_challenge", atMost: 255)
@@ -215,6 +285,9 @@ extension Okta {
         switch factor.kind {
         case .totp: factor.secret = factor.secret ?? OktaTOTP.newSecret(identifiers)
         case .sms, .call: factor.phone = factor.phone ?? "+15550199"
+        case .question:
+            factor.question = factor.question ?? OktaQuestion.known[0].id
+            factor.answer = factor.answer ?? "not-a-secret-answer"
         case .push: break
         }
         state.add(factor)

@@ -5,13 +5,14 @@ import Tokens
 
 /// Judges tokens without their requests.
 extension Okta {
-    static let requestFacts = [
-        RequestFact("method", "the method of the request that a proof is for"),
-        RequestFact("url", "the address to which an assertion or proof is sent"),
-        RequestFact("access_token", "the access token beside a proof"),
-        RequestFact("user", "id or login of the user in the path of a device's answer"),
-        RequestFact("factor", "id of the factor in the path of a device's answer"),
-        RequestFact("transaction", "id of the challenge in the path of a device's answer"),
+    static let requestFacts: [(name: String, about: String)] = [
+        ("method", "the method of the request that a proof is for"),
+        ("url", "the address to which an assertion or proof is sent"),
+        ("access_token", "the access token beside a proof or an ID token"),
+        ("code", "the authorization code beside an ID token"),
+        ("user", "id or login of the user in the path of a device's answer"),
+        ("factor", "id of the factor in the path of a device's answer"),
+        ("transaction", "id of the challenge in the path of a device's answer"),
     ]
 
     func explain(
@@ -29,8 +30,25 @@ extension Okta {
             let issuer = issuer(of: token, in: setting.state)
             account = issuer.map { "server \($0.id)" }
             explain(token, kind, issuer ?? named(by: token, setting), setting, &findings)
+            if kind == .id { Self.compareHashes(of: token, context, &findings) }
         }
         return TokenVerdict(kind: kind?.rawValue, account: account, findings: findings)
+    }
+
+    /// Whether an ID token belongs to what came with it (OpenID Connect Core 1.0 section 3.1.3.6).
+    private static func compareHashes(
+        of token: CompactToken, _ context: JSONObject, _ findings: inout Findings<OktaFailure>
+    ) {
+        for (claim, fact) in [("at_hash", "access_token"), ("c_hash", "code")] {
+            guard let text = context[fact]?.string, let found = token.claims?[claim] else { continue }
+            let expected = OktaTokenMaker.hash(of: text)
+            let isRight = found.string?.hasSameBytes(as: expected) == true
+            findings.note(
+                Finding(
+                    claim, isRight ? .passed : .failed, expected: .text("\(expected), of \(fact)"), found: .json(found),
+                    note: found.string.flatMap { DerivedValue.mistake(in: $0, of: text.utf8, count: 16) }, source: "ref"
+                ))
+        }
     }
 
     /// The server that has published the key of the signature.
@@ -38,9 +56,8 @@ extension Okta {
         accounts.servers.first { server in
             // Minting reports a file without a key.
             let keys = (try? keys(of: server.id, in: state)) ?? nil
-            return keys?.published.contains {
-                token.signature(by: $0.key.verificationKey, algorithm: .rs256).outcome == .passed
-            } ?? false
+            let known = (keys?.published.map(\.key) ?? []) + [try? server.accessTokenKey?.read()].compactMap(\.self)
+            return known.contains { token.signature(by: $0.verificationKey, algorithm: .rs256).outcome == .passed }
         }
     }
 
@@ -65,6 +82,13 @@ extension Okta {
         let rules = kind == .id ? OktaTokenRules.any : OktaTokenRules.access
         findings.judge(facts, by: rules)
         findings.judge(facts, by: OktaTokenRules.use)
+        guard facts.isUnpublished else { return }
+        findings.note(
+            Finding(
+                "key-unpublished", .noted,
+                found: .text(
+                    "a key that keys never shows: an app cannot verify the token; introspection and userinfo can"),
+                source: "docs:concepts/auth-servers"))
     }
 
     private func explain(
@@ -72,7 +96,7 @@ extension Okta {
         _ findings: inout Findings<OktaFailure>
     ) -> String? {
         let endpoint = context["url"]?.string ?? ownAudience(of: token, setting) ?? tokenEndpoint(setting)
-        var facts = OktaClientFacts(self, assertion: token, to: endpoint, at: setting.moment)
+        var facts = OktaClientFacts(setting.state.clients, assertion: token, to: endpoint, at: setting.moment)
         findings.judge(facts, by: Self.clientRules)
         if let client = facts.client, let id = token.claims?["jti"]?.string {
             facts.isReplayed = setting.state.isUsed(.assertion, id, of: client.id, at: setting.moment)
@@ -163,7 +187,7 @@ extension OktaProofFacts {
             let claims = CompactToken(text).claims
             return Access(
                 isUnderDPoP: true, boundKey: claims?["cnf"]?["jkt"]?.string,
-                hash: Base64URL.encode(Digest.sha256(Array(text.utf8))))
+                hash: Base64URL.encode(Digest.sha256(Array(text.utf8))), token: Array(text.utf8))
         }
     }
 }

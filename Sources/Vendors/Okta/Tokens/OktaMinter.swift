@@ -39,7 +39,7 @@ struct OktaMinter {
         maker.authorization.proofKey = try reader.string("jkt")
         var claims = maker.accessClaims(id: "AT." + setting.identifiers.opaque(ofLength: 43))
         claims["exp"] = try expiry(after: server.accessTokenLifetime)
-        return try issued(by: server, claims)
+        return try issued(by: server, claims) { maker.access(signedBy: $0) }
     }
 
     private mutating func idToken() throws(MintRefusal) -> UnsignedToken {
@@ -49,17 +49,18 @@ struct OktaMinter {
         var claims = maker.idClaims(
             id: "ID." + setting.identifiers.opaque(ofLength: 43), with: try reader.string("access_token"))
         claims["exp"] = try expiry(after: 3600)
-        return try issued(by: server, claims)
+        return try issued(by: server, claims) { (OktaTokenMaker.header($0), $0) }
     }
 
-    private mutating func issued(by server: OktaServer, _ claims: JSONObject) throws(MintRefusal) -> UnsignedToken {
+    private mutating func issued(
+        by server: OktaServer, _ claims: JSONObject, signing: (SigningKey) -> (header: JSONObject, key: SigningKey)
+    ) throws(MintRefusal) -> UnsignedToken {
         guard let keys = try vendor.keys(of: server.id, in: setting.state) else {
             throw MintRefusal("server \(server.id) has no keys")
         }
         issuer = keys
-        return UnsignedToken(
-            TokenDraft(header: OktaTokenMaker.header(keys.signing), claims: claims), key: keys.signing,
-            algorithm: keys.algorithm)
+        let (header, key) = signing(keys.signing)
+        return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: keys.algorithm)
     }
 
     private mutating func maker(of server: OktaServer) throws(MintRefusal) -> OktaTokenMaker {
@@ -76,7 +77,8 @@ struct OktaMinter {
         }
         return OktaTokenMaker(
             vendor: vendor, server: server, base: setting.base, switches: setting.switches, moment: setting.moment,
-            authorization: authorization, user: user, client: client)
+            authorization: authorization, user: user, client: client, groups: setting.state.groups,
+            claims: setting.state.claims(of: server))
     }
 
     // MARK: - Tokens of clients and devices
@@ -113,7 +115,7 @@ struct OktaMinter {
     private mutating func deviceAnswer() throws(MintRefusal) -> UnsignedToken {
         let factor = try factor()
         guard let key = try factor.device?.read() else {
-            throw MintRefusal("the private key of factor \(factor.id) is not known here; only fixtures bring one")
+            throw MintRefusal("the private key of factor \(factor.id) is not known here; only fixtures contain one")
         }
         let owner = try user(orElse: factor.userID)
         let algorithm = try Self.algorithm(of: key)
@@ -182,7 +184,7 @@ struct OktaMinter {
 
     private func newestNonce() throws(MintRefusal) -> String {
         guard let nonce = setting.state.goodNonces(at: setting.moment).last else {
-            throw MintRefusal("there is no nonce yet; a proof without one is answered with it")
+            throw MintRefusal("there is no nonce yet; a proof without one gets it in the answer")
         }
         return nonce
     }
@@ -209,7 +211,7 @@ extension OktaMinter {
     }
 
     private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(MintRefusal) -> OktaClient {
-        let clients = vendor.accounts.clients
+        let clients = setting.state.clients
         guard let id = try reader.string("client") else {
             guard let first = clients.all.first(where: fits) else {
                 throw MintRefusal("no client can have such a token")

@@ -8,7 +8,7 @@ extension Okta {
         TokenKind(name: $0.rawValue, about: $0.about, members: $0.members, defects: $0.defects.map(\.rawValue))
     }
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(MintRefusal) -> MintedToken {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(MintRefusal) -> String {
         guard let kind = OktaTokenKind(rawValue: order.kind) else {
             throw MintRefusal("Okta has no token of kind \(order.kind)")
         }
@@ -28,25 +28,22 @@ extension Okta {
         }
     }
 
-    var samples: [SampleCredential] {
-        accounts.servers.map { SampleCredential(label: "authorization server, its path", value: $0.path) }
-            + accounts.clients.all.map { SampleCredential(label: "client “\($0.name)”, id", value: $0.id) }
-            + accounts.users.map { SampleCredential(label: "user (\($0.status.rawValue)), login", value: $0.login) }
+    var samples: [(label: String, value: String)] {
+        accounts.servers.map { (label: "authorization server, its path", value: $0.path) }
+            + accounts.clients.all.map { (label: "client “\($0.name)”, id", value: $0.id) }
+            + accounts.users.map { (label: "user (\($0.status.rawValue)), login", value: $0.login) }
     }
 
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
-        let sandbox = SandboxIdentity(name: SandboxName.standard, start: "00000000", publicBase: PublicBase(base))
-        let setting = TokenSetting<Okta>(
-            state: initialState, moment: moment, switches: .documented, sandbox: sandbox)
-        let minted = try mint(MintRequest(kind: OktaTokenKind.access.rawValue), in: setting)
+    func sampleRequest(in setting: TokenSetting<Okta>) throws(MintRefusal) -> SampleRequest {
+        let token = try mint(MintRequest(kind: OktaTokenKind.access.rawValue), in: setting)
         let path = accounts.defaultServer.path
         return SampleRequest(
-            endpoint: .get("\(path)/v1/userinfo"), fields: [("authorization", "Bearer \(minted.token)")], body: "")
+            endpoint: .get("\(path)/v1/userinfo"), fields: [("authorization", "Bearer \(token)")], body: "")
     }
 }
 
 extension OktaAccounts {
-    /// The server that is meant when nobody says which: the first custom one.
+    /// The default server: the first custom one.
     var defaultServer: OktaServer { servers.first { !$0.isOrg } ?? servers[0] }
 }
 
@@ -79,46 +76,52 @@ enum OktaTokenKind: String, CaseIterable {
     var members: [(name: String, about: String)] {
         switch self {
         case .access:
-            Self.grant + [("jkt", "thumbprint of the key that it is bound to; bound to none"), Self.lifetime("3600")]
+            Self.grant + [
+                ("jkt", "thumbprint of the key that it is bound to; by default not bound"), Self.lifetime("3600"),
+            ]
         case .id:
             Self.grant + [
-                ("nonce", "as in the authorize request; none"),
-                ("access_token", "the access token that at_hash is made from; none"), Self.lifetime("3600"),
+                ("nonce", "as in the authorize request; by default none"),
+                ("access_token", "the access token that at_hash is made from; by default none"), Self.lifetime("3600"),
             ]
         case .ssws:
             [
-                ("factor", "id of the push factor; the first one with a device key"),
-                ("user", "id or login of the user; the factor's owner"),
-                ("transaction", "id of the challenge; the newest one of the factor that waits"),
-                ("aud", "the host; localhost"),
-                ("expires_in", "seconds from now to exp; 60"),
+                ("factor", "id of the push factor; by default the first one with a device key"),
+                ("user", "id or login of the user; by default the factor's owner"),
+                ("transaction", "id of the challenge; by default the factor's newest one that waits"),
+                ("aud", "the host; by default localhost"),
+                ("expires_in", "seconds from now to exp; by default 60"),
             ]
         case .clientAssertion:
             [
-                ("client", "id of the client; the first one with a key"),
-                ("method", "private_key_jwt or client_secret_jwt; the client's"),
-                ("server", "id of the server; the first custom one"),
-                ("endpoint", "the path behind /v1/ that it is for; token"), Self.lifetime("300"),
+                ("client", "id of the client; by default the first one with a key"),
+                ("method", "private_key_jwt or client_secret_jwt; by default the client's"),
+                ("server", "id of the server; by default the first custom one"),
+                ("endpoint", "the path behind /v1/ that it is for; by default token"), Self.lifetime("300"),
             ]
         case .dpopProof:
             [
-                ("key", "name of the proof key; the first one"), ("method", "htm; POST, with access_token GET"),
-                ("url", "htu; the token endpoint of the first custom server, with access_token its userinfo"),
-                ("nonce", "the server's nonce, or current for the newest one; none"),
-                ("access_token", "the access token that ath is made from; none"),
+                ("key", "name of the proof key; by default the first one"),
+                ("method", "htm; by default POST, with access_token GET"),
+                (
+                    "url",
+                    "htu; by default the token endpoint of the first custom server, with access_token its userinfo"
+                ),
+                ("nonce", "the server's nonce, or current for the newest one; by default none"),
+                ("access_token", "the access token that ath is made from; by default none"),
             ]
         }
     }
 
     private static let grant = [
-        ("server", "id of the authorization server; the first custom one"),
-        ("client", "id of the client; the first one"),
-        ("user", "id or login of the user; the default user, and none for a service"),
-        ("scopes", "the granted scopes; openid profile email, and for a service those of the server"),
+        ("server", "id of the authorization server; by default the first custom one"),
+        ("client", "id of the client; by default the first one"),
+        ("user", "id or login of the user; by default the fixtures' default user, and none for a service"),
+        ("scopes", "the granted scopes; by default openid profile email, and for a service those of the server"),
     ]
 
     private static func lifetime(_ seconds: String) -> (String, String) {
-        ("expires_in", "seconds from now to exp; \(seconds)")
+        ("expires_in", "seconds from now to exp; by default \(seconds)")
     }
 
     /// Defects besides the general ones.
@@ -138,7 +141,7 @@ enum OktaTokenKind: String, CaseIterable {
 }
 
 extension OktaTokenKind {
-    /// The kind that a token has by its own content; `nil` when nothing tells it apart.
+    /// The kind that a token has by its own content; `nil` when nothing distinguishes it.
     init?(of token: CompactToken) {
         guard let header = token.header, let claims = token.claims else { return nil }
         if header["typ"]?.string == "dpop+jwt" || header["jwk"] != nil {
@@ -184,7 +187,7 @@ enum OktaDefect: String, CaseIterable {
     /// Spoils a token.
     ///
     /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
-    /// - Throws: why that is impossible, as for a key that there is not.
+    /// - Throws: why that is impossible, as for a key that does not exist.
     func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(MintRefusal) {
         switch self {
         case .retiredKey: try sign(&draft, with: issuer?.unpublished, "no key of the server is retired or spare")
@@ -236,7 +239,7 @@ enum OktaDefect: String, CaseIterable {
     }
 }
 
-/// The values that stand in tokens which are wrong on purpose: they say so to whoever reads them (ours).
+/// The values in deliberately wrong tokens, which say so to any reader (ours).
 enum OktaPreparedValue {
     static let nonce = "understudy-wrong-nonce"
     static let audience = "understudy-wrong-audience"

@@ -13,9 +13,12 @@ struct OktaTokenMaker: Sendable {
     var authorization: OktaAuthorization
     let user: OktaUser?
     let client: OktaClient
+    let groups: RecordTable<OktaGroup>
     /// `ds_hash` of the device's secret; `nil` outside of device sessions.
     var deviceSecretHash: String?
-    var overrides: [OktaClaimOverride] = []
+    /// How long the access token lives, in seconds; `nil` as the server says.
+    var accessTokenLifetime: Int?
+    var claims: [OktaClaim] = []
 
     /// Source: ref; an ID token's lifetime cannot be configured.
     private static let idTokenLifetime = 3600
@@ -23,10 +26,21 @@ struct OktaTokenMaker: Sendable {
     var issuer: String { server.issuer(at: base) }
 
     /// The `exp` of an access token made now.
-    var accessTokenExpiry: Moment { moment + .seconds(server.accessTokenLifetime) }
+    var accessTokenExpiry: Moment { moment + .seconds(expiresIn) }
+
+    var expiresIn: Int { accessTokenLifetime ?? server.accessTokenLifetime }
 
     /// The header of both tokens: no `typ`. Source: ref.
     static func header(_ key: SigningKey) -> JSONObject { ["kid": JSON(key.id), "alg": "RS256"] }
+
+    /// Header and key of access tokens. Those of the org server are for Okta alone: they have a type, and their key is
+    /// not published. Source: recorded answers (pysdk); docs:concepts/auth-servers.
+    func access(signedBy key: SigningKey) -> (header: JSONObject, key: SigningKey) {
+        guard server.isOrg else { return (Self.header(key), key) }
+        // A file without a key is reported when tokens are read.
+        let own = (try? server.accessTokenKey?.read()) ?? key
+        return (["kid": JSON(own.id), "typ": "application/okta-internal-at+jwt", "alg": "RS256"], own)
+    }
 
     /// An access token's claims.
     ///
@@ -43,7 +57,7 @@ struct OktaTokenMaker: Sendable {
         appendAuthentication(to: &claims)
         claims.append("sub", .string(authorization.subject(user, switches)))
         for claim in authorization.accessClaims?.object ?? [:] { claims[claim.name] = claim.value }
-        for override in overrides where override.target == .access { override.apply(to: &claims) }
+        for claim in self.claims { claim.apply(to: &claims, of: .access, authorization.scopes, user, groups) }
         return claims
     }
 
@@ -71,10 +85,10 @@ struct OktaTokenMaker: Sendable {
         if let session = authorization.deviceSession { claims.append("sid", .string(session)) }
         if let deviceSecretHash { claims.append("ds_hash", .string(deviceSecretHash)) }
         if let user, authorization.scopes.contains("groups") {
-            claims.append("groups", .array(vendor.accounts.groupNames(user.groups).map(JSON.string)))
+            claims.append("groups", .array(groups.names(of: user.groups).map(JSON.string)))
         }
         for claim in authorization.idClaims?.object ?? [:] { claims[claim.name] = claim.value }
-        for override in overrides where override.target == .id { override.apply(to: &claims) }
+        for claim in self.claims { claim.apply(to: &claims, of: .id, authorization.scopes, user, groups) }
         return claims
     }
 
@@ -103,6 +117,10 @@ extension Okta {
         _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest,
         adding members: JSONObject = [:], noting note: (OktaGrant, inout State) -> Void = { _, _ in }
     ) throws(Refused) -> Reply {
+        try requireAssigned(authorization.userID, to: request.client, in: state)
+        let policy = try accessPolicy(
+            for: request.client, request.parameters["grant_type"] ?? "", authorization.scopes, at: request.server,
+            in: state)
         let key = try signingKey(of: request.server, call, state)
         var authorization = authorization
         if let proofKey = request.proofKey { authorization.proofKey = proofKey }
@@ -111,10 +129,11 @@ extension Okta {
         var refreshToken: String?
         let mayRefresh = request.client.allows(OktaGrantType.refreshToken.rawValue)
         if mayRefresh, authorization.scopes.contains("offline_access") {
-            refreshToken = state.addRefreshToken(to: grant, of: request.server, call).id
+            refreshToken = state.addRefreshToken(to: grant, of: request.server, under: policy, call).id
         }
         return issueTokens(
-            of: grant.number, authorization, refreshToken, &call, &state, request, signedBy: key, adding: members)
+            of: grant.number, authorization, refreshToken, &call, &state, request, signedBy: key, under: policy,
+            adding: members)
     }
 
     /// Makes the access token and, for `openid`, the ID token of a grant; they are signed after unlocking.
@@ -125,38 +144,38 @@ extension Okta {
     ///   - members: further members of the answer.
     static func issueTokens(
         of grant: Int, _ authorization: OktaAuthorization, _ refreshToken: String?, _ call: inout OktaCall,
-        _ state: inout State, _ request: OktaTokenRequest, signedBy key: SigningKey, adding members: JSONObject = [:]
+        _ state: inout State, _ request: OktaTokenRequest, signedBy key: SigningKey, under policy: OktaAccessPolicy?,
+        adding members: JSONObject = [:]
     ) -> Reply {
-        let overrides = state.claimOverrides.count == 0 ? [] : state.claimOverrides.all
         let maker = OktaTokenMaker(
             vendor: call.vendor, server: request.server, base: call.arrival.base, switches: call.switches,
             moment: call.moment, authorization: authorization,
             user: authorization.userID.flatMap { state.users[$0] }, client: request.client,
+            groups: state.groups,
             deviceSecretHash: authorization.deviceSession.flatMap { state.deviceSecrets[named: ExactText($0)]?.hash },
-            overrides: overrides)
+            accessTokenLifetime: policy?.accessTokenLifetime, claims: state.claims(of: request.server))
         let accessTokenID = "AT." + call.identifiers.opaque(ofLength: 43)
         let idTokenID = "ID." + call.identifiers.opaque(ofLength: 43)
-        state.issuedTokens.add(
-            OktaIssuedToken(id: accessTokenID, grant: grant, expires: maker.accessTokenExpiry), within: OktaState.bound)
-        for override in overrides where override.target == .access || authorization.scopes.contains("openid") {
-            call.interventions.append(override.intervention)
-        }
+        let issued = OktaIssuedToken(id: accessTokenID, grant: grant, expires: maker.accessTokenExpiry)
+        call.note(roomMadeFor: "access token", by: state.add(issued))
+        call.interventions += state.setClaims(of: request.server).interventions(in: authorization.scopes)
         return .later {
             // The key was read as one of a server, so it signs RS256.
-            func sign(_ claims: JSONObject) -> String? {
-                try? TokenDraft(header: OktaTokenMaker.header(key), claims: claims).mint(key: key, algorithm: .rs256)
+            func sign(_ claims: JSONObject, _ signing: (header: JSONObject, key: SigningKey)) -> String? {
+                try? TokenDraft(header: signing.header, claims: claims).mint(key: signing.key, algorithm: .rs256)
             }
-            guard let accessToken = sign(maker.accessClaims(id: accessTokenID)) else {
+            guard let accessToken = sign(maker.accessClaims(id: accessTokenID), maker.access(signedBy: key)) else {
                 return .empty(.internalServerError)
             }
             var answer: JSONObject = [
                 "token_type": authorization.proofKey == nil ? "Bearer" : "DPoP",
-                "expires_in": JSON(maker.server.accessTokenLifetime), "access_token": .string(accessToken),
+                "expires_in": JSON(maker.expiresIn), "access_token": .string(accessToken),
                 "scope": .string(authorization.scopes.joined(separator: " ")),
             ]
             if let refreshToken { answer.append("refresh_token", .string(refreshToken)) }
             if authorization.scopes.contains("openid") {
-                guard let token = sign(maker.idClaims(id: idTokenID, with: accessToken)) else {
+                let claims = maker.idClaims(id: idTokenID, with: accessToken)
+                guard let token = sign(claims, (OktaTokenMaker.header(key), key)) else {
                     return .empty(.internalServerError)
                 }
                 answer.append("id_token", .string(token))
@@ -176,72 +195,4 @@ extension Okta {
         }
         throw Refusal(.internalError, because: "found no key of server \(server.id); expected one")
     }
-}
-
-/// Claims that all tokens of a kind have from now on, in place of their own or besides them, so that an app's checks can
-/// be tested (ours).
-struct OktaClaimOverride: Sendable, Equatable {
-    enum Target: String, CaseIterable, RecordValue { case access, id }
-
-    static let bound = RecordBound(count: Target.allCases.count)
-
-    var target = Target.access
-    /// Constants; a claim that is null is left out.
-    var claims: JSON = [:]
-
-    func apply(to claims: inout JSONObject) {
-        for claim in self.claims.object ?? [:] {
-            claims[claim.name] = claim.value.isNull ? JSON?.none : claim.value
-        }
-    }
-
-    /// What the journal says of a token that was changed.
-    var intervention: JSON {
-        [
-            "claim_override": .string((claims.object ?? [:]).map(\.name).joined(separator: ", ")),
-            "of": .string(target.rawValue),
-        ]
-    }
-}
-
-extension OktaClaimOverride: KeyedRecord, CodedRecord {
-    var key: ExactText { ExactText(target.rawValue) }
-
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("of", &target)
-        coder.member("claims", &claims)
-        coder.check(claims.object != nil, or: "claims is a JSON \(claims.typeName), not an object")
-        coder.check(claims.bytes.count <= OktaSignIn.longestClaims, or: "claims has \(claims.bytes.count) bytes")
-    }
-}
-
-extension Okta {
-    static let claimActions: [VendorAction<Okta>] = [
-        VendorAction(
-            "claim-override",
-            about: "Sets claims of all coming tokens, in place of the overrides before; {} ends them.",
-            members: [
-                ActionMember("of", "access or id; both"),
-                ActionMember("claims", "an object of constants; null leaves a claim out", isRequired: true),
-            ]
-        ) { (call, state) throws(ActionRefusal) in
-            let (target, claims) = try call.read { members in
-                (
-                    members.choice("of", of: OktaClaimOverride.Target.self),
-                    members.object("claims", isRequired: true) ?? [:]
-                )
-            }
-            let value = JSON.object(claims)
-            guard value.bytes.count <= OktaSignIn.longestClaims else {
-                throw ActionRefusal(
-                    "claims has \(value.bytes.count) bytes; expected at most \(OktaSignIn.longestClaims)")
-            }
-            for target in target.map({ [$0] }) ?? OktaClaimOverride.Target.allCases {
-                let override = OktaClaimOverride(target: target, claims: value)
-                state.claimOverrides.remove(override.key)
-                if !claims.isEmpty { state.claimOverrides.store(override) }
-            }
-            return ["claim_overrides": .array(state.claimOverrides.all.map { $0.json(.whole) })]
-        }
-    ]
 }

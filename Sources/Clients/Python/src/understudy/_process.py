@@ -13,7 +13,7 @@ from typing import Dict, Optional, Sequence, Union
 
 from .errors import StartFailed
 
-# Ours, not options of the server, which complains of variables that it does not know.
+# The client's own, not options of the server, which warns about variables that it does not know.
 OWN_VARIABLES = ("UNDERSTUDY_BINARY", "UNDERSTUDY_URL")
 
 
@@ -49,7 +49,7 @@ class ServerProcess:
             # The server ends with the last process that holds this pipe; a fork must not be one of them.
             assert self._process.stdin is not None
             os.register_at_fork(after_in_child=self._process.stdin.close)
-            # An end that is not forced waits for the server's.
+            # Unless forced, the end waits for the server's.
             atexit.register(self.stop)
             try:
                 self.ports = self._await_ports(port_file, output, time.monotonic() + timeout)

@@ -19,7 +19,7 @@ from .errors import REFUSALS, Refusal, Unreachable
 PATIENCE = 75.0
 
 
-# These calls answer “no” with a status of their own.
+# These calls report a negative result with a status of their own.
 VERDICTS = {"journal/verify": 409, "health/ready": 503}
 
 
@@ -44,7 +44,7 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class Transport:
-    """The way to the control API of one server, and to one of its sandboxes."""
+    """Access to the control API of one server, and to one of its sandboxes."""
 
     def __init__(self, url: str, token: Optional[str], context: Optional[ssl.SSLContext], timeout: float) -> None:
         self.url = url

@@ -18,7 +18,7 @@ def moment(value: Moment) -> Union[int, float, str]:
     if not isinstance(value, datetime):
         return value
     if value.tzinfo is None:
-        raise ValueError(f"{value!r} has no time zone, so it is not a moment; say tzinfo=timezone.utc")
+        raise ValueError(f"{value!r} has no time zone, so it is not a moment; add tzinfo=timezone.utc")
     return value.isoformat()
 
 
@@ -50,9 +50,9 @@ class Reading:
 
 
 class Clock:
-    """The time that a sandbox believes in: lifetimes of tokens, minting and the journal read it.
+    """The time that a sandbox goes by: lifetimes of tokens, minting and the journal read it.
 
-    Every change returns what the clock shows then.
+    Every change returns what the clock shows after it.
     """
 
     def __init__(self, calls: Transport) -> None:
@@ -76,15 +76,15 @@ class Clock:
         return self._reading("PUT", {"advance": duration(parts if by is None else by)})
 
     def set(self, now: Moment) -> Reading:
-        """Sets the clock, which goes on from there: Unix seconds, an RFC 3339 text, or a datetime with a time zone."""
+        """Sets the clock, which runs on from there: Unix seconds, an RFC 3339 text, or a datetime with a time zone."""
         return self._reading("PUT", {"now": moment(now)})
 
     def freeze(self, at: Optional[Moment] = None) -> Reading:
-        """Stops the clock, there or where it stands."""
+        """Freezes the clock, at that moment or where it stands."""
         return self._reading("PUT", {"freeze": True, **({} if at is None else {"now": moment(at)})})
 
     def resume(self) -> Reading:
-        """Lets a frozen clock go on from where it stands."""
+        """Lets a frozen clock run on from where it stands."""
         return self._reading("PUT", {"freeze": False})
 
     def use_machine_time(self) -> Reading:

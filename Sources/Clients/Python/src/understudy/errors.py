@@ -14,7 +14,7 @@ class StartFailed(UnderstudyError):
 
 
 class Unreachable(UnderstudyError):
-    """No server answered, or what answered is none of ours."""
+    """No server answered, or what answered is not Understudy."""
 
 
 class Refusal(UnderstudyError):

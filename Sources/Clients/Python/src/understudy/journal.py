@@ -20,9 +20,9 @@ class Entry:
         self.failure: Optional[str] = record["failure"]
         """The failure's name; `None` when the call was not refused."""
         self.reason: Optional[str] = record["reason"]
-        """Why it was refused, in a line that no answer holds."""
+        """Why it was refused, in one line; no answer contains it."""
         self.note: Optional[str] = record.get("note")
-        """What the accepted call was remarked on."""
+        """The remark on an accepted call."""
         self.method: str = record["request"]["method"]
         self.target: str = record["request"]["target"]
         self.request: Dict[str, Any] = record["request"]
@@ -85,7 +85,7 @@ class Journal:
         status: Optional[object] = None, failure: Optional[str] = None, after: Optional[int] = None,
         refused: Optional[bool] = None,
     ) -> List[Entry]:
-        """Waits until there are so many such entries, for a minute at most; returns those that are there then."""
+        """Waits until that many such entries exist, a minute at most; returns those that exist then."""
         return self._entries(
             vendor=vendor, route=route, status=status, failure=failure, after=after, refused=refused, count=count,
             wait=duration(within))

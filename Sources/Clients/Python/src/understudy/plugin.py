@@ -42,7 +42,7 @@ def understudy(request: pytest.FixtureRequest, understudy_options: List[str]) ->
     """The server of this session: the one that --understudy-url names, or one that is started and ended here."""
     binary: Optional[str] = request.config.getoption("--understudy-binary")
     url: Optional[str] = request.config.getoption("--understudy-url")
-    # A flag goes before the environment.
+    # A flag overrides the environment.
     url = url or (os.environ.get("UNDERSTUDY_URL") if not binary else None)
     if url:
         yield Understudy.attach(url)
@@ -65,7 +65,7 @@ def sandbox(understudy: Understudy, request: pytest.FixtureRequest) -> Iterator[
     try:
         made.delete()
     except UnderstudyError:
-        pass  # Nothing that the test could be blamed for: the server is gone, and with it the sandbox.
+        pass  # Not the test's fault: the server is gone, and with it the sandbox.
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""A test's own world in a server: users, clock, settings, scenarios, faults, journal."""
+"""A test's own environment in a server: users, clock, settings, scenarios, faults, journal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sandbox:
         self.clock = Clock(calls)
         self.journal = Journal(calls, name)
         self._calls = calls
-        # Not of this sandbox: a call that selects it would bring it back.
+        # Outside this sandbox: a call that selects it would create it again.
         self._others = others
 
     def control(self, method: str, path: str, content: object = None) -> Any:
@@ -71,14 +71,14 @@ class Sandbox:
         self._calls.send("PUT", "settings", {"seed": seed})
 
     def activate(self, *scenarios: str) -> None:
-        """Replaces the active scenarios; the first has precedence, and none ends them all."""
+        """Replaces the active scenarios; the first has precedence. Without any, all are ended."""
         self._calls.send("PUT", "scenarios", {"scenarios": scenarios})
 
     def arm(self, *faults: Mapping[str, Any]) -> None:
-        """Replaces the armed faults; none disarms them all.
+        """Replaces the armed faults. Without any, all are disarmed.
 
         `arm({"route": "addressbook.list", "call": 3, "fail": "token-expired"})` hits the third call once,
-        `arm({"vendor": "rezolve", "every": 2, "fault": {"delay": "2s"}})` each second one.
+        `arm({"vendor": "rezolve", "every": 2, "fault": {"delay": "2s"}})` every second one.
         """
         self._calls.send("PUT", "faults", {"faults": faults})
 
@@ -100,7 +100,7 @@ class Sandbox:
         return made
 
     def reset(self) -> None:
-        """Makes the sandbox as it was at first."""
+        """Restores the sandbox's initial state."""
         self._calls.send("POST", "reset")
 
     def delete(self) -> None:

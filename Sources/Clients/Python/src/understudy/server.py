@@ -35,17 +35,17 @@ class Understudy:
         cls, *options: str, binary: Optional[Path] = None, environment: Optional[Mapping[str, str]] = None,
         timeout: float = 30,
     ) -> Understudy:
-        """Starts a server of this process's own at a free port of the loopback.
+        """Starts a server for this process at a free loopback port.
 
         Options are those of `understudy serve`, such as `"--fixtures", "Fixtures"`. The program is `binary`, else what
-        the environment names as UNDERSTUDY_BINARY, else `understudy` in PATH. A `StartFailed` says what the program
+x A `StartFailed` says what the program
         complained of.
         """
         process = ServerProcess(binary, options, dict(environment or {}), timeout)
         inherited = {**os.environ, **(environment or {})}
         ports = process.ports
         url = f"http://127.0.0.1:{ports['http']}"
-        token = _token(options) or inherited.get("UNDERSTUDY_CONTROL_TOKEN") or None
+        token = _read(_token(options) or inherited.get("UNDERSTUDY_CONTROL_TOKEN"))
         control_url = f"http://127.0.0.1:{ports['control']}" if "control" in ports else url
         return cls(url, control_url, token, None, PATIENCE, process)
 
@@ -54,20 +54,20 @@ class Understudy:
         cls, url: str, *, control_url: Optional[str] = None, token: Optional[str] = None, ca_file: Optional[Path] = None,
         timeout: float = PATIENCE,
     ) -> Understudy:
-        """Attaches to a running server, and asks it whether it is well.
+        """Attaches to a running server, and checks its health.
 
-        `control_url` is for servers with a `--control-port`; the token is that of `--control-token`, else what the
-        environment names as UNDERSTUDY_CONTROL_TOKEN; `ca_file` is the certificate that `understudy ca` names.
+        `control_url` is for servers with a `--control-port`; the token is that of `--control-token`, else the
+        environment's UNDERSTUDY_CONTROL_TOKEN, `@FILE` being the one in a file; `ca_file` is the certificate that `understudy ca` names.
         """
         context = ssl.create_default_context(cafile=os.fspath(ca_file)) if ca_file is not None else None
         url = _base(url)
-        token = token or os.environ.get("UNDERSTUDY_CONTROL_TOKEN") or None
+        token = _read(token or os.environ.get("UNDERSTUDY_CONTROL_TOKEN"))
         server = cls(url, _base(control_url) if control_url else url, token, context, timeout, None)
         server.health()
         return server
 
     def sandbox(self, name: Optional[str] = None, *, ttl: Optional[Duration] = None) -> Sandbox:
-        """The sandbox of that name, or one that nobody has; it comes into being when it is first used.
+        """The sandbox of that name, or a new one; it is created on first use.
 
         With a `ttl` it goes once it has lain unused for that long, whoever forgets to delete it.
         """
@@ -80,7 +80,7 @@ class Understudy:
         return Sandbox(name, f"{self.url}/~{name}", self._calls.selecting(name), self._calls)
 
     def sandbox_for(self, words: str, *, ttl: Optional[Duration] = None) -> Sandbox:
-        """A new sandbox whose name begins like these words, such as a test's name."""
+        """A new sandbox whose name begins with these words, such as a test's name."""
         start = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:54].strip("-") or "test"
         # Two tests may differ in punctuation only, and may run side by side.
         return self.sandbox(f"{start}-{uuid.uuid4().hex[:8]}", ttl=ttl)
@@ -103,7 +103,7 @@ class Understudy:
 
     @property
     def page_url(self) -> str:
-        """A page for people: the journal as it grows, sandboxes, clocks, tokens and all else."""
+        """A page for people: the journal as it grows, sandboxes, clocks, tokens and everything else."""
         return f"{self._calls.url}/_understudy/"
 
     @property
@@ -117,7 +117,7 @@ class Understudy:
         return self._process is not None
 
     def stop(self) -> Optional[int]:
-        """Ends a server that was started here, and returns its exit code; one that was attached to goes on."""
+        """Ends a server that was started here, and returns its exit code; one that was attached to runs on."""
         return self._process.stop() if self._process else None
 
     def __enter__(self) -> Understudy:
@@ -149,3 +149,11 @@ def _token(options: "tuple[str, ...]") -> Optional[str]:
         if option.startswith("--control-token="):
             return option.partition("=")[2]
     return None
+
+
+def _read(token: Optional[str]) -> Optional[str]:
+    """The token, from its file if it is `@FILE`."""
+    if not token or not token.startswith("@"):
+        return token or None
+    with open(token[1:], encoding="utf-8") as file:
+        return file.read().strip()

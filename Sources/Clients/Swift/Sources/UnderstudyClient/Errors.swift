@@ -52,13 +52,13 @@ public struct StartFailed: UnderstudyError {
     public let message: String
 }
 
-/// No server answered, or what answered is none of ours.
+/// No server answered, or what answered is not Understudy.
 public struct Unreachable: UnderstudyError {
     /// Where, and what was found there.
     public let message: String
 }
 
-/// A test named something in a form that no server could take; nothing was sent.
+/// An argument has a form that no server accepts; nothing was sent.
 public struct InvalidArgument: UnderstudyError {
     /// What was given, and what would be right.
     public let message: String

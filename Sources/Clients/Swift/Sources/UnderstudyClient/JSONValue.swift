@@ -78,7 +78,7 @@ extension JSONValue: Codable {
     /// Reads any JSON.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // One attempt a kind: a decoder does not tell what it has.
+        // One attempt per kind: a decoder does not say what it holds.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(String.self) {

@@ -23,7 +23,7 @@ public struct Journal: Sendable {
         ])
     }
 
-    /// Waits until there are so many such entries, for a minute at most; returns those that are there then.
+    /// Waits until that many such entries exist, a minute at most; returns those that exist then.
     public func wait(
         for count: Int = 1, within duration: Duration, vendor: String? = nil, route: String? = nil,
         status: String? = nil, failure: String? = nil, after: Int? = nil, refused: Bool? = nil
@@ -87,7 +87,7 @@ public struct JournalEntry: Sendable, Hashable {
     public var failure: String? { json["failure"]?.string }
     /// What led to the failure, in one line.
     public var reason: String? { json["reason"]?.string }
-    /// What the accepted call was remarked on, in one line.
+    /// The remark on an accepted call, in one line.
     public var note: String? { json["note"]?.string }
     /// Whether the call was refused.
     public var isRefused: Bool { failure != nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A test's own world in a server: users, clock, settings, scenarios, faults, journal.
+/// A test's own environment in a server: users, clock, settings, scenarios, faults, journal.
 ///
 /// Give the app ``baseURL``; where it takes only a host, have it send ``headers``.
 public struct Sandbox: Sendable {
@@ -9,7 +9,7 @@ public struct Sandbox: Sendable {
     /// The base URL for the app under test, such as `http://127.0.0.1:49213/~signup`; append the path.
     public let baseURL: URL
     let calls: Transport
-    /// Not of this sandbox: a call that selects it would bring it back.
+    /// Outside this sandbox: a call that selects it would create it again.
     let others: Transport
 
     static let field = "X-Understudy-Sandbox"
@@ -17,7 +17,7 @@ public struct Sandbox: Sendable {
     /// The header that selects the sandbox where the path cannot.
     public var headers: [String: String] { [Self.field: name] }
 
-    /// The time that it believes in.
+    /// The time that it goes by.
     public var clock: Clock { Clock(calls: calls) }
 
     /// Its calls.
@@ -27,13 +27,13 @@ public struct Sandbox: Sendable {
     ///
     /// - Parameter path: The path below `/_understudy`, with its query.
     /// - Returns: the answer's content; `null` when it has none. The 409 of `journal/verify` is no refusal.
-    /// - Throws: a ``Refusal`` with the server's words, or ``Unreachable``.
+    /// - Throws: a ``Refusal`` with the server's message, or ``Unreachable``.
     @discardableResult
     public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
         try await calls.send(method, path, content)
     }
 
-    /// Makes the sandbox as it was at first.
+    /// Restores the sandbox's initial state.
     public func reset() async throws { try await calls.send("POST", "reset") }
 
     /// Removes the sandbox with all it holds.
@@ -84,15 +84,15 @@ extension Sandbox {
         try await set("seed", to: seed.map(JSONValue.integer) ?? .null)
     }
 
-    /// Replaces the active scenarios; the first has precedence, and none ends them all.
+    /// Replaces the active scenarios; the first has precedence. Without any, all are ended.
     public func activate(_ scenarios: String...) async throws {
         try await calls.send("PUT", "scenarios", ["scenarios": .array(scenarios.map(JSONValue.string))])
     }
 
-    /// Replaces the armed faults; none disarms them all.
+    /// Replaces the armed faults. Without any, all are disarmed.
     ///
     /// `arm(["route": "addressbook.list", "call": 3, "fail": "token-expired"])` hits the third call once,
-    /// `arm(["vendor": "rezolve", "every": 2, "fault": ["delay": "2s"]])` each second one.
+    /// `arm(["vendor": "rezolve", "every": 2, "fault": ["delay": "2s"]])` every second one.
     public func arm(_ faults: JSONValue...) async throws {
         try await calls.send("PUT", "faults", ["faults": .array(faults)])
     }
@@ -174,9 +174,9 @@ extension Sandbox {
 }
 
 extension Sandbox {
-    /// The time that a sandbox believes in: lifetimes of tokens, minting and the journal read it.
+    /// The time that a sandbox goes by: lifetimes of tokens, minting and the journal read it.
     ///
-    /// Every change returns what ``read()`` would then.
+    /// Every change returns what ``read()`` would return after it.
     public struct Clock: Sendable {
         let calls: Transport
 
@@ -194,23 +194,23 @@ extension Sandbox {
             try await change(["advance": .string(duration.wire)])
         }
 
-        /// Sets it; it goes on from there.
+        /// Sets it; it runs on from there.
         @discardableResult
         public func set(to moment: Date) async throws -> JSONValue {
             try await change(["now": .number(moment.timeIntervalSince1970)])
         }
 
-        /// Stops it where it stands.
+        /// Freezes it at the time that it shows.
         @discardableResult
         public func freeze() async throws -> JSONValue { try await change(["freeze": true]) }
 
-        /// Stops it there.
+        /// Freezes it at that time.
         @discardableResult
         public func freeze(at moment: Date) async throws -> JSONValue {
             try await change(["now": .number(moment.timeIntervalSince1970), "freeze": true])
         }
 
-        /// Lets a frozen clock go on from where it stands.
+        /// Lets a frozen clock run on from where it stands.
         @discardableResult
         public func resume() async throws -> JSONValue { try await change(["freeze": false]) }
 

@@ -54,7 +54,7 @@
             return ServerProcess(process, input, ports: try ports(in: portFile))
         }
 
-        /// Ours, not options of the server, which complains of variables that it does not know.
+        /// The clients' own variables, not options of the server, which warns about variables that it does not know.
         private static let ownVariables: Set = ["UNDERSTUDY_BINARY", "UNDERSTUDY_URL"]
 
         /// The program to start: the one given, that of `UNDERSTUDY_BINARY`, or `understudy` in `PATH`.
@@ -103,7 +103,7 @@
             let patience = ContinuousClock.now + .seconds(15)
             while process.isRunning {
                 if ContinuousClock.now > patience { kill(process.processIdentifier, SIGKILL) }
-                // Nobody cancels this task, so the pause is one.
+                // Nobody cancels this task, so the pause is not cut short.
                 try? await Task.sleep(for: .milliseconds(10))
             }
             try? input.fileHandleForWriting.close()  // Nobody reads it any more.

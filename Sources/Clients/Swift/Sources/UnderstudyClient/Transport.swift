@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The way to the control API of one server, and to one of its sandboxes.
+/// Access to the control API of one server, and to one of its sandboxes.
 struct Transport: Sendable {
     /// The server, without a final slash.
     let base: String
@@ -19,7 +19,7 @@ struct Transport: Sendable {
     init(base: String, token: String?, session: URLSession) {
         (self.base, self.token) = (base, token)
         #if canImport(FoundationNetworking)
-            // No delegate is lost: of these calls it was told nothing.
+            // No delegate misses anything: it never heard of these calls.
             redirects = session.delegate as? NoRedirects ?? NoRedirects()
             let isOurs = session.delegate === redirects
             self.session = isOurs ? session : Self.session(session.configuration, redirects)
@@ -54,7 +54,7 @@ struct Transport: Sendable {
         let call = "\(method) \(path)"
         let isJSON = answer.mimeType == "application/json"
         let text = String(decoding: data, as: UTF8.self)
-        // What is labelled as JSON and is none is no answer of ours.
+        // Content that is labelled as JSON and is none does not come from Understudy.
         let said = isJSON ? try? JSONDecoder().decode(JSONValue.self, from: data) : .string(text)
         if let said, Self.isAccepted(answer.statusCode, path) { return data.isEmpty ? .null : said }
         if let code = said?["error"]?["code"]?.string, let message = said?["error"]?["message"]?.string {
@@ -69,7 +69,7 @@ struct Transport: Sendable {
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
 
-    /// The characters that mean themselves everywhere in a URL (RFC 3986 section 2.3).
+    /// The characters that need no encoding anywhere in a URL (RFC 3986 section 2.3).
     private static let unreserved = CharacterSet(
         charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 
@@ -83,7 +83,7 @@ struct Transport: Sendable {
             guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
             return (content, answer)
         } catch {
-            // A test that runs out of time is cancelled, and the server has nothing to do with it.
+            // A test that runs out of time is cancelled, which is not the server's fault.
             try Task.checkCancellation()
             throw Unreachable(
                 message: "no answer from Understudy at \(base): \(error.localizedDescription)\(proxyHint)")
@@ -94,19 +94,19 @@ struct Transport: Sendable {
     private var proxyHint: String {
         #if canImport(FoundationNetworking)
             let proxy = ProcessInfo.processInfo.environment["http_proxy"] ?? ""
-            return proxy.isEmpty ? "" : "; http_proxy is set, and asked for every host that no_proxy does not name"
+            return proxy.isEmpty ? "" : "; http_proxy is set, and used for every host that no_proxy does not name"
         #else
             return ""
         #endif
     }
 
-    /// Whether a status is no refusal: two calls answer with what they found, whichever way it is.
+    /// Whether a status is not a refusal: two calls answer with what they found, whether good or bad.
     private static func isAccepted(_ status: Int, _ path: String) -> Bool {
         let others = ["journal/verify": 409, "health/ready": 503]
         return (200..<300).contains(status) || others[String(path.prefix { $0 != "?" })] == status
     }
 
-    /// Anything but our servers answers in words of its own, and those are shown as they are.
+    /// Servers other than Understudy answer in their own words, which are shown as they are.
     private func strange(_ call: String, _ answer: HTTPURLResponse, _ text: String) -> Unreachable {
         let isRedirect = (300..<400).contains(answer.statusCode)
         let target = isRedirect ? answer.value(forHTTPHeaderField: "Location") : nil
@@ -117,7 +117,7 @@ struct Transport: Sendable {
 }
 
 extension Transport {
-    /// A session that keeps nothing, made once each: on Linux a session is never given back.
+    /// Sessions that store nothing, each made once: on Linux a session is never released.
     static func session(for url: URL) -> URLSession { isLocal(url) ? direct : usual }
 
     private static let usual = session { _ in }
@@ -137,7 +137,7 @@ extension Transport {
         URLSession(configuration: configuration, delegate: redirects, delegateQueue: nil)
     }
 
-    /// Whether the host is this machine by its very name.
+    /// Whether the host's name itself means this machine.
     private static func isLocal(_ url: URL) -> Bool {
         let host = url.host ?? ""
         return host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host.contains("::1")

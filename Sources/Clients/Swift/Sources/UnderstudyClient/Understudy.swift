@@ -8,7 +8,7 @@ import Foundation
 public struct Understudy: Sendable {
     /// Where the vendors are.
     public let url: URL
-    /// A page for people: the journal as it grows, sandboxes, clocks, tokens and all else.
+    /// A page for people: the journal as it grows, sandboxes, clocks, tokens and everything else.
     public let pageURL: URL
     let calls: Transport
 
@@ -25,26 +25,27 @@ public struct Understudy: Sendable {
         public var isOwn: Bool { false }
     #endif
 
-    /// Attaches to a running server, and asks it whether it is well.
+    /// Attaches to a running server, and checks its health.
     ///
     /// In a simulator `http://127.0.0.1:8080` is the Mac's server; a device needs the Mac's address.
     ///
     /// - Parameters:
     ///   - url: The server, such as `http://127.0.0.1:8080`.
     ///   - controlURL: For servers with a `--control-port`.
-    ///   - token: That of `--control-token`; else what the environment names as `UNDERSTUDY_CONTROL_TOKEN`.
-    ///   - session: What makes the control calls, such as one that trusts a certificate of yours; else one that keeps
+    ///   - token: That of `--control-token`; by default the environment's `UNDERSTUDY_CONTROL_TOKEN`; `@FILE` is the one in a
+    ///     file.
+    ///   - session: Makes the control calls, such as one that trusts a certificate of yours; by default one that stores
     ///     nothing.
     public static func attach(
         _ url: String, controlURL: String? = nil, token: String? = nil, session: URLSession? = nil
     ) async throws -> Understudy {
         let server = try Understudy(url, controlURL ?? url, token ?? tokenOfEnvironment, session)
-        // What answers in JSON without one is none of ours.
+        // A JSON answer without one does not come from Understudy.
         _ = try await server.health().member("version", \.string)
         return server
     }
 
-    /// The control token that the environment names; an empty variable counts as unset.
+    /// The control token in the environment; an empty variable counts as unset.
     static var tokenOfEnvironment: String? {
         ProcessInfo.processInfo.environment["UNDERSTUDY_CONTROL_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -52,6 +53,11 @@ public struct Understudy: Sendable {
     private init(_ url: String, _ controlURL: String, _ token: String?, _ session: URLSession?) throws {
         self.url = try Self.base(url)
         let address = try Self.base(controlURL)
+        let token = try token.map { text in
+            guard text.hasPrefix("@") else { return text }
+            return try String(contentsOfFile: String(text.dropFirst()), encoding: .utf8)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
         pageURL = address.appendingPathComponent("_understudy", isDirectory: true)
         calls = Transport(
             base: address.absoluteString, token: token, session: session ?? Transport.session(for: address))
@@ -77,13 +83,13 @@ public struct Understudy: Sendable {
     ///
     /// - Parameter path: The path below `/_understudy`, with its query.
     /// - Returns: the answer's content; `null` when it has none.
-    /// - Throws: a ``Refusal`` with the server's words, or ``Unreachable``.
+    /// - Throws: a ``Refusal`` with the server's message, or ``Unreachable``.
     @discardableResult
     public func control(_ method: String, _ path: String, _ content: JSONValue? = nil) async throws -> JSONValue {
         try await calls.send(method, path, content)
     }
 
-    /// Whether the server is well, and what it stands in for: `status`, `version`, `vendors`.
+    /// Whether the server is healthy, and what it stands in for: `status`, `version`, `vendors`.
     public func health() async throws -> JSONValue { try await calls.send("GET", "health") }
 
     /// All sandboxes, each with its `name` and its `ttl_seconds`.
@@ -94,13 +100,13 @@ public struct Understudy: Sendable {
 
 #if os(macOS) || os(Linux)
     extension Understudy {
-        /// Starts a server of this process's own at a free port of the loopback.
+        /// Starts a server for this process at a free loopback port.
         ///
         /// It ends with ``stop()``, or when the process does.
         ///
         /// - Parameters:
         ///   - options: Those of `understudy serve`, such as `"--fixtures", "Fixtures"`.
-        ///   - binary: The program; else what the environment names as `UNDERSTUDY_BINARY`, else `understudy` in `PATH`.
+        ///   - binary: The program; by default the environment's `UNDERSTUDY_BINARY`, else `understudy` in `PATH`.
         ///   - environment: Variables for the program besides those of this process.
         ///   - duration: How long the start may take.
         /// - Throws: ``StartFailed`` with what the program complained of.
@@ -134,7 +140,7 @@ public struct Understudy: Sendable {
             return nil
         }
 
-        /// Ends a server that was started here; one that was attached to goes on.
+        /// Ends a server that was started here; one that was attached to runs on.
         ///
         /// - Returns: its exit code, or the negative number of the signal that ended it.
         @discardableResult
@@ -147,11 +153,11 @@ public struct Understudy: Sendable {
 #endif
 
 extension Understudy {
-    /// The sandbox of that name; it comes into being when it is first used.
+    /// The sandbox of that name; it is created on first use.
     ///
     /// - Parameters:
     ///   - name: 1 to 63 of `a-z`, `0-9` and `-`.
-    ///   - ttl: After how long unused it goes, whoever forgets to delete it.
+    ///   - ttl: How long it may be unused before it is removed, for tests that fail to delete it.
     public func sandbox(_ name: String, ttl: Duration? = nil) async throws -> Sandbox {
         guard (1...63).contains(name.utf8.count), name.utf8.allSatisfy(Self.inNames.contains) else {
             throw InvalidArgument(message: "“\(name)” is not a sandbox name; it has 1 to 63 of a-z, 0-9 and -")
@@ -163,7 +169,7 @@ extension Understudy {
         return Sandbox(name: name, baseURL: baseURL, calls: calls.selecting(name), others: calls)
     }
 
-    /// A new sandbox whose name begins like these words, such as a test's name.
+    /// A new sandbox whose name begins with these words, such as a test's name.
     public func sandbox(for words: String, ttl: Duration? = nil) async throws -> Sandbox {
         let parts = words.lowercased().utf8.split { !Self.inNames.contains($0) || $0 == UInt8(ascii: "-") }
         let start = parts.compactMap { String($0) }.joined(separator: "-").prefix(54)
@@ -187,7 +193,7 @@ extension Understudy {
     /// ```
     ///
     /// - Parameters:
-    ///   - words: What the sandbox's name begins like; the calling function's name by default.
+    ///   - words: What the sandbox's name begins with; by default the calling function's name.
     ///   - report: Takes the journal in words when the test throws; by default it goes to the standard error.
     ///   - body: The test.
     /// - Throws: what the body throws, and ``Unreachable``.
@@ -195,14 +201,14 @@ extension Understudy {
         _ words: String = #function, report: (String) -> Void = Self.writeToStandardError,
         isolation: isolated (any Actor)? = #isolation, _ body: (Sandbox) async throws -> Result
     ) async throws -> Result {
-        // Of a test that crashes nothing may stay in a server that goes on.
+        // Nothing of a test that crashes may stay in a server that runs on.
         let sandbox = try await sandbox(for: words, ttl: isOwn ? nil : .seconds(2 * 60 * 60))
         do {
             let result = try await body(sandbox)
             _ = await Self.end(sandbox)
             return result
         } catch {
-            report(await Self.end(sandbox, isTold: true))
+            report(await Self.end(sandbox, isReported: true))
             throw error
         }
     }
@@ -212,17 +218,17 @@ extension Understudy {
         FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 
-    /// Removes the sandbox, and returns its journal in words if that is asked for.
-    private static func end(_ sandbox: Sandbox, isTold: Bool = false) async -> String {
+    /// Removes the sandbox, and returns its journal in words if requested.
+    private static func end(_ sandbox: Sandbox, isReported: Bool = false) async -> String {
         // A task of its own: a test that ran out of time is cancelled, and its calls would be as well.
         await Task {
             var words = ""
             do {
-                if isTold { words = try await sandbox.journal.describe() }
+                if isReported { words = try await sandbox.journal.describe() }
             } catch {
                 words = "The journal could not be read: \(error)"
             }
-            // A server that is gone has taken its sandboxes along; the test's own error says more.
+            // A server that is gone has taken its sandboxes with it; the test's own error says more.
             try? await sandbox.delete()
             return words
         }.value

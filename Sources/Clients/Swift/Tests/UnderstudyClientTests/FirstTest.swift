@@ -24,7 +24,7 @@ struct App {
     }
 }
 
-@Test("A token is over after half an hour")
+@Test("A token expires after half an hour")
 func tokenEnds() async throws {
     try await server.value.withSandbox(report: { Issue.record("\($0)") }) { sandbox in
         let app = App(

@@ -11,7 +11,7 @@ struct JournalTests {
             #expect(try await journal.describe() == "Sandbox \(sandbox.name) was not called.")
             _ = try await sandbox.call(token: sandbox.mint("rezolve/login"))
             _ = try await sandbox.call(token: "a.b.c")
-            _ = try await sandbox.call("GET", "/nowhere")
+            _ = try await sandbox.call("GET", "/v2/credential/ping")
             #expect(try await journal.entries().map(\.status) == [200, 403, 404])
             #expect(try await journal.entries(status: "4xx").map(\.status) == [403, 404])
             #expect(
@@ -25,7 +25,7 @@ struct JournalTests {
             #expect(try await journal.entry(2).failure == "masked-signature")
             let words = try await journal.describe(last: 2)
             #expect(!words.contains("#1 ") && words.contains("#2 GET") && words.contains("   nearest routes: "))
-            #expect(words.contains("#3 GET /nowhere (no vendor)\n   answered 404"))
+            #expect(words.contains("#3 GET /v2/credential/ping (no vendor)\n   answered 404"))
             try await journal.clear()
             #expect(try await journal.last() == nil)
         }

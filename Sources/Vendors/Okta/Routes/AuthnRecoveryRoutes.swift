@@ -1,0 +1,142 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Recoveries by the authentication API: of passwords and of locked accounts. Source: ref (authn).
+extension Okta {
+    /// Begins the recovery of a password or a locked account: a trusted app, which has the API token, gets the recovery
+    /// token that others get by email.
+    static func beginRecovery(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let isUnlock = call.route.id == "authn.unlock"
+        let isTrusted = OktaSSWS(call.request.fields).text?.hasSameBytes(as: call.vendor.accounts.apiToken) == true
+        // The reference has one example in small letters.
+        let (name, channel) = try call.json { ($0.text("username"), $0.optionalText("factorType")?.uppercased()) }
+        let kind = [OktaFactor.Kind.sms, .call].first { $0.rawValue.uppercased() == channel }
+        try Refused.require(
+            isTrusted || channel == "EMAIL" || kind != nil, .recoveryForbidden,
+            "found factorType \(channel ?? "absent"); expected EMAIL, SMS or CALL, or the API token of a trusted app")
+        let known = state.user(name)
+        guard var user = known else {
+            if isTrusted {
+                throw Refusal(
+                    .recoveryUserUnknown, because: "no user has the login or id \(name); expected one that exists")
+            }
+            return pretendRecovery(for: name, isUnlock, kind, &call)
+        }
+        try Refused.require(
+            !isUnlock || user.status == .lockedOut, .unlockForbidden,
+            "\(user.login) is \(user.status.rawValue); expected LOCKED_OUT")
+        let factor = isTrusted ? nil : kind.flatMap { state.activeFactor($0, of: user.id) }
+        if !isTrusted, let kind, factor == nil {
+            throw Refusal(
+                .recoveryForbidden,
+                because:
+                    "\(user.login) has no active factor of type \(kind.rawValue); expected one, to whose phone the "
+                    + "code is sent")
+        }
+        if !isUnlock { user.set(.recovery, at: call.moment) }
+        if let factor {
+            state.change(user)
+            state.sendCode(to: factor, call.identifiers)
+            let authn = OktaAuthn(step: .recoveryChallenge, userID: user.id, factorID: factor.id)
+            return show(OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment), call, &state)
+        }
+        user.recoveryToken = call.identifiers.oktaID(ofLength: 20)
+        state.change(user)
+        guard isTrusted else { return .json(emailChallenge(isUnlock)) }
+        return .json([
+            "status": "RECOVERY", "recoveryToken": JSON(user.recoveryToken), "_embedded": ["user": user.signedIn()],
+            "_links": ["next": call.link("recovery/token", "recovery")],
+            "recoveryType": isUnlock ? "UNLOCK" : "PASSWORD",
+        ])
+    }
+
+    /// Answers as if there were such a user, since nobody shall learn who has an account. Source: ref (authn).
+    private static func pretendRecovery(
+        for name: String, _ isUnlock: Bool, _ kind: OktaFactor.Kind?, _ call: inout OktaCall
+    ) -> Reply {
+        call.findings.note(
+            Finding(
+                "recovery-user", .noted, expected: .text("the login or id of a user"), found: .text(name),
+                note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)"))
+        guard let kind else { return .json(emailChallenge(isUnlock)) }
+        let authn = OktaAuthn(step: .recoveryChallenge)
+        return challenge(
+            OktaTicket(call.identifiers.opaque(ofLength: 42), for: authn, at: call.moment), isUnlock, kind, call)
+    }
+
+    private static func emailChallenge(_ isUnlock: Bool) -> JSON {
+        [
+            "status": "RECOVERY_CHALLENGE", "factorResult": "WAITING", "factorType": "EMAIL",
+            "recoveryType": isUnlock ? "UNLOCK" : "PASSWORD",
+        ]
+    }
+
+    /// Verifies the code that a recovery sent to a phone, or sends another one.
+    static func verifyRecovery(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let isAgain = call.route.id == "authn.recovery.resend"
+        let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
+        let (transaction, user) = try call.transaction(token, at: [.recoveryChallenge], in: state)
+        let kind = call.parameters["kind"].lowercased()
+        guard let factor = state.factors[transaction.content.factorID ?? ""], factor.kind.rawValue == kind else {
+            throw Refusal(
+                .pathNotFound,
+                because: "found recovery/factors/\(kind); expected the channel that the recovery began with")
+        }
+        if isAgain {
+            state.sendCode(to: factor, call.identifiers)
+            return show(transaction, call, &state)
+        }
+        try call.use(code, of: factor, as: "token", &state)
+        return recover(user, by: transaction, asks: user.recoveryQuestion != nil, call, &state)
+    }
+
+    /// What comes after what the user has shown: the question, the end of a lockout, or a new password.
+    private static func recover(
+        _ user: OktaUser, by transaction: Transaction, asks: Bool, _ call: OktaCall, _ state: inout State
+    ) -> Reply {
+        var (transaction, user) = (transaction, user)
+        if !asks, user.status == .lockedOut {
+            user.set(.active, at: call.moment)
+            state.change(user)
+            state.stateTokens.remove(transaction.key)
+            return .json(["status": "SUCCESS", "recoveryType": "UNLOCK"])
+        }
+        transaction.content.step = asks ? .recovery : .passwordReset
+        return show(transaction, call, &state)
+    }
+
+    static func redeemRecoveryToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let token = try call.json { $0.text("recoveryToken") }
+        let user = try Refused.require(
+            state.users.all.first { $0.recoveryToken?.hasSameBytes(as: token) == true && !$0.isActive },
+            .stateTokenInvalid, "no user has this recoveryToken; expected one that was not used")
+        let transaction = OktaTicket(
+            call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
+        return recover(user, by: transaction, asks: user.recoveryQuestion != nil, call, &state)
+    }
+
+    static func answerRecoveryQuestion(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (token, answer) = try call.json { ($0.text("stateToken"), $0.text("answer")) }
+        let (transaction, user) = try call.transaction(token, at: [.recovery], in: state)
+        try user.requireAnswer(answer)
+        return recover(user, by: transaction, asks: false, call, &state)
+    }
+
+    /// Asks for the code of a recovery, without a word on its user. Source: ref (authn), with the case of its examples.
+    static func challenge(
+        _ transaction: Transaction, _ isUnlock: Bool, _ kind: OktaFactor.Kind, _ call: OktaCall
+    ) -> Reply {
+        let path = "recovery/factors/\(kind.rawValue.uppercased())"
+        return .json([
+            "stateToken": .string(transaction.id), "expiresAt": .string(transaction.expires.shown),
+            "status": .string(transaction.content.step.rawValue),
+            "factorType": .string(kind == .sms ? "SMS" : kind.rawValue),
+            "recoveryType": isUnlock ? "UNLOCK" : "PASSWORD",
+            "_links": [
+                "next": call.link(path + "/verify", "verify"), "cancel": call.link("cancel"),
+                "resend": call.link(path + "/resend", kind.rawValue),
+            ],
+        ])
+    }
+}

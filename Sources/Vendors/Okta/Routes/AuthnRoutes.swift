@@ -1,0 +1,329 @@
+import Emulation
+import JSON
+
+/// A sign-in or recovery by the authentication API that needs more steps. Source: ref (authn).
+struct OktaAuthn: OktaTicketContent {
+    enum Step: String, CaseIterable, RecordValue {
+        case passwordExpired = "PASSWORD_EXPIRED", passwordWarn = "PASSWORD_WARN", passwordReset = "PASSWORD_RESET"
+        case recoveryChallenge = "RECOVERY_CHALLENGE", recovery = "RECOVERY"
+        case mfaRequired = "MFA_REQUIRED", mfaChallenge = "MFA_CHALLENGE"
+        case mfaEnroll = "MFA_ENROLL", mfaEnrollActivate = "MFA_ENROLL_ACTIVATE"
+    }
+
+    var step = Step.mfaRequired
+    var userID = ""
+    /// What the user has shown; values of `amr`.
+    var methods = ["pwd"]
+    var factorID: String?
+    /// The number of the challenge to the device of the factor.
+    var challenge: Int?
+    /// Whether a password that ends soon was changed, or that was put off.
+    var isWarned = false
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("step", &step)
+        coder.member("user", &userID)
+        coder.member("methods", &methods, or: [])
+        coder.member("factor", &factorID)
+        coder.member("challenge", &challenge, in: 1...Ordinal.largest)
+        coder.member("warned", &isWarned, or: false)
+    }
+
+    mutating func note(_ factor: OktaFactor) { methods = Set(methods + [factor.kind.method, "mfa"]).sorted() }
+}
+
+/// The authentication API, for apps that ask for the password themselves. Source: ref (authn); authjs, tests.
+extension Okta {
+    typealias Transaction = OktaTicket<OktaAuthn>
+
+    /// Begins a sign-in with login and password, or tells where one is.
+    static func authenticateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (token, login, password) = try call.json { body in
+            let token = body.optionalText("stateToken")
+            return (token, token == nil ? body.text("username") : "", token == nil ? body.text("password") : "")
+        }
+        if let token { return show(try call.transaction(token, in: state).0, call, &state) }
+        let user = try Refused.require(
+            state.user(login), .authnFailed, "no user has the login or id \(login); expected one that exists")
+        guard let known = user.password, known.hasSameBytes(as: password) else {
+            throw Refusal(.authnFailed, because: "the password is not that of \(user.login); expected the user's own")
+        }
+        if user.status == .lockedOut, call.switches.authnLockout == .show {
+            return .json(["status": "LOCKED_OUT", "_links": ["next": call.link("recovery/unlock", "unlock")]])
+        }
+        try Refused.require(
+            user.isActive || user.status == .passwordExpired, .authnFailed,
+            "\(user.login) is \(user.status.rawValue); expected ACTIVE or PASSWORD_EXPIRED")
+        let transaction = OktaTicket(
+            call.identifiers.opaque(ofLength: 42), for: OktaAuthn(userID: user.id), at: call.moment)
+        return proceed(with: transaction, of: user, call, &state)
+    }
+
+    /// Verifies a factor; without a code it is sent, or the device asked.
+    static func verifyAuthnFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let token = try call.json { $0.text("stateToken") }
+        var (transaction, user) = try call.transaction(token, at: [.mfaRequired, .mfaChallenge], in: state)
+        let factor = try call.factor(of: user, in: state)
+        let code = try call.json { $0.optionalText(factor.kind.proof) }
+        if transaction.content.factorID != factor.id { transaction.content.challenge = nil }
+        (transaction.content.step, transaction.content.factorID) = (.mfaChallenge, factor.id)
+        switch factor.kind {
+        case .push:
+            let known = transaction.content.challenge.flatMap { state.transactions[$0] }
+            let challenge = known ?? state.challenge(factor, at: call.moment)
+            let result = challenge.result(at: call.moment)
+            if result == .success { break }
+            // After one that has ended, the next request begins another.
+            transaction.content.challenge = result == .waiting ? challenge.number : nil
+            return show(transaction, call, &state, result)
+        case .sms where code == nil, .call where code == nil:
+            state.sendCode(to: factor, call.identifiers)
+            return show(transaction, call, &state)
+        case .totp, .sms, .call, .question:
+            guard let code else { throw Okta.missing(factor.kind.proof, expected: "a string") }
+            try call.use(code, of: factor, &state)
+        }
+        transaction.content.note(factor)
+        return proceed(with: transaction, of: user, call, &state)
+    }
+
+    /// Enrolls a factor for a user who needs one and has none.
+    static func enrollAuthnFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let token = try call.json { $0.text("stateToken") }
+        var (transaction, user) = try call.transaction(token, at: [.mfaEnroll], in: state)
+        let factor = try call.enroll(of: user, &state)
+        (transaction.content.step, transaction.content.factorID) = (.mfaEnrollActivate, factor.id)
+        if factor.status == .active { transaction.content.note(factor) }
+        return proceed(with: transaction, of: user, call, &state)
+    }
+
+    /// Activates it by a code, which may be sent again.
+    static func activateAuthnFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let isAgain = call.route.id == "authn.resend"
+        let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
+        var (transaction, user) = try call.transaction(token, at: [.mfaEnrollActivate], in: state)
+        let factor = try call.factor(of: user, in: state)
+        if isAgain {
+            if factor.phone != nil { state.sendCode(to: factor, call.identifiers) }
+            return show(transaction, call, &state)
+        }
+        try call.use(code, of: factor, &state)
+        state.factors.change(factor.key) { $0.status = .active }
+        transaction.content.note(factor)
+        return proceed(with: transaction, of: user, call, &state)
+    }
+
+    /// Puts the change of a password off.
+    static func skipAuthn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let token = try call.json { $0.text("stateToken") }
+        var (transaction, user) = try call.transaction(token, at: [.passwordWarn], in: state)
+        transaction.content.isWarned = true
+        return proceed(with: transaction, of: user, call, &state)
+    }
+
+    /// Cancels a transaction, or goes back to the choice of a factor.
+    static func moveAuthn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let (token, isCancelled) = (try call.json { $0.text("stateToken") }, call.route.id == "authn.cancel")
+        let steps = isCancelled ? OktaAuthn.Step.allCases : [.mfaChallenge, .mfaEnrollActivate]
+        var (transaction, _) = try call.transaction(token, at: steps, in: state)
+        if isCancelled {
+            state.stateTokens.remove(transaction.key)
+            return .json([:])
+        }
+        let isEnrolling = transaction.content.step == .mfaEnrollActivate
+        if isEnrolling, let factor = state.factors[transaction.content.factorID ?? ""] { state.remove(factor) }
+        transaction.content.step = isEnrolling ? .mfaEnroll : .mfaRequired
+        (transaction.content.factorID, transaction.content.challenge) = (nil, nil)
+        return show(transaction, call, &state)
+    }
+
+    /// Sets a new password: in place of an old one, or after a recovery.
+    static func setAuthnPassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let isReset = call.route.id == "authn.reset"
+        let (token, old, new) = try call.json { body in
+            (body.text("stateToken"), isReset ? "" : body.text("oldPassword"), body.text("newPassword"))
+        }
+        let steps: [OktaAuthn.Step] = isReset ? [.passwordReset] : [.passwordExpired, .passwordWarn]
+        var (transaction, user) = try call.transaction(token, at: steps, in: state)
+        if !isReset { try user.requirePassword(old) }
+        user.setPassword(new, at: call.moment)
+        call.note(new, of: user)
+        state.change(user)
+        transaction.content.isWarned = true
+        return proceed(with: transaction, of: user, call, &state)
+    }
+}
+
+extension Okta {
+    /// What comes after what the user has shown: a further step, or the session token.
+    private static func proceed(
+        with transaction: Transaction, of user: OktaUser, _ call: OktaCall, _ state: inout State
+    ) -> Reply {
+        var transaction = transaction
+        let hasFactor = state.factors(of: user.id).contains { $0.status == .active }
+        let isVerified = transaction.content.methods.contains("mfa")
+        if call.switches.authnMFA != .off, hasFactor, !isVerified {
+            transaction.content.step = .mfaRequired
+        } else if call.switches.authnMFA == .required, !isVerified {
+            if transaction.content.step != .mfaEnrollActivate { transaction.content.step = .mfaEnroll }
+        } else if user.status == .passwordExpired {
+            transaction.content.step = .passwordExpired
+        } else if call.switches.warnsOfPassword, !transaction.content.isWarned {
+            transaction.content.step = .passwordWarn
+        } else {
+            state.stateTokens.remove(transaction.key)
+            let authentication = OktaAuthentication(
+                userID: user.id, moment: call.moment, methods: transaction.content.methods)
+            let token = OktaTicket(call.identifiers.opaque(ofLength: 43), for: authentication, at: call.moment)
+            state.sessionTokens.add(token, within: OktaState.shortBound)
+            return .json([
+                "expiresAt": .string(token.expires.shown), "status": "SUCCESS", "sessionToken": .string(token.id),
+                "_embedded": ["user": user.signedIn()], "_links": ["cancel": call.link("cancel")],
+            ])
+        }
+        return show(transaction, call, &state)
+    }
+
+    /// Keeps a transaction and shows it.
+    static func show(
+        _ transaction: Transaction, _ call: OktaCall, _ state: inout State, _ result: OktaTransaction.Result? = nil
+    ) -> Reply {
+        state.stateTokens.add(transaction, within: OktaState.shortBound)
+        let (authn, user) = (transaction.content, state.users[transaction.content.userID] ?? OktaUser())
+        let factor = state.factors[authn.factorID ?? ""] ?? OktaFactor()
+        var embedded: JSONObject = ["user": user.signedIn(asking: authn.step == .recovery)]
+        var links: JSONObject = [:]
+        switch authn.step {
+        case .passwordExpired, .passwordWarn:
+            links.append("next", call.link("credentials/change_password", "changePassword"))
+            if authn.step == .passwordExpired { break }
+            // ours: the days.
+            embedded.append("policy", ["expiration": ["passwordExpireDays": 5]])
+            links.append("skip", call.link("skip", "skip"))
+        case .passwordReset: links.append("next", call.link("credentials/reset_password", "resetPassword"))
+        case .recoveryChallenge: return challenge(transaction, user.status == .lockedOut, factor.kind, call)
+        case .recovery: links.append("next", call.link("recovery/answer", "answer"))
+        case .mfaRequired:
+            let factors = state.factors(of: user.id).filter { $0.status == .active }
+            embedded.append(
+                "factors", .array(factors.map { $0.inAuthn(of: user, call.link("factors/\($0.id)/verify")) }))
+        case .mfaEnroll:
+            let questions: JSON = [
+                "href": .string("\(call.arrival.base)/api/v1/users/\(user.id)/factors/questions"),
+                "hints": ["allow": ["GET"]],
+            ]
+            embedded.append(
+                "factors",
+                .array(
+                    OktaFactor.Kind.allCases.map { kind in
+                        var links: JSONObject = ["enroll": call.link("factors")]
+                        if kind == .question { links.append("questions", questions) }
+                        return [
+                            "factorType": .string(kind.rawValue), "provider": "OKTA", "vendorName": "OKTA",
+                            "status": "NOT_SETUP", "enrollment": "REQUIRED", "_links": .object(links),
+                        ]
+                    }))
+        case .mfaEnrollActivate:
+            let path = "factors/\(factor.id)/lifecycle"
+            embedded.append("factor", factor.inAuthn(of: user, nil))
+            links.append("next", call.link(path + "/activate", "activate"))
+            links.append("prev", call.link("previous"))
+            if factor.phone != nil {
+                links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)])
+            }
+        case .mfaChallenge:
+            embedded.append("factor", factor.inAuthn(of: user, nil))
+            links.append("next", call.link("factors/\(factor.id)/verify", result == nil ? "verify" : "poll"))
+            links.append("prev", call.link("previous"))
+            links.append("resend", [call.link("factors/\(factor.id)/verify/resend", factor.kind.rawValue)])
+        }
+        links.append("cancel", call.link("cancel"))
+        var answer: JSONObject = [
+            "stateToken": .string(transaction.id), "expiresAt": .string(transaction.expires.shown),
+            "status": .string(authn.step.rawValue),
+        ]
+        if authn.step == .recovery {
+            answer.append("recoveryType", user.status == .lockedOut ? "UNLOCK" : "PASSWORD")
+        }
+        if let result { answer.append("factorResult", .string(result.rawValue)) }
+        answer.append("_embedded", .object(embedded))
+        answer.append("_links", .object(links))
+        return .json(.object(answer))
+    }
+}
+
+extension OktaCall {
+    func link(_ path: String, _ name: String? = nil) -> JSON {
+        var link: JSONObject = name.map { ["name": .string($0)] } ?? [:]
+        link.append("href", .string("\(arrival.base)/api/v1/authn/\(path)"))
+        link.append("hints", ["allow": ["POST"]])
+        return .object(link)
+    }
+
+    /// The transaction of a state token, which lasts as long again once it is kept, and its user.
+    func transaction(
+        _ token: String, at steps: [OktaAuthn.Step] = OktaAuthn.Step.allCases, in state: OktaState
+    ) throws(OktaRefusal) -> (Okta.Transaction, OktaUser) {
+        let known = state.stateTokens[token]
+        guard var transaction = known, let user = state.users[transaction.content.userID],
+            transaction.complaint(at: moment) == nil
+        else {
+            let found = known?.complaint(at: moment) ?? "found one that is unknown or finished"
+            throw Refusal(.stateTokenInvalid, because: "stateToken: \(found); expected that of an open transaction")
+        }
+        let step = transaction.content.step
+        try OktaRefusal.require(
+            steps.contains(step), .authnState,
+            "the transaction is in \(step.rawValue); expected \(steps.map(\.rawValue).joined(separator: " or "))")
+        transaction.expires = moment + Okta.Transaction.lifetime
+        return (transaction, user)
+    }
+}
+
+extension OktaFactor {
+    /// Without most of the number of a phone, since the user has shown no more than a password.
+    fileprivate func inAuthn(of user: OktaUser, _ verify: JSON?) -> JSON {
+        var shown = json(of: user, "").object ?? [:]
+        for name in ["status", "created", "lastUpdated", "_links"] { shown[name] = nil }
+        if let phone { shown["profile"] = ["phoneNumber": .string(OktaPhone.masked(phone))] }
+        if let verify { shown.append("_links", ["verify": verify]) }
+        return .object(shown)
+    }
+}
+
+enum OktaPhone {
+    /// The two-digit country codes; 1 and 7 have one digit, the others three. Source: ITU-T E.164.
+    private static let codes = Set(
+        [
+            20...20, 27...27, 30...34, 36...36, 39...41, 43...49, 51...58, 60...66, 81...82, 84...84, 86...86, 90...95,
+            98...98,
+        ]
+        .joined())
+
+    /// Country code and last digits. Source: authjs, tests for +1; the same form for other countries is ours.
+    static func masked(_ phone: String) -> String {
+        let digits = phone.filter(\.isNumber)
+        var code = digits.prefix(1)
+        if !phone.hasPrefix("+") {
+            code = "1"
+        } else if code != "1", code != "7" {
+            code = digits.prefix(codes.contains(Int(digits.prefix(2)) ?? 0) ? 2 : 3)
+        }
+        return "+\(code) XXX-XXX-\(digits.suffix(4))"
+    }
+}
+
+extension OktaUser {
+    /// The user as the authentication API shows it. Source: ref (authn), whose locale and time zone are its examples'.
+    func signedIn(asking: Bool = false) -> JSON {
+        var shown: JSONObject = [
+            "id": .string(id), "passwordChanged": JSON(passwordChanged?.shown),
+            "profile": [
+                "login": .string(login), "firstName": .string(firstName), "lastName": .string(lastName),
+                "locale": profile["locale"] ?? "en_US", "timeZone": profile["timezone"] ?? "UTC",
+            ],
+        ]
+        if asking { shown.append("recovery_question", ["question": JSON(recoveryQuestion)]) }
+        return .object(shown)
+    }
+}

@@ -1,8 +1,0 @@
-import Wire
-
-/// A handler that ignores all events.
-struct NobodyListens: WebSocketHandler {
-    func opened(_ socket: WebSocket) {}
-    func received(_ message: WebSocketMessage, on socket: WebSocket) {}
-    func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {}
-}
