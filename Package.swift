@@ -55,12 +55,14 @@ let mounting: [Target] = [
     .target(
         name: "Fixtures", path: "Fixtures", sources: ["FixtureResources.swift"],
         resources: vendors.map { .copy($0.lowercased()) }),
+    // The files of the page and the control API, so that they are wherever the program is.
+    .target(name: "CEmbedded"),
     .target(
         name: "Understudy",
-        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "CSQLite", "Fixtures", httpTypes, logging]
-            + vendors.map { .target(name: $0) } + vendorLibraries.map { .target(name: $0.name) },
-        // Part of the program, so that the page and the description are wherever the program is.
-        resources: [.embedInCode("Page/Files"), .embedInCode("Control/Files")]),
+        dependencies: [
+            "JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "CEmbedded", "CSQLite", "Fixtures", httpTypes, logging,
+        ] + vendors.map { .target(name: $0) } + vendorLibraries.map { .target(name: $0.name) },
+        exclude: ["Page/Files", "Control/Files"]),
     .target(
         name: "UnderstudyTesting",
         dependencies: ["JSON", "Wire", "HTTPEngine", "Emulation", "Understudy", httpTypes]),

@@ -16,14 +16,15 @@ struct StructureTests {
     /// it is made of.
     private static func allowed(_ target: String) -> Set<String>? {
         switch target {
-        case "JSON", "CEpoll", "COpenSSL": []
+        case "JSON", "CEmbedded", "CEpoll", "COpenSSL": []
         case "Wire": ["JSON", "HTTPTypes"]
         case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll", "CKqueue"]
         case "Tokens": ["JSON", "COpenSSL"]
         case "Contracts": ["JSON", "HTTPTypes"]
         case "Emulation": values.union(["Tokens", "CYaml", "Logging"])
         case "Understudy":
-            values.union(["Tokens", "HTTPEngine", "Emulation", "CSQLite", "Fixtures", "Logging"]).union(vendorFolders)
+            values.union(["Tokens", "HTTPEngine", "Emulation", "CEmbedded", "CSQLite", "Fixtures", "Logging"])
+                .union(vendorFolders)
         case "UnderstudyTesting":
             values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Understudy", "Testing", "XCTest"])
         case "UnderstudyCLI":

@@ -104,8 +104,8 @@ extension ControlAPI {
 enum ControlDocument {
     /// Read on first use, to keep the start fast; a test has read it before.
     private static let text: JSONObject = {
-        let file = FixtureStore.File(path: "openapi.yaml", bytes: PackageResources.openapi_yaml)
-        return (try? FixtureNode(file: file).json().object) ?? [:]
+        let file = EmbeddedFile.all(in: "control").first.map { FixtureStore.File(path: $0.name, bytes: $0.bytes) }
+        return file.flatMap { try? FixtureNode(file: $0).json().object } ?? [:]
     }()
 
     /// The document with what depends on the server.

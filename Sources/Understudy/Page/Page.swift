@@ -46,10 +46,10 @@ struct PageFile: Sendable {
     private let fields: HTTPFields
     private let tag: String
 
-    private init(_ name: String, _ bytes: [UInt8]) {
-        self.bytes = bytes
+    private init(_ file: EmbeddedFile) {
+        bytes = file.bytes
         tag = Self.tag(of: bytes)
-        let ending = name.split(separator: ".").last ?? ""
+        let ending = file.name.split(separator: ".").last ?? ""
         fields = [
             .contentType: Self.types[String(ending)] ?? "application/octet-stream", .contentSecurityPolicy: Self.policy,
             // A new release shows at once; unchanged files are not sent again.
@@ -82,21 +82,7 @@ struct PageFile: Sendable {
 
     /// All files by name, created on first use.
     static let all: [String: PageFile] = {
-        let files: [(String, [UInt8])] = [
-            ("index.html", PackageResources.index_html), ("style.css", PackageResources.style_css),
-            ("icon.svg", PackageResources.icon_svg), ("api.js", PackageResources.api_js),
-            ("app.js", PackageResources.app_js), ("checks.js", PackageResources.checks_js),
-            ("compare.js", PackageResources.compare_js), ("copies.js", PackageResources.copies_js),
-            ("dom.js", PackageResources.dom_js), ("entry.js", PackageResources.entry_js),
-            ("faults.js", PackageResources.faults_js), ("feed.js", PackageResources.feed_js),
-            ("journal.js", PackageResources.journal_js), ("keys.js", PackageResources.keys_js),
-            ("routes.js", PackageResources.routes_js), ("rows.js", PackageResources.rows_js),
-            ("sample.js", PackageResources.sample_js), ("sandboxes.js", PackageResources.sandboxes_js),
-            ("scenarios.js", PackageResources.scenarios_js), ("settings.js", PackageResources.settings_js),
-            ("socket.js", PackageResources.socket_js), ("state.js", PackageResources.state_js),
-            ("token.js", PackageResources.token_js), ("tokens.js", PackageResources.tokens_js),
-            ("words.js", PackageResources.words_js),
-        ]
-        return Dictionary(files.map { ($0.0, PageFile($0.0, $0.1)) }, uniquingKeysWith: { first, _ in first })
+        let files = EmbeddedFile.all(in: "page").map { ($0.name, PageFile($0)) }
+        return Dictionary(files, uniquingKeysWith: { first, _ in first })
     }()
 }
