@@ -75,7 +75,10 @@ struct ContractRun: Sendable {
     static func once(_ file: ContractFile) async throws -> ContractRun {
         let run = known.withLock { known in
             if let run = known[file.description] { return run }
-            let run = Task { try await ContractRun(file, in: World.seeded(for: file, on: Stage.seeded[0].get())) }
+            let run = Task {
+                let world = try await World.seeded(for: file, on: Stage.seeded[0].get())
+                return try await ContractRun(file, in: world, comparesStates: true)
+            }
             known[file.description] = run
             return run
         }
@@ -86,12 +89,17 @@ struct ContractRun: Sendable {
         try await self.init(file, in: World(depth, on: stage, at: nil))
     }
 
-    init(_ file: ContractFile, in world: World) async throws {
+    /// - Parameter comparesStates: whether to note what a refusal changes in the state of the file's vendor.
+    init(_ file: ContractFile, in world: World, comparesStates: Bool = false) async throws {
         self.world = world
-        let seen = Seen()
+        let vendor = world.emulator.vendors.firstIndex { comparesStates && $0.identity.id == file.vendor }
+        let seen = Seen(vendor: vendor.map { world.sandbox.vendor($0) })
         let runner = ContractRunner(isPreparation: Self.steers) { (request) throws(ContractSendingProblem) in
-            if Self.steers(request.url) { return try await Self.send(request, world) }
-            let before = seen.states(world)
+            if Self.steers(request.url) {
+                seen.forgetState()
+                return try await Self.send(request, world)
+            }
+            let before = seen.state()
             let answer = try await Self.send(request, world)
             if let entry = world.sandbox.journal.entries().last { seen.note(entry, world, before) }
             return answer
@@ -118,13 +126,23 @@ struct ContractRun: Sendable {
 
     private final class Seen: Sendable {
         private let state = Mutex(Occurrences())
+        private let vendor: (any AnySandboxedVendor)?
+        /// After the last exchange, so that the next one need not read it again.
+        private let last = Mutex<JSON?>(nil)
+
+        init(vendor: (any AnySandboxedVendor)?) { self.vendor = vendor }
 
         var occurrences: Occurrences { state.withLock { $0 } }
 
-        /// The vendors' states, where they are compared.
-        func states(_ world: World) -> [JSON] {
-            guard world.stage.isSeeded else { return [] }
-            return world.emulator.vendors.indices.map { world.sandbox.vendor($0).export(.whole) ?? .null }
+        func forgetState() { last.withLock { $0 = nil } }
+
+        /// The vendor's state, where it is compared.
+        func state() -> JSON {
+            last.withLock { last in
+                let state = last ?? vendor?.export(.whole) ?? .null
+                last = state
+                return state
+            }
         }
 
         /// The members of a state that differ, as they were and as they are.
@@ -136,11 +154,12 @@ struct ContractRun: Sendable {
                 })
         }
 
-        func note(_ entry: JournalEntry, _ world: World, _ before: [JSON]) {
+        func note(_ entry: JournalEntry, _ world: World, _ before: JSON) {
             let (record, reason) = (entry.record, entry.explanation)
             // Now, since the sandbox knows more secrets later.
             let shown = world.stage.isSeeded ? world.masked(entry) : .null
-            let change = record.failure == nil ? nil : zip(before, states(world)).first { $0 != $1 }
+            forgetState()
+            let changes = record.failure == nil ? [:] : Self.changes(before, self.state())
             state.withLock { occurrences in
                 occurrences.shown.append(shown)
                 if let route = record.route { occurrences.routes.insert(route) }
@@ -157,7 +176,7 @@ struct ContractRun: Sendable {
                     ObservedRefusal(
                         vendor: record.vendor ?? "", failure: failure, reason: reason,
                         isArmed: record.intervention != nil && record.intervention == reason,
-                        status: entry.response.status.code, changes: change.map(Self.changes) ?? [:]))
+                        status: entry.response.status.code, changes: changes))
             }
         }
     }
