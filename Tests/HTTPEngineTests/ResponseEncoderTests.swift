@@ -47,6 +47,13 @@ import Wire
         #expect(!encode(Response(status: .ok)).text.contains("Connection"))
     }
 
+    @Test func `Who is idle for less than two seconds is not told so`() {
+        var output: [UInt8] = []
+        _ = ResponseEncoder(idle: .milliseconds(1999)).encode(
+            Response(status: .ok), for: .init(asksToPersist: true), into: &output)
+        #expect(!String(decoding: output, as: UTF8.self).contains("Keep-Alive"))
+    }
+
     @Test func `A handler can have the connection closed`() {
         let (text, persists) = encode(Response(status: .ok, fields: [.connection: "Close"]))
         #expect(!persists)

@@ -229,7 +229,7 @@ extension Connection {
             wait = nil
             exchange = ResponseEncoder.Framing(
                 isHead: request.method == .head, version: request.version,
-                persists: parser.persists && !loop.isStopping)
+                persists: parser.persists && !loop.isStopping, asksToPersist: parser.asksToPersist)
             answer(request, loop)
         case .refusal(let refusal):
             refuse(refusal, loop)

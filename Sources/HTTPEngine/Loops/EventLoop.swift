@@ -11,7 +11,7 @@ final class EventLoop {
     let mailbox: LoopMailbox
     /// The time at which the loop woke up, precise enough until it waits again.
     private(set) var now = MonotonicTime.now
-    private(set) var encoder = ResponseEncoder()
+    private(set) var encoder: ResponseEncoder
     /// Whether the loop only finishes what is in flight.
     private(set) var isStopping = false
     /// The read buffer, shared by the connections: only one reads at a time.
@@ -34,6 +34,7 @@ final class EventLoop {
         limits = loopConfiguration.limits
         handler = loopConfiguration.handler
         occupancy = loopConfiguration.occupancy
+        encoder = ResponseEncoder(idle: loopConfiguration.limits.idle)
         smallestBodyLimit = loopConfiguration.handler.smallestBodyLimit
         mailbox = loopConfiguration.mailbox
         poller = loopConfiguration.poller

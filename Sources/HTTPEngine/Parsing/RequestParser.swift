@@ -30,6 +30,8 @@ struct RequestParser {
     let connection: Request.Connection
     /// Whether the connection persists after the last request.
     private(set) var persists = true
+    /// Whether the last request asks with `Connection: keep-alive` to persist.
+    private(set) var asksToPersist = false
     /// Whether the last request is `OPTIONS *`, which concerns the server and not a path (RFC 9110 section 9.3.7).
     private(set) var isServerWide = false
     /// Whether the client waits for `100 Continue` before it sends the content.
@@ -226,6 +228,7 @@ extension RequestParser {
         input.useLines()
         lines = []
         message = MessageFields()
+        asksToPersist = message.saysKeepAlive
         passedEmptyLine = false
         state = .decision(framing)
     }
