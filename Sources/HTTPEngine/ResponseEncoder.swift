@@ -65,9 +65,14 @@ struct ResponseEncoder {
         return persists
     }
 
-    /// Appends the answer to invalid bytes.
+    /// Appends the engine's own answer, which has no content unless the client may try again.
     func encode(_ refusal: RequestRejection, into output: inout [UInt8]) {
-        _ = encode(Response(status: refusal.status), for: Framing(persists: false), into: &output)
+        var response = Response(status: refusal.status)
+        if refusal == .overfull {
+            response = .text("\(refusal.reason)\n", status: refusal.status)
+            response.fields[.retryAfter] = "1"
+        }
+        _ = encode(response, for: Framing(persists: false), into: &output)
     }
 
     /// Appends the interim answer that invites the content (RFC 9110 section 15.2.1).

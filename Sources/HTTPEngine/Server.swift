@@ -23,7 +23,7 @@ package final class Server: Sendable {
                 try? ListeningSocket(.init(host: "::1", port: $0.address.port, identity: $0.identity))
             }
         }
-        let occupancy = ServerOccupancy()
+        let occupancy = ServerOccupancy(keeping: configuration.limits.keptBytes)
         let loopConfigurations = try LoopConfiguration.make(configuration, listeners, handler, occupancy)
         guard let first = loopConfigurations.first else { throw .noListener }
         acceptingMailbox = first.mailbox
