@@ -107,17 +107,22 @@ package struct Limits: Sendable {
     /// what is queued, a close frame with code 1013, and nothing more; a client that does not read is reset after
     /// ``write``.
     package var webSocketQueueBytes = 1024 * 1024
+    /// The bytes that all connections together may keep: contents on their way in, answers and messages on their way out.
+    /// Beyond it a long content or answer becomes 503, and a WebSocket whose client reads slowly is closed with 1013.
+    package var keptBytes = 96 << 20
 
     /// The default limits.
     package init() {}
 }
 
-/// The number of open connections of a server; thread-safe.
+/// The number of open connections of a server, and what they keep; thread-safe.
 public final class ServerOccupancy: Sendable {
     private let connections = Atomic(0)
     private let webSockets = Atomic(0)
+    private let kept = Atomic(0)
+    private let most: Int
 
-    init() {}
+    init(keeping most: Int) { self.most = most }
 
     /// The open connections, including WebSockets.
     package var openConnections: Int { connections.load(ordering: .relaxed) }
@@ -127,4 +132,9 @@ public final class ServerOccupancy: Sendable {
     func connectionClosed() { connections.subtract(1, ordering: .relaxed) }
     func webSocketOpened() { webSockets.add(1, ordering: .relaxed) }
     func webSocketClosed() { webSockets.subtract(1, ordering: .relaxed) }
+
+    /// Whether connections keep more than they may, with so many bytes more.
+    func isFull(with bytes: Int) -> Bool { kept.load(ordering: .relaxed) + bytes > most }
+
+    func keep(_ bytes: Int) { kept.add(bytes, ordering: .relaxed) }
 }

@@ -12,10 +12,20 @@ struct ResponseEncoder {
         var isHead = false
         var version = Request.Version.http1_1
         var persists = true
+        /// Whether the request had `Connection: keep-alive`.
+        var asksToPersist = false
     }
 
+    /// How long a connection may stay idle, for clients that ask; `nil` if too short to tell.
+    private let keepAliveLine: [UInt8]?
     private var second = -1
     private var dateLine: [UInt8] = []
+
+    init(idle: Duration = Limits().idle) {
+        // A second less, so that clients let go before the server does: a request that crosses the end is lost.
+        let seconds = idle.components.seconds - 1
+        keepAliveLine = seconds > 0 ? Array("Connection: keep-alive\r\nKeep-Alive: timeout=\(seconds)\r\n".utf8) : nil
+    }
 
     mutating func setDate(unixTime: Int) {
         guard unixTime != second else { return }
@@ -50,14 +60,19 @@ struct ResponseEncoder {
             output.append(field)
         }
         if !isDated { output.append(contentsOf: response.date.map(Self.dateLine) ?? dateLine) }
-        Self.appendConnection(persists, hasUpgrade, exchange.version, &output)
+        appendConnection(persists, hasUpgrade, exchange, &output)
         Self.appendContent(of: response, exchange, &output)
         return persists
     }
 
-    /// Appends the answer to invalid bytes.
+    /// Appends the engine's own answer, which has no content unless the client may try again.
     func encode(_ refusal: RequestRejection, into output: inout [UInt8]) {
-        _ = encode(Response(status: refusal.status), for: Framing(persists: false), into: &output)
+        var response = Response(status: refusal.status)
+        if refusal == .overfull {
+            response = .text("\(refusal.reason)\n", status: refusal.status)
+            response.fields[.retryAfter] = "1"
+        }
+        _ = encode(response, for: Framing(persists: false), into: &output)
     }
 
     /// Appends the interim answer that invites the content (RFC 9110 section 15.2.1).
@@ -86,13 +101,15 @@ struct ResponseEncoder {
     }
 
     /// RFC 9110 section 7.8: `Upgrade` applies to this connection only, and `Connection` must say so.
-    private static func appendConnection(
-        _ persists: Bool, _ hasUpgrade: Bool, _ version: Request.Version, _ output: inout [UInt8]
+    private func appendConnection(
+        _ persists: Bool, _ hasUpgrade: Bool, _ exchange: Framing, _ output: inout [UInt8]
     ) {
         if hasUpgrade { output.append("Connection: upgrade\r\n") }
         if !persists {
             output.append("Connection: close\r\n")
-        } else if version == .http1_0 {
+        } else if exchange.asksToPersist, !hasUpgrade, let keepAliveLine {
+            output.append(contentsOf: keepAliveLine)
+        } else if exchange.version == .http1_0 {
             output.append("Connection: keep-alive\r\n")
         }
     }

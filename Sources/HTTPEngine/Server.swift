@@ -17,7 +17,13 @@ package final class Server: Sendable {
         var listeners: [ListeningSocket] = []
         for listener in configuration.listeners { listeners.append(try ListeningSocket(listener)) }
         addresses = listeners.map(\.address)
-        let occupancy = ServerOccupancy()
+        if configuration.includesIPv6Loopback {
+            // Where there is no ::1, or the port is taken there, clients have the other address as ever.
+            listeners += listeners.compactMap {
+                try? ListeningSocket(.init(host: "::1", port: $0.address.port, identity: $0.identity))
+            }
+        }
+        let occupancy = ServerOccupancy(keeping: configuration.limits.keptBytes)
         let loopConfigurations = try LoopConfiguration.make(configuration, listeners, handler, occupancy)
         guard let first = loopConfigurations.first else { throw .noListener }
         acceptingMailbox = first.mailbox
@@ -77,9 +83,15 @@ package struct ServerConfiguration: Sendable {
     /// The number of event loops, each on its own thread.
     package var loops: Int
     package var limits: Limits
+    /// Whether each listener also listens at `::1`, which is what some clients take `localhost` for.
+    package var includesIPv6Loopback: Bool
 
     /// A configuration with these parts; by default one loop per core.
-    package init(listeners: [Listener], loops: Int = ServerConfiguration.coreCount, limits: Limits = Limits()) {
+    package init(
+        listeners: [Listener], loops: Int = ServerConfiguration.coreCount, limits: Limits = Limits(),
+        includesIPv6Loopback: Bool = false
+    ) {
+        self.includesIPv6Loopback = includesIPv6Loopback
         self.listeners = listeners
         self.loops = loops
         self.limits = limits
@@ -99,6 +111,14 @@ package struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     package let isSecure: Bool
 
     package var scheme: String { isSecure ? "https" : "http" }
+
+    /// The address by which this machine reaches it: `0.0.0.0` and `::` are none.
+    package var local: BoundAddress {
+        BoundAddress(host: Self.local(host) ?? host, port: port, isSecure: isSecure)
+    }
+
+    /// What this machine connects to where a server listens on all addresses of a family; `nil` for a single address.
+    package static func local(_ host: String) -> String? { ["0.0.0.0": "127.0.0.1", "::": "::1"][host] }
 
     /// `host:port`, with an IPv6 address in brackets.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -25,19 +25,21 @@ final class LongWork: Sendable {
     }
 
     /// Runs work on one of the threads, and returns once it is done.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    ///
+    /// - Parameter isNext: whether it goes ahead of all that is queued.
+    func run<Value: Sendable>(isNext: Bool = false, _ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            begin { continuation.resume(returning: work()) }
+            begin(isNext) { continuation.resume(returning: work()) }
         }
     }
 
     /// How much work is running or queued.
     var count: Int { state.withLock { width - $0.free.count + $0.waiting.count - $0.first } }
 
-    private func begin(_ work: @escaping @Sendable () -> Void) {
+    private func begin(_ isNext: Bool, _ work: @escaping @Sendable () -> Void) {
         let lane = state.withLock { state -> DispatchQueue? in
             if let lane = state.free.popLast() { return lane }
-            state.waiting.append(work)
+            state.waiting.insert(work, at: isNext ? state.first : state.waiting.count)
             return nil
         }
         // No thread is held while there is nothing to do.

@@ -47,6 +47,14 @@ public enum WebSocketMessage: Sendable, Hashable {
     /// Text; received text is valid UTF-8.
     case text(String)
     case binary([UInt8])
+
+    /// The length of its content in bytes.
+    package var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
+    }
 }
 
 /// Why a WebSocket ended (RFC 6455 section 7.4).

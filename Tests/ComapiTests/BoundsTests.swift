@@ -1,6 +1,7 @@
 import JSON
 import Support
 import Testing
+import Understudy
 
 @testable import Comapi
 @testable import Emulation
@@ -139,6 +140,44 @@ struct BoundsTests {
         let counted = size()
         #expect(try await world.control(.put, "state/comapi", exported).status == 200)
         #expect(size() == counted)
+    }
+
+    @Test("the uploads of all sandboxes have 128 MB; more are refused until sandboxes give theirs back")
+    func uploads() async throws {
+        let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)), at: Example.moment)
+        let other = world.named("other")
+        try await other.control(.put, "clock", "{\"now\":\(Example.moment),\"freeze\":true}")
+        let (mira, others) = (try await world.session(), try await other.session())
+        let bytes = [UInt8](repeating: 7, count: 10 << 20)
+        func upload(_ world: World, _ session: Session) async throws -> ReceivedAnswer {
+            try await world.call(.post, Example.path("/content"), session.fields, bytes: bytes)
+        }
+        for _ in 0..<7 { try await upload(world, mira).expect(200) }
+        for _ in 0..<6 { try await upload(other, others).expect(200) }
+        let state = try await other.control(.get, "state/comapi").json["contents"]?.array?.count
+        let refused = try await upload(other, others)
+        refused.expect(413, #"{"message":"Payload Too Large"}"#, "body-too-large")
+        #expect(
+            refused.entry?.record.reason
+                == "the uploads of all sandboxes have 136318767 bytes; expected fewer than 134217728 before anything is "
+                + "added: delete or reset sandboxes that are no longer used")
+        #expect(try await other.control(.get, "state/comapi").json["contents"]?.array?.count == state)
+        // What is no upload goes on.
+        try await other.call(.post, Example.path("/conversations"), others.fields, Example.trip).expect(201)
+        let small = #"{"contents":[{"id":"c","space":"s","name":"n","type":"t","data":"aGk="}]}"#
+        let imported = try await world.named("third").control(.put, "state/comapi", small)
+        #expect(imported.status == 400)
+        #expect(
+            imported.text.contains(
+                "with it the uploads of all sandboxes have 136319033 bytes; at most 134217728 are kept"),
+            "\(imported.text)")
+        try await world.control(.post, "reset")
+        try await upload(other, others).expect(200)
+        try await other.delete()
+        #expect(try await world.named("third").control(.put, "state/comapi", small).status == 200)
+        let again = try await world.session()
+        for _ in 0..<13 { try await upload(world, again).expect(200) }
+        try await upload(world, again).expect(413, #"{"message":"Payload Too Large"}"#, "body-too-large")
     }
 
     @Test("pushes of registered sessions are noted for others, the newest thousand")

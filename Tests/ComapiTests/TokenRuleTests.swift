@@ -212,6 +212,22 @@ struct AcceptanceOfSessionsTests {
         }
     }
 
+    @Test("a secret shorter than the hash is noted where a token is explained, and not at every sign-in")
+    func shortSecret() async throws {
+        let world = try await World.comapi()
+        let answer = try await world.answer { Forged.claims(nonce: $0.json) }
+        answer.expect(200)
+        #expect(!answer.isNoted("secret-length"))
+        for (space, outcome) in [(Example.a, "noted"), ("suite-1", nil)] as [(String, String?)] {
+            let minted = try await world.mint("comapi/app", ["space": .string(space), "user": "mira", "nonce": "n"])
+            let order: JSON = ["token": .string(minted), "vendor": "comapi", "request": ["space": .string(space)]]
+            let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
+            let finding = verdict?["findings"]?.array?.first { $0["check"] == "secret-length" }
+            #expect(finding?["outcome"]?.string == outcome, "\(verdict?.text ?? "")")
+            #expect(verdict?["failure"] == .null)
+        }
+    }
+
     @Test("10: fractions of seconds are accepted in both profiles", arguments: Depth.allCases)
     func fractions(_ depth: Depth) async throws {
         let world = try await World.comapi(depth)

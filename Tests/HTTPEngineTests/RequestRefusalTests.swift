@@ -25,7 +25,7 @@ import Testing
         case .unknownTransferCoding: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n"
         case .unknownExpectation: "PUT / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n"
         case .malformedChunk: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx"
-        case .incompleteRequest, .timedOut: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
+        case .incompleteRequest, .timedOut, .overfull: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
         case .notTLS: "GET / HTTP/1.1\r\n"
         case .unexpectedTLS: "\u{16}\u{03}\u{01}"
         }
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `RFC 9110 section 15-5: every refusal has a status of a client or of a server that lacks something`() {
         for refusal in RequestRejection.allCases {
-            #expect([400, 408, 413, 414, 417, 431, 501, 505].contains(refusal.status.code))
+            #expect([400, 408, 413, 414, 417, 431, 501, 503, 505].contains(refusal.status.code))
         }
     }
 
@@ -144,7 +144,7 @@ import Testing
 
 extension RequestRejection {
     /// The refusals that bytes alone can cause.
-    fileprivate static let ofBytes = allCases.filter { $0 != .timedOut && $0 != .incompleteRequest }
+    fileprivate static let ofBytes = allCases.filter { ![.timedOut, .incompleteRequest, .overfull].contains($0) }
 }
 
 /// Whether and how a connection continues; each test names its section of RFC 9112, or another source.

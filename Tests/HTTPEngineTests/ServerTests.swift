@@ -186,6 +186,21 @@ import Wire
         #expect(contents(answers) == ["GET /1 []", "GET /2 []"])
     }
 
+    @Test func `Who asks to keep the connection learns for how long, a second less than the truth`() async throws {
+        let kept = "Connection: keep-alive\r\nKeep-Alive: timeout=29\r\n"
+        for field in ["keep-alive", "Keep-Alive, TE"] {
+            #expect(
+                try await exchange(get("/a", "Connection: \(field)\r\n") + get("/b", "Connection: close\r\n")).contains(
+                    kept))
+        }
+        #expect(try await exchange("GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").contains(kept))
+        for field in ["", "Keep-Alive: timeout=5\r\n", "Connection: close, keep-alive\r\n"] {
+            #expect(
+                !(try await exchange(get("/a", field) + get("/b", "Connection: close\r\n")).lowercased().contains(
+                    "keep-alive")))
+        }
+    }
+
     @Test func `OPTIONS about the whole server is answered without the handler`() async throws {
         let answers = try await exchange("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n" + get("/g"))
         #expect(answers.hasPrefix("HTTP/1.1 204 No Content\r\nAllow: GET, HEAD"))

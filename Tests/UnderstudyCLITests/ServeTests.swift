@@ -162,6 +162,51 @@ struct ServeTests {
             gone.complaint.hasPrefix("understudy: http://127.0.0.1:\(port)/_understudy/health: "), "\(gone.complaint)")
     }
 
+    @Test(
+        "commands find a server at any address by its port file, whatever the environment says",
+        arguments: [
+            ("127.0.0.2", "http PORT 127.0.0.2", "http://127.0.0.2:PORT"),
+            ("::1", "http PORT ::1", "http://[::1]:PORT"),
+            ("::", "http PORT ::1", "http://[::1]:PORT"), ("0.0.0.0", "http PORT", "http://127.0.0.1:PORT"),
+        ])
+    func anyAddress(host: String, written: String, base: String) async throws {
+        let server = try await RunningServer("--host", host, "--log", "off")
+        let port = try #require(server.base.split(separator: ":").last)
+        #expect(try server.folder.read("ports") == written.replacing("PORT", with: port) + "\n")
+        let environment = ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_HOST": "0.0.0.0"]
+        for command in [["healthcheck"], ["journal"], ["clock"]] {
+            let run = try Program.run(command, environment: environment, in: server.folder)
+            #expect(run.status == 0, "\(run.complaint)")
+        }
+        let output = server.stop().output
+        #expect(output.contains("curl -s \(base.replacing("PORT", with: port))/_understudy/journal\n"), "\(output)")
+        let family = ["::": "IPv6", "0.0.0.0": "IPv4"][host]
+        #expect(output.contains("It listens on every") == (family != nil))
+        if let family { #expect(output.contains("It listens on every \(family) address of this machine; ")) }
+    }
+
+    @Test("a server without an address answers at both loopback addresses, and one with 127.0.0.1 at that alone")
+    func bothLoopbacks() async throws {
+        let server = try await RunningServer("--log", "off", "--control-port", "0", "--https-port", "0")
+        let lines = try server.folder.read("ports").split(separator: "\n")
+        #expect(lines.count == 3)
+        for line in lines where !line.hasPrefix("https") {
+            let port = try #require(line.split(separator: " ").last)
+            for host in ["127.0.0.1", "[::1]"] {
+                let answer = try await HTTPClient.send(
+                    url: "http://\(host):\(port)/v2/credentials/ping", within: .seconds(120))
+                #expect(answer.status == (line.hasPrefix("control") ? .notFound : .unauthorized), "\(host) \(line)")
+            }
+        }
+        _ = server.stop()
+        let single = try await RunningServer("--log", "off", "--host", "127.0.0.1")
+        defer { single.process.terminate() }
+        let port = try #require(single.base.split(separator: ":").last)
+        await #expect(throws: ClientError.self) {
+            try await HTTPClient.send(url: "http://[::1]:\(port)/", within: .seconds(120))
+        }
+    }
+
     @Test("healthcheck says 0 of a server that is well and 1 of one that is not there")
     func healthcheck() async throws {
         let server = try await RunningServer("--log", "off")

@@ -1,3 +1,4 @@
+import Dispatch
 import Emulation
 import Foundation
 import JSON
@@ -85,6 +86,33 @@ struct WorkBoundsTests {
         #expect(tally.most <= 2)
         // The last work counts until it releases its thread.
         while work.count > 0 { await Task.yield() }
+    }
+
+    @Test("what comes next goes ahead of what is queued")
+    func nextWork() async {
+        let work = LongWork(width: 1)
+        let order = Mutex<[Int]>([])
+        let (isBusy, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await work.run {
+                    isBusy.signal()
+                    mayEnd.wait()
+                }
+            }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    isBusy.wait()
+                    continuation.resume()
+                }
+            }
+            for (number, isNext) in [(1, false), (2, true), (3, false), (4, true)] {
+                group.addTask { await work.run(isNext: isNext) { order.withLock { $0.append(number) } } }
+                while work.count < number + 1 { await Task.yield() }
+            }
+            mayEnd.signal()
+        }
+        #expect(order.withLock(\.self) == [4, 2, 1, 3])
     }
 
     /// States of a vendor with one record more than the limit.

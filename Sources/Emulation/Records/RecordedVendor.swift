@@ -1,4 +1,5 @@
 public import JSON
+import Synchronization
 
 /// A vendor that describes its state once, as records; export and import follow from that.
 package protocol RecordedVendor: Vendor {
@@ -83,22 +84,50 @@ public struct StateSize: Sendable, Hashable {
     }
 }
 
+/// The bytes of uploaded files in all sandboxes of a server.
+@usableFromInline
+final class UploadTotal: Sendable {
+    /// The most that they keep together (ours); whoever uploads more is refused as by a full sandbox.
+    static let most = 128 << 20
+
+    private let count = Atomic(0)
+
+    init() {}
+
+    var bytes: Int { count.load(ordering: .relaxed) }
+
+    @usableFromInline var isFull: Bool { bytes >= Self.most }
+
+    @usableFromInline
+    func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
+}
+
 extension Vendor {
     /// By default, a state is never full.
     @inlinable
     public func size(of state: State) -> StateSize { StateSize() }
 
+    @inlinable
+    public func uploads(in state: State) -> Int? { nil }
+
     /// A copy of a full state, to undo what is added to it; only then, since it makes the next change copy the tables.
     @inlinable
-    func fullCopy(of state: State) -> State? { size(of: state).isFull ? state : nil }
+    func fullCopy(of state: State, among uploads: UploadTotal) -> State? {
+        size(of: state).isFull || self.uploads(in: state) != nil && uploads.isFull ? state : nil
+    }
 
-    /// Undoes what was added to a full state.
+    /// Undoes what was added to a full state, or to uploads of which there are enough.
     ///
     /// - Returns: why it was undone; `nil` if nothing was added.
     @usableFromInline
-    func undo(_ state: inout State, since full: State) -> String? {
+    func undo(_ state: inout State, since full: State, among uploads: UploadTotal) -> String? {
+        if uploads.isFull, let before = self.uploads(in: full), self.uploads(in: state) ?? 0 > before {
+            state = full
+            return "the uploads of all sandboxes have \(uploads.bytes) bytes; expected fewer than \(UploadTotal.most) "
+                + "before anything is added: delete or reset sandboxes that are no longer used"
+        }
         let (before, now) = (size(of: full), size(of: state))
-        guard now.records > before.records || now.bytes > before.bytes else { return nil }
+        guard before.isFull, now.records > before.records || now.bytes > before.bytes else { return nil }
         state = full
         let most = StateSize.most
         return "the sandbox keeps \(before.records) records of \(before.bytes) bytes of \(Self.identity.title); "

@@ -91,6 +91,7 @@ public final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
     /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
+    @usableFromInline let uploads = UploadTotal()
 
     /// Creates the set from loaded vendors.
     ///

@@ -23,6 +23,16 @@ extension SandboxedVendor {
     func noteChange(_ content: inout Content) {
         content.isChanged = true
         changes.set()
+        countUploads(in: &content)
+    }
+
+    @inlinable
+    func countUploads(in content: inout Content) {
+        guard let bytes = content.loaded.vendor.uploads(in: content.state), bytes != content.countedUploads else {
+            return
+        }
+        vendors.uploads.add(bytes - content.countedUploads)
+        content.countedUploads = bytes
     }
 
     /// The state with its loaded, which is the one in force or a later one.
@@ -73,6 +83,7 @@ extension SandboxedVendor {
             // Set even if unchanged, since the clock may be another one too.
             content.live.name(content.loaded.vendor.nextDeadline(in: content.state))
             content.isChanged = true
+            countUploads(in: &content)
             changes.setAnew()
             return replaced
         }
@@ -115,9 +126,11 @@ extension SandboxedVendor {
                 content.prepare(for: moment, at: loaded, identifiers, switches)
                 var outbox = Outbox()
                 let vendor = content.loaded.vendor
-                let full = vendor.fullCopy(of: content.state)
+                let full = vendor.fullCopy(of: content.state, among: vendors.uploads)
                 let told = try body(order(vendor), &content.state, &outbox)
-                if let full, let reason = vendor.undo(&content.state, since: full) { throw ActionRefusal(reason) }
+                if let full, let reason = vendor.undo(&content.state, since: full, among: vendors.uploads) {
+                    throw ActionRefusal(reason)
+                }
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
                 noteChange(&content)
@@ -166,6 +179,12 @@ extension SandboxedVendor {
             throw node.problem(
                 "it has \(size.records) records of \(size.bytes) bytes besides the fixtures; at most \(most.records) of "
                     + "\(most.bytes) are kept")
+        }
+        // What a store has comes back whole.
+        let uploads = vendors.uploads.bytes - content.countedUploads + (vendor.uploads(in: state) ?? 0)
+        guard extent == .changes || uploads <= max(UploadTotal.most, vendors.uploads.bytes) else {
+            throw node.problem(
+                "with it the uploads of all sandboxes have \(uploads) bytes; at most \(UploadTotal.most) are kept")
         }
         return { self.replace(state, madeAt: content.loaded) }
     }

@@ -24,6 +24,8 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
         @usableFromInline var isSealed = false
         /// Whether the state may differ from what was last written of it.
         @usableFromInline var isChanged = true
+        /// What of the state is counted among the uploads of all sandboxes.
+        @usableFromInline var countedUploads = 0
 
         /// Moves the state on to a later vendor; `false`, without changes, when it already belongs to a later one.
         @usableFromInline
@@ -85,6 +87,8 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
             Content(loaded: loaded, state: loaded.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
         behaviour = Mutex(Self.behaviour(settings))
     }
+
+    deinit { vendors.uploads.add(-content.withLock { $0.countedUploads }) }
 
     /// The vendor that is in force.
     @inlinable var loaded: LoadedVendor<V> {
@@ -218,7 +222,7 @@ extension SandboxedVendor {
             if content.live.armed != nil {
                 content.passDeadlines(until: call.moment, call.identifiers, call.switches)
             }
-            let outcome = Self.work(&call, &content.state)
+            let outcome = Self.work(&call, &content.state, vendors.uploads)
             if !call.outbox.isEmpty {
                 content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
             }
@@ -230,13 +234,13 @@ extension SandboxedVendor {
     }
 
     @inlinable
-    static func work(_ call: inout Call<V>, _ state: inout V.State) -> Outcome {
+    static func work(_ call: inout Call<V>, _ state: inout V.State, _ uploads: UploadTotal) -> Outcome {
         call.vendor.authorize(&call, &state)
         if let refusal = call.findings.refusal { return .refused(refusal) }
-        let full = call.vendor.fullCopy(of: state)
+        let full = call.vendor.fullCopy(of: state, among: uploads)
         do throws(Refusal<V.Failure>) {
             let reply = try call.route.handler(&call, &state)
-            if let full, let reason = call.vendor.undo(&state, since: full) {
+            if let full, let reason = call.vendor.undo(&state, since: full, among: uploads) {
                 return .refused(Refusal(V.unrouted.bodyTooLarge, because: reason))
             }
             return .replied(reply)

@@ -129,13 +129,3 @@ extension SocketLog.Frame {
         ]
     }
 }
-
-extension WebSocketMessage {
-    /// The length of its content in bytes.
-    var byteCount: Int {
-        switch self {
-        case .text(let text): text.utf8.count
-        case .binary(let bytes): bytes.count
-        }
-    }
-}

@@ -48,6 +48,10 @@ public protocol Vendor: Sendable {
     /// What requests added to a state, compared with ``StateSize/most`` at each of them.
     func size(of state: State) -> StateSize
 
+    /// The bytes of the files in a state that clients have uploaded, which all sandboxes together may keep only so many
+    /// of; `nil`, by default, for a vendor that takes none.
+    func uploads(in state: State) -> Int?
+
     /// The state after a reset: the initial state, unless the vendor must remember something.
     func state(afterResetting old: State) -> State
 

@@ -12,6 +12,8 @@ struct Drip {
 // How an answer is sent: at once and complete, or with the faults of its ``Transmission``.
 extension Connection {
     func send(_ response: Response, _ loop: EventLoop) {
+        let length = response.body.count
+        if length > Self.smallBytes, isOverfull(with: length) { return refuse(.overfull, loop) }
         guard !response.isPlain else { return write(response, loop) }
         let delay = response.transmission.delay
         guard delay > .zero, !loop.isStopping else { return transmit(response, loop) }
@@ -134,8 +136,13 @@ extension Connection {
         switch command {
         case .send(let message):
             webSocket?.channel.taken(message)
-            webSocket?.conversation.send(message, into: &output.bytes)
+            webSocket?.conversation.send(message, into: &output, frame: loop.frame)
             guard output.count <= loop.limits.webSocketQueueBytes else { return drop(loop) }
+            if isOverfull() {
+                // Others may have filled the server while this client reads well.
+                guard flush(loop) else { return }
+                if isOverfull() { return drop(loop, because: "too much waits for all clients, and for this one too") }
+            }
         case .close(let closure):
             webSocket?.conversation.close(closure, into: &output.bytes)
         case .drop:
@@ -145,12 +152,13 @@ extension Connection {
         postpone(loop)
     }
 
-    /// Gives up on a client whose queue exceeds its limit.
+    /// Gives up on a client for which too much waits.
     ///
     /// The queue is sent, then the close frame: a slow reader learns the reason, a client that does not read is reset
     /// after ``Limits/write``. Until then nothing more is queued.
-    private func drop(_ loop: EventLoop) {
-        let closure = WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")
+    private func drop(_ loop: EventLoop, because reason: String = "the client takes its messages too slowly") {
+        let closure = WebSocketClosure(.tryAgainLater, reason: reason)
+        note(.refused(status: Int(closure.code.rawValue), reason: reason), loop)
         webSocket?.conversation.close(closure, into: &output.bytes)
         reportEnd(closure)
         phase = .finishing

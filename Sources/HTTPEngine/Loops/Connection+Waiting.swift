@@ -37,7 +37,7 @@ extension Connection {
 
     var wantsToRead: Bool {
         switch phase {
-        case .reading, .conversing: output.count < Self.unsentBytes
+        case .reading, .conversing: hasRoom
         case .answering, .holding, .dripping: parser.bufferedCount < Self.pipelineBytes
         case .lingering: true
         case .finishing, .ended: false

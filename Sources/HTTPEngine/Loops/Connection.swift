@@ -45,6 +45,8 @@ final class Connection {
     let transport: Transport
     var parser: RequestParser
     var output = OutputBuffer()
+    /// What it kept when that was last counted.
+    private var countedBytes = 0
     var phase = Phase.reading
     /// The handler's reply to the head of the request whose content is being read.
     var admission: Admission?
@@ -68,6 +70,8 @@ final class Connection {
     static let pipelineBytes = 64 * 1024
     /// With this many unsent bytes, nothing further is answered.
     static let unsentBytes = 256 * 1024
+    /// What each may keep even when all together keep too much: who sends and reads little notices nothing.
+    static let smallBytes = 16 * 1024
     /// Requests or frames handled before other connections get their turn.
     static let stepsPerTurn = 16
 
@@ -122,6 +126,12 @@ final class Connection {
     /// Sends as much as possible, and arranges for the rest.
     func conclude(_ loop: EventLoop) {
         guard flush(loop) else { return }
+        countBytes()
+        if parser.isInContent, isOverfull() {
+            parser.giveUp()
+            refuse(.overfull, loop)
+            return conclude(loop)
+        }
         // No event would report input that is already here, whether the turn or the output buffer was used up.
         if canStep, !hasUsedAll || transport.hasBufferedInput { postpone(loop) }
         settle(loop)
@@ -154,6 +164,7 @@ final class Connection {
         if case .answering(let task) = phase { task.cancel() }
         phase = .ended
         transport.close()
+        occupancy.keep(-countedBytes)
         occupancy.connectionClosed()
         reportEnd(WebSocketClosure(.abnormal))
     }
@@ -161,9 +172,34 @@ final class Connection {
     /// Whether the next request or frame may be handled.
     private var canStep: Bool {
         switch phase {
-        case .reading: output.count < Self.unsentBytes
-        case .conversing: output.count < Self.unsentBytes && webSocket?.mustSendFirst != true
+        case .reading: hasRoom
+        case .conversing: hasRoom && webSocket?.mustSendFirst != true
         case .answering, .holding, .dripping, .finishing, .lingering, .ended: false
+        }
+    }
+
+    /// Whether little enough waits to be sent for more to be answered.
+    var hasRoom: Bool { output.count == 0 || output.count < Self.unsentBytes && !isOverfull() }
+
+    /// Whether this keeps more than a little, with so many bytes more, while all connections together keep too much.
+    func isOverfull(with bytes: Int = 0) -> Bool {
+        max(output.count, keptBytes) + bytes > Self.smallBytes && occupancy.isFull(with: bytes)
+    }
+
+    /// Counts what this keeps. Most connections keep nothing, and then touch no memory that others use.
+    private func countBytes() {
+        let bytes = keptBytes
+        guard bytes != countedBytes else { return }
+        occupancy.keep(bytes - countedBytes)
+        countedBytes = bytes
+    }
+
+    private var keptBytes: Int {
+        switch phase {
+        case .reading: output.memory + parser.contentBytes
+        case .holding(let response, _): output.memory + response.body.count
+        case .dripping(let drip): output.memory + drip.rest.count
+        case .answering, .conversing, .finishing, .lingering, .ended: output.memory
         }
     }
 
@@ -229,7 +265,7 @@ extension Connection {
             wait = nil
             exchange = ResponseEncoder.Framing(
                 isHead: request.method == .head, version: request.version,
-                persists: parser.persists && !loop.isStopping)
+                persists: parser.persists && !loop.isStopping, asksToPersist: parser.asksToPersist)
             answer(request, loop)
         case .refusal(let refusal):
             refuse(refusal, loop)
@@ -255,7 +291,7 @@ extension Connection {
         if transport.hasBegunHandshake { note(.handshakeFailed(problem), loop) }
     }
 
-    private func note(_ event: EngineNote.Event, _ loop: EventLoop) {
+    func note(_ event: EngineNote.Event, _ loop: EventLoop) {
         loop.handler.noted(EngineNote(event: event, remoteAddress: parser.connection.remoteAddress))
     }
 

@@ -11,7 +11,7 @@ final class EventLoop {
     let mailbox: LoopMailbox
     /// The time at which the loop woke up, precise enough until it waits again.
     private(set) var now = MonotonicTime.now
-    private(set) var encoder = ResponseEncoder()
+    private(set) var encoder: ResponseEncoder
     /// Whether the loop only finishes what is in flight.
     private(set) var isStopping = false
     /// The read buffer, shared by the connections: only one reads at a time.
@@ -28,10 +28,13 @@ final class EventLoop {
     /// Connections whose answers of this round are not sent yet.
     private var answered: [Connection] = []
     private var stopDeadline: MonotonicTime?
+    /// The frame of the last long message, as long as any socket waits for it.
+    private weak var lastFrame: SharedFrame?
 
     /// A loop; the first one of a server also accepts.
     init(_ loopConfiguration: LoopConfiguration) {
         limits = loopConfiguration.limits
+        encoder = ResponseEncoder(idle: loopConfiguration.limits.idle)
         handler = loopConfiguration.handler
         occupancy = loopConfiguration.occupancy
         smallestBodyLimit = loopConfiguration.handler.smallestBodyLimit
@@ -202,6 +205,14 @@ extension EventLoop {
         timers.insert(
             TimerHeap.Entry(
                 moment: moment, descriptor: connection.descriptor, connection: connection.identifier))
+    }
+
+    /// The frame of a message that usually goes to many sockets, one after the other.
+    func frame(of message: WebSocketMessage) -> SharedFrame {
+        if let lastFrame, lastFrame.carries(message) { return lastFrame }
+        let frame = SharedFrame(message, occupancy)
+        lastFrame = frame
+        return frame
     }
 
     /// Resumes the connection in the next round, after all others had a turn.

@@ -137,10 +137,5 @@ final class SocketChannel: WebSocket.Channel {
 
 extension WebSocketMessage {
     /// The bytes that a queued message counts, even an empty one.
-    fileprivate var cost: Int {
-        switch self {
-        case .text(let text): text.utf8.count + 64
-        case .binary(let bytes): bytes.count + 64
-        }
-    }
+    fileprivate var cost: Int { byteCount + 64 }
 }

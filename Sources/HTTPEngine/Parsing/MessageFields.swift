@@ -15,7 +15,7 @@ struct MessageFields {
     private var contentLength: Int?
     private var isChunked = false
     private var saysClose = false
-    private var saysKeepAlive = false
+    private(set) var saysKeepAlive = false
 
     /// Notes a field line; those irrelevant to the engine are ignored.
     mutating func note(_ line: FieldLines.Line, of bytes: [UInt8]) throws(RequestRejection) {

@@ -30,6 +30,8 @@ struct RequestParser {
     let connection: Request.Connection
     /// Whether the connection persists after the last request.
     private(set) var persists = true
+    /// Whether the last request asks with `Connection: keep-alive` to persist.
+    private(set) var asksToPersist = false
     /// Whether the last request is `OPTIONS *`, which concerns the server and not a path (RFC 9110 section 9.3.7).
     private(set) var isServerWide = false
     /// Whether the client waits for `100 Continue` before it sends the content.
@@ -68,6 +70,9 @@ struct RequestParser {
         }
     }
 
+    /// The bytes of the content that have arrived.
+    var contentBytes: Int { content.count }
+
     /// The request without its content; blank once the request has been returned.
     var head: Request {
         Request(
@@ -95,6 +100,9 @@ struct RequestParser {
             return .refusal(error)
         }
     }
+
+    /// Drops what has arrived of a content, and all that follows.
+    mutating func giveUp() { (content, state) = ([], .ended) }
 
     /// Takes all bytes after the requests read so far, to be read as something else.
     mutating func takeUnused() -> [UInt8] {
@@ -220,6 +228,7 @@ extension RequestParser {
         fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
         authority = requestLine.authority ?? message.host
         persists = message.persists(in: version)
+        asksToPersist = message.saysKeepAlive
         // RFC 9110 section 10.1.1: HTTP/1.0 clients do not know the interim answer, and without content there is
         // nothing to wait for; an intermediary that does not expect one would take it for the answer.
         expectsContinue = message.expectsContinue && version == .http1_1 && framing != .length(0)

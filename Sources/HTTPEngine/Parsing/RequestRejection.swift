@@ -5,9 +5,9 @@ enum RequestRejection: Error, Hashable, CaseIterable {
     case malformedRequestLine, malformedTarget, insecureTarget, targetTooLong, unknownMethod, unsupportedVersion
     case bareLineFeed, bareCarriageReturn, malformedField, headTooLarge, invalidHost, invalidContentLength
     case contentTooLarge, invalidTransferEncoding, unknownTransferCoding, unknownExpectation, malformedChunk
-    case incompleteRequest, timedOut, notTLS, unexpectedTLS
+    case incompleteRequest, timedOut, notTLS, unexpectedTLS, overfull
 
-    /// The status of the answer, which has no content.
+    /// The status of the answer.
     var status: HTTPResponse.Status {
         switch self {
         case .malformedRequestLine, .malformedTarget, .insecureTarget, .bareLineFeed, .bareCarriageReturn,
@@ -20,6 +20,7 @@ enum RequestRejection: Error, Hashable, CaseIterable {
         case .unknownExpectation: .expectationFailed
         case .headTooLarge: .requestHeaderFieldsTooLarge
         case .unknownMethod, .unknownTransferCoding: .notImplemented
+        case .overfull: .serviceUnavailable
         case .unsupportedVersion: .httpVersionNotSupported
         }
     }
@@ -50,6 +51,8 @@ enum RequestRejection: Error, Hashable, CaseIterable {
         case .timedOut: "the request did not arrive in time (RFC 9110 section 15.5.9)"
         case .unexpectedTLS: "a TLS handshake arrived at the http port"
         case .notTLS: "a plain-text request arrived at the https port"
+        case .overfull:
+            "this is long, and too much is already on its way to and from all clients (RFC 9110 section 15.6.4)"
         }
     }
 }

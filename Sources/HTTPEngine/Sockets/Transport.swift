@@ -1,3 +1,11 @@
+import Wire
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// A connection's byte stream, in plain text or over TLS.
 struct Transport {
     private let socket: Socket
@@ -95,24 +103,42 @@ struct AcceptedSocket: Sendable {
 
 /// Bytes on their way to the client.
 struct OutputBuffer {
-    /// The bytes to send; encoders append here.
+    /// The bytes to send last; encoders append here.
     var bytes: [UInt8] = []
+    /// What comes before them.
+    private var frames: [SharedFrame] = []
+    private var frameBytes = 0
+    /// Of the first of the frames, or else of the bytes.
     private var sent = 0
 
     /// The number of unsent bytes.
-    var count: Int { bytes.count - sent }
+    var count: Int { frameBytes + bytes.count - sent }
+
+    /// The memory in bytes that is this buffer's own.
+    var memory: Int { bytes.count + SharedFrame.referenceBytes * frames.count }
+
+    /// Adds a frame without copying it.
+    mutating func append(_ frame: SharedFrame) {
+        if !bytes.isEmpty { frames.append(SharedFrame(bytes, frame.occupancy)) }
+        frames.append(frame)
+        frameBytes += bytes.count + frame.bytes.count
+        bytes = []
+    }
 
     /// Writes until the buffer is empty or the client accepts no more, and returns how many bytes were sent.
     ///
     /// `nil` when the connection is broken.
     mutating func flush(to transport: Transport) -> Int? {
         var total = 0
-        while sent < bytes.count {
-            let transfer = bytes.withUnsafeBytes { transport.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
-            switch transfer {
+        while count > 0 {
+            switch frames.isEmpty ? write(bytes, to: transport) : write(frames[0].bytes, to: transport) {
             case .moved(let count):
                 sent += count
                 total += count
+                guard let frame = frames.first, sent == frame.bytes.count else { continue }
+                frames.removeFirst()
+                frameBytes -= sent
+                sent = 0
             case .wouldBlock:
                 letGo()
                 return total
@@ -123,9 +149,13 @@ struct OutputBuffer {
         return total
     }
 
+    private func write(_ bytes: [UInt8], to transport: Transport) -> Socket.Transfer {
+        bytes.withUnsafeBytes { transport.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+    }
+
     /// Drops the sent part of a buffer that may never drain; only from half of it on, so that moving the rest pays.
     private mutating func letGo() {
-        guard sent >= 64 * 1024, sent >= bytes.count / 2 else { return }
+        guard frames.isEmpty, sent >= 64 * 1024, sent >= bytes.count / 2 else { return }
         bytes.removeFirst(sent)
         sent = 0
     }
@@ -134,5 +164,45 @@ struct OutputBuffer {
     private mutating func reset() {
         sent = 0
         bytes.capacity > 4096 ? bytes = [] : bytes.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The frame of a long message: kept and counted once, however many sockets of a loop wait for it.
+final class SharedFrame {
+    let bytes: [UInt8]
+    let occupancy: ServerOccupancy
+    /// Where the payload of a text begins.
+    private let text: Int?
+
+    /// A shorter message is copied, which costs less.
+    static let leastBytes = 1024
+    /// What each socket needs to refer to a frame.
+    static let referenceBytes = 64
+
+    init(_ bytes: [UInt8], text: Int? = nil, _ occupancy: ServerOccupancy) {
+        (self.bytes, self.text, self.occupancy) = (bytes, text, occupancy)
+        occupancy.keep(bytes.count)
+    }
+
+    convenience init(_ message: WebSocketMessage, _ occupancy: ServerOccupancy) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(message.byteCount + 16)
+        WebSocketEncoder.encode(message, into: &bytes)
+        let text = if case .text = message { bytes.count - message.byteCount } else { Int?.none }
+        self.init(bytes, text: text, occupancy)
+    }
+
+    deinit { occupancy.keep(-bytes.count) }
+
+    /// Whether it is the frame of that message. Each socket of a crowd asks, so not byte by byte.
+    func carries(_ message: WebSocketMessage) -> Bool {
+        guard let text, case .text(let other) = message, text + other.utf8.count == bytes.count else { return false }
+        let isSame = other.utf8.withContiguousStorageIfAvailable { other in
+            bytes[text...].withUnsafeBytes { own in
+                guard let own = own.baseAddress, let start = other.baseAddress else { return false }
+                return memcmp(own, start, other.count) == 0
+            }
+        }
+        return isSame ?? false
     }
 }

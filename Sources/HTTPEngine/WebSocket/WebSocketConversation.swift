@@ -71,6 +71,12 @@ struct WebSocketConversation {
         WebSocketEncoder.encode(message, into: &output)
     }
 
+    /// Like ``send(_:into:)``, but a long message is not copied: many sockets may wait for it.
+    func send(_ message: WebSocketMessage, into output: inout OutputBuffer, frame: (WebSocketMessage) -> SharedFrame) {
+        guard message.byteCount >= SharedFrame.leastBytes else { return send(message, into: &output.bytes) }
+        if ownClosure == nil, !hasEnded { output.append(frame(message)) }
+    }
+
     /// Appends a close frame to the output; further calls do nothing.
     mutating func close(_ closure: WebSocketClosure, into output: inout [UInt8]) {
         guard ownClosure == nil, !hasEnded else { return }

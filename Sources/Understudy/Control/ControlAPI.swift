@@ -161,8 +161,9 @@ struct ControlAPI: Sendable {
         case .deferred(let work):
             return .deferred {
                 let response = await work()
-                // The secrets may just have arrived with a long state, and the answer may be equally long.
-                return await emulator.readings.run { finished(response, operation, in: sandbox) }
+                // The secrets may just have arrived with a long state, and the answer may be equally long. It goes ahead
+                // of others that are not made yet, or all of them would wait here in memory.
+                return await emulator.readings.run(isNext: true) { finished(response, operation, in: sandbox) }
             }
         }
     }

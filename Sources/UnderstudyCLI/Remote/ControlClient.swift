@@ -103,7 +103,7 @@ struct HealthcheckCommand: ParsableCommand {
         discussion: """
             Example: understudy healthcheck --server http://127.0.0.1:8080
 
-            Without --server it asks the server on this machine. Its port is read from the file of UNDERSTUDY_PORT_FILE,
+            Without --server it asks the server on this machine. Its address is read from the file of UNDERSTUDY_PORT_FILE,
             otherwise from the environment or ./understudy.yaml. Over HTTPS it trusts the system's CAs and the local CA.
 
             Exit codes: 0 healthy, 1 not healthy or no answer, 2 misuse.
@@ -134,18 +134,20 @@ struct HealthcheckCommand: ParsableCommand {
 
     /// This machine's server: its port file if present, otherwise the configured address.
     static func localServer(_ sources: OptionSources) throws -> String {
-        let host =
-            try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
-        let address = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        func url(_ scheme: some StringProtocol, _ host: String, _ port: some StringProtocol) -> String {
+            "\(scheme)://\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"
+        }
         // A server that has not started yet has written nothing, and one without the option never does.
         if let path = try sources.text("port-file", flag: nil),
             let text = try? Files.content(of: path),
-            let words = line(in: String(decoding: text, as: UTF8.self))?.split(separator: " "), words.count == 2
+            let words = line(in: String(decoding: text, as: UTF8.self))?.split(separator: " "), words.count > 1
         {
-            return "\(words[0] == "control" ? "http" : words[0])://\(address):\(words[1])"
+            let host = words.count > 2 ? String(words[2]) : "127.0.0.1"
+            return url(words[0] == "control" ? "http" : words[0], host, words[1])
         }
+        let host = try sources.text("host", flag: nil) ?? "127.0.0.1"
         let port = try sources.text("control-port", flag: nil) ?? sources.text("port", flag: nil) ?? "8080"
-        return "http://\(address):\(port)"
+        return url("http", BoundAddress.local(host) ?? host, port)
     }
 
     /// The port file's line for control calls: the one marked as such, else the first.

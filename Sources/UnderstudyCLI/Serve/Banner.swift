@@ -19,10 +19,7 @@ struct Banner {
 
     private var controlBase: String? { control.map(url(of:)) }
 
-    private func url(of address: BoundAddress) -> String {
-        let isWildcard = address.host == "0.0.0.0" || address.host == "::"
-        return "\(address.scheme)://\(isWildcard ? "127.0.0.1:\(address.port)" : "\(address)")"
-    }
+    private func url(of address: BoundAddress) -> String { "\(address.scheme)://\(address.local)" }
 
     func show() {
         for address in addresses { Output.line("Understudy \(Emulator.version) at \(address.scheme)://\(address)") }
@@ -44,8 +41,9 @@ struct Banner {
             Output.line("Why was a request refused? curl -s\(token) \(controlBase ?? base)/_understudy/journal")
             Output.line("Or open in a browser: \(controlBase ?? base)/_understudy/")
         }
-        if addresses.contains(where: { $0.host == "0.0.0.0" || $0.host == "::" }) {
-            Output.line("It listens on every address of this machine; its keys and passwords are public.")
+        if let all = addresses.first(where: { $0.local != $0 }) {
+            let family = all.host == "::" ? "IPv6" : "IPv4"
+            Output.line("It listens on every \(family) address of this machine; its keys and passwords are public.")
         }
         Output.line("Stop with Control-C.")
     }

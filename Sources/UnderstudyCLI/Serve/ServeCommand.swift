@@ -22,7 +22,7 @@ struct ServeCommand: ParsableCommand {
             environment (UNDERSTUDY_PORT=8080). A flag overrides the environment, which overrides the file.
             """)
 
-    @Option(help: "The address to listen on (default: 127.0.0.1).")
+    @Option(help: "The address to listen on (default: 127.0.0.1, and ::1 if there is one).")
     var host: String?
 
     @Option(help: "The port to listen on (default: 8080); 0 picks a free one.")
@@ -81,7 +81,9 @@ struct ServeCommand: ParsableCommand {
     func run() throws {
         let sources = try fixtureOptions.sources()
         if try sources.isSet("until-stdin-closes", flag: untilStdinCloses) { stopAtEndOfInput() }
-        let listener = try listener(sources)
+        let host = try sources.text("host", flag: host)
+        let listener = ServerConfiguration.Listener(
+            host: host ?? "127.0.0.1", port: try sources.port("port", flag: port) ?? 8080)
         let secure = try secure.choice(host: listener.host, sources)
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
@@ -103,9 +105,10 @@ struct ServeCommand: ParsableCommand {
             expected: "a duration up to 1h such as 5s",
             parse: { Duration(text: $0).flatMap { (.zero...(.seconds(3600))).contains($0) ? $0 : nil } })
         let server = try Server(
-            ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
+            ServerConfiguration(
+                listeners: [listener] + [secure?.listener].compactMap(\.self), includesIPv6Loopback: host == nil),
             handler: Pipeline(emulator, as: controlListener == nil ? .everything : .vendors))
-        let controlServer = try controlServer(controlListener, beside: server, emulator)
+        let controlServer = try controlServer(controlListener, beside: server, emulator, host)
         emulator.listens(at: server.addresses)
         Descriptors.raiseLimit()
         server.start()
@@ -193,11 +196,11 @@ struct ServeCommand: ParsableCommand {
 
     /// Control calls are rare, so their listener has one loop.
     private func controlServer(
-        _ listener: ServerConfiguration.Listener?, beside server: Server, _ emulator: Emulator
+        _ listener: ServerConfiguration.Listener?, beside server: Server, _ emulator: Emulator, _ host: String?
     ) throws -> Server? {
         guard let listener, let port = server.addresses.first?.port else { return nil }
         return try Server(
-            ServerConfiguration(listeners: [listener], loops: 1),
+            ServerConfiguration(listeners: [listener], loops: 1, includesIPv6Loopback: host == nil),
             handler: Pipeline(emulator, as: .control(vendorPort: port)))
     }
 
@@ -234,15 +237,10 @@ struct ServeCommand: ParsableCommand {
         ) { text in PublicBase.isValid(text) ? .some(text) : nil }
     }
 
-    private func listener(_ sources: OptionSources) throws -> ServerConfiguration.Listener {
-        let host = try sources.text("host", flag: host) ?? "127.0.0.1"
-        return ServerConfiguration.Listener(host: host, port: try sources.port("port", flag: port) ?? 8080)
-    }
-
     private func writePorts(_ server: Server, _ control: Server?, to path: String) throws {
         let named =
-            server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
-        let lines = named.map { "\($0.0) \($0.1)\n" }.joined()
+            server.addresses.map { ($0.scheme, $0.local) } + (control?.addresses ?? []).map { ("control", $0.local) }
+        let lines = named.map { "\($0) \($1.port)\($1.host == "127.0.0.1" ? "" : " \($1.host)")\n" }.joined()
         // Readers waiting for the file must find it complete.
         try Misuse.writing("the port file \(path)", "") { try Files.put(Array(lines.utf8), at: path) }
     }

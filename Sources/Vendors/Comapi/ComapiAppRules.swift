@@ -14,7 +14,7 @@ extension Comapi {
             + TokenRule.structure(orFail: .malformedToken) + [
                 TokenRule(.critical(source: "ours, after RFC 7515"), .ours, orFail: .unsupportedCriticalHeader),
                 TokenRule(.algorithm(is: .hs256, source: samples), orFail: .wrongAlgorithm),
-                type, unusualType, appSignature, mistake,
+                type, unusualType, appSignature, mistake, secretLength.when { $0.challenge == nil },
                 TokenRule(.claim("nonce", is: .string, source: nonceSource), orFail: .missingNonce)
                     .when { $0.challenge != nil },
                 // A token to explain has no request.
@@ -91,6 +91,13 @@ extension Comapi {
     private static let mistake = Rule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) {
         facts, finding in
         finding.take(facts.mistake.map { Finding($0.failure.rawValue, .noted, note: $0.description) })
+    }
+
+    // Only of a token to explain: the vendor's own example has 31 bytes, and a note at each sign-in would say nothing new.
+    private static let secretLength = Rule(
+        "secret-length", expects: .text("32 bytes or more"), source: "RFC 7518 section 3.2"
+    ) { facts, finding in
+        facts.token == nil ? nil : finding.take(facts.space.sharedKey.verificationKey.strengthFinding(for: .hs256))
     }
 
     /// Detects a session's token in place of the app's own.

@@ -103,6 +103,8 @@ extension Comapi: RecordedVendor {
 
     func size(of state: State) -> StateSize { state.size }
 
+    func uploads(in state: State) -> Int? { state.contents.size.bytes }
+
     func code(_ state: inout State, _ coder: inout RecordCoder) {
         if coder.isReading { state = ComapiState(rememberedFrom: state) }
         coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)

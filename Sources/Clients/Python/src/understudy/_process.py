@@ -65,7 +65,7 @@ class ServerProcess:
             if time.monotonic() > last:
                 raise StartFailed(f"understudy did not start in time:\n{output.read_text(errors='replace')}")
             time.sleep(0.01)
-        return {name: int(port) for name, port in map(str.split, port_file.read_text().splitlines())}
+        return {name: int(port) for name, port, *_ in map(str.split, port_file.read_text().splitlines())}
 
     def stop(self, patience: float = 15) -> Optional[int]:
         """Ends it as a supervisor would, and returns its exit code."""

@@ -91,7 +91,7 @@
         private static func ports(in file: URL) throws -> [String: Int] {
             let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n")
             let pairs = lines.map { $0.split(separator: " ") }.compactMap { words -> (String, Int)? in
-                guard words.count == 2, let port = Int(words[1]) else { return nil }
+                guard words.count > 1, let port = Int(words[1]) else { return nil }
                 return (String(words[0]), port)
             }
             return Dictionary(pairs) { first, _ in first }
