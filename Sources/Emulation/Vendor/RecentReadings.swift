@@ -25,7 +25,7 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
 
     @usableFromInline
     final class Table: Sendable {
-        @usableFromInline let slots = Mutex([Slot](repeating: Slot(), count: slotsPerTable))
+        @usableFromInline let slots = Mutex<[Slot]>([])
     }
 
     /// Tables with a lock each, so that event loops seldom wait for each other.
@@ -50,6 +50,8 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
         let table = tables[hash & (Self.tableCount - 1)]
         let place = hash / Self.tableCount & (Self.slotsPerTable - 1)
         let (known, isWorthKeeping) = table.slots.withLock { slots -> (Reading?, Bool) in
+            // Not at the start, when each would be copied by its type's witnesses.
+            if slots.isEmpty { slots = Array(repeating: Slot(), count: Self.slotsPerTable) }
             if slots[place].hash == hash, let entry = slots[place].entry, text.hasSameBytes(as: entry.text[...]) {
                 return (entry.reading, false)
             }
