@@ -86,7 +86,9 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
 ///
 /// It holds a single entry, since nearly every token meets only one key. Both depend only on the token and the key, so
 /// they are computed once, however often the token is sent and its findings are read.
-public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
+///
+/// Part of the token instead of a class: generic classes look up their types at run time when they are destroyed.
+public struct SignatureMemory<Key: AnyObject & Sendable>: ~Copyable, Sendable {
     @usableFromInline
     struct Entry {
         @usableFromInline let key: Key
@@ -102,6 +104,7 @@ public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
 
     @usableFromInline let entry = Mutex<Entry?>(nil)
 
+    @inlinable
     public init() {}
 
     /// The outcome for that key; judged again when a finding is requested.
