@@ -80,7 +80,8 @@ extension StringProtocol {
 extension String {
     /// Whether both texts have the same UTF-8 bytes; the common case, which skips normalization.
     public func hasSameBytes(as other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
+        // As above; for short texts, `==` compares two words.
+        guard utf8.count == other.utf8.count, self == other else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { own in
             other.utf8.withContiguousStorageIfAvailable { own.hasSameBytes(as: $0) }
         }

@@ -16,17 +16,16 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
         init(_ list: [Record], lastNumber: Int) {
             var (records, names): ([Key: Record], [Record.Name: Key]) = ([:], [:])
-            var untouched = Overlay()
+            var (keys, untouched): ([Key], Overlay) = ([], Overlay())
             untouched.lastNumber = lastNumber
             for record in list {
                 records[record.key] = record
+                keys.append(record.key)
                 for name in record.names { names[name] = record.key }
                 untouched.byteCount += record.memory
                 if let secret = record.secretText { untouched.secrets.add(secret) }
                 untouched.lastNumber = max(untouched.lastNumber, record.key as? Int ?? 0)
             }
-            // In generic code a key path is made at run time, which takes longer than the table.
-            let keys = list.map { $0.key }
             order = Record.keyOrder.map { keys.sorted(by: $0) } ?? keys
             (self.records, self.names, self.untouched) = (records, names, untouched)
         }

@@ -174,7 +174,7 @@ extension RecordTable where Record: CodedRecord {
                 try record.read(node, members, form, prepare: prepare)
                 if let complaint = complaint(record) { throw node.problem(complaint) }
                 guard !keys.contains(record.key) else { throw node.problem(record.clash(over: nil)) }
-                if let name = record.names.first(where: names.contains) { throw node.problem(record.clash(over: name)) }
+                for name in record.names where names.contains(name) { throw node.problem(record.clash(over: name)) }
                 keys.insert(record.key)
                 names.formUnion(record.names)
                 if let known = known?[record.key] { record.keepSecrets(of: known, leftOutBy: form.extent) }

@@ -65,11 +65,9 @@ public struct RouteTable: Sendable {
         for (index, member) in members.enumerated() {
             prefixes += member.identity.prefixes.map { ($0.split(separator: "/"), index) }
             tries.append(try Self.trie(member))
-        }
-        for (vendor, member) in members.enumerated() {
             for (route, listed) in member.routes.enumerated() {
                 for endpoint in listed.endpoints where !endpoint.pattern.utf8.contains(UInt8(ascii: "{")) {
-                    add(Ending(vendor: vendor, method: endpoint.method, route: route), at: endpoint.pattern)
+                    add(Ending(vendor: index, method: endpoint.method, route: route), at: endpoint.pattern)
                 }
             }
         }
@@ -111,7 +109,7 @@ public struct RouteTable: Sendable {
     }
 
     private static func lies(_ path: String, under prefix: String) -> Bool {
-        path.utf8.starts(with: prefix.utf8) && path.utf8.dropFirst(prefix.utf8.count).first ?? slash == slash
+        path.hasPrefix(prefix) && path.utf8.dropFirst(prefix.utf8.count).first ?? slash == slash
     }
 
     private static let slash = UInt8(ascii: "/")
@@ -207,15 +205,15 @@ struct RouteTrie: Sendable {
         var node = 0
         var names: [String] = []
         var coversRest = false
-        for bytes in endpoint.pattern.utf8.split(separator: UInt8(ascii: "/")) {
-            let segment = Substring(bytes)
-            if segment.utf8.first != UInt8(ascii: "{") {
+        for bytes in Array(endpoint.pattern.utf8).split(separator: UInt8(ascii: "/")) {
+            if bytes.first != UInt8(ascii: "{") {
+                let segment = Substring(decoding: bytes, as: UTF8.self)
                 node = nodes[node].literals[segment] ?? grow { nodes, new in nodes[node].literals[segment] = new }
-            } else if segment.hasSuffix("...}") {
+            } else if bytes.suffix(4).elementsEqual("...}".utf8) {
                 coversRest = true
-                names.append(String(segment.dropFirst().dropLast(4)))
+                names.append(String(decoding: bytes.dropFirst().dropLast(4), as: UTF8.self))
             } else {
-                names.append(String(segment.dropFirst().dropLast()))
+                names.append(String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self))
                 node = nodes[node].parameter ?? grow { nodes, new in nodes[node].parameter = new }
             }
         }

@@ -11,6 +11,9 @@ final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline let generation: Int
     @usableFromInline let vendor: V
     @usableFromInline let table: [Route<V>]
+    // Made here, since outside the vendor's own target generic code would look up types for each list.
+    @usableFromInline let routes: [RouteListing]
+    @usableFromInline let failureNames: [String]
     @usableFromInline let catalog: FailureCatalog<V.Failure>
     /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
     @usableFromInline let secrets: Set<String>
@@ -23,12 +26,14 @@ final class LoadedVendor<V: Vendor>: Sendable {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
         table = V.routes
         let ids = table.map(\.id)
+        routes = table.map { $0.listing }
+        failureNames = V.Failure.allCases.map { $0.rawValue }
         catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
         vendor = try V(fixtures: fixtures)
         scenarios = try Scenario.all(
             in: fixtures,
             InterventionScope(
-                vendor: V.identity.id, routes: ids, failures: V.Failure.allCases.map(\.rawValue),
+                vendor: V.identity.id, routes: ids, failures: failureNames,
                 actions: V.actions.map(\.listing), fixtures: fixtures))
         generation = Generation.next()
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
@@ -40,8 +45,6 @@ final class LoadedVendor<V: Vendor>: Sendable {
 extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }
-    // Not by a key path, which generic code would have to build at run time.
-    @usableFromInline var failureNames: [String] { V.Failure.allCases.map { $0.rawValue } }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
     @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }
@@ -49,14 +52,6 @@ extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var samples: [(label: String, value: String)] { vendor.samples }
     @usableFromInline var sharedSecrets: [SharedSecret] { vendor.sharedSecrets }
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
-
-    @usableFromInline var routes: [RouteListing] {
-        table.map {
-            RouteListing(
-                id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, observed: $0.observed, source: $0.source,
-                bodyLimit: $0.bodyLimit)
-        }
-    }
 
     @usableFromInline
     func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {

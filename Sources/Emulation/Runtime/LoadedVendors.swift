@@ -29,6 +29,8 @@ package struct LoadedVendors: Sendable {
     ) -> [Result<any AnyLoadedVendor, FixtureProblem>] {
         let found = Mutex<[Int: Result<any AnyLoadedVendor, FixtureProblem>]>([:])
         DispatchQueue.concurrentPerform(iterations: loaders.count) { index in
+            // The last vendor has the most to read, and would otherwise be read alone at the end.
+            let index = loaders.count - 1 - index
             let reading = Result { () throws(FixtureProblem) in try loaders[index].load(fixtures) }
             found.withLock { $0[index] = reading }
         }

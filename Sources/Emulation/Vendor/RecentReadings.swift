@@ -25,7 +25,7 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
 
     @usableFromInline
     final class Table: Sendable {
-        @usableFromInline let slots = Mutex([Slot](repeating: Slot(), count: slotsPerTable))
+        @usableFromInline let slots = Mutex<[Slot]>([])
     }
 
     /// Tables with a lock each, so that event loops seldom wait for each other.
@@ -50,6 +50,8 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
         let table = tables[hash & (Self.tableCount - 1)]
         let place = hash / Self.tableCount & (Self.slotsPerTable - 1)
         let (known, isWorthKeeping) = table.slots.withLock { slots -> (Reading?, Bool) in
+            // Not at the start, when each would be copied by its type's witnesses.
+            if slots.isEmpty { slots = Array(repeating: Slot(), count: Self.slotsPerTable) }
             if slots[place].hash == hash, let entry = slots[place].entry, text.hasSameBytes(as: entry.text[...]) {
                 return (entry.reading, false)
             }
@@ -84,7 +86,9 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
 ///
 /// It holds a single entry, since nearly every token meets only one key. Both depend only on the token and the key, so
 /// they are computed once, however often the token is sent and its findings are read.
-public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
+///
+/// Part of the token instead of a class: generic classes look up their types at run time when they are destroyed.
+public struct SignatureMemory<Key: AnyObject & Sendable>: ~Copyable, Sendable {
     @usableFromInline
     struct Entry {
         @usableFromInline let key: Key
@@ -100,6 +104,7 @@ public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
 
     @usableFromInline let entry = Mutex<Entry?>(nil)
 
+    @inlinable
     public init() {}
 
     /// The outcome for that key; judged again when a finding is requested.

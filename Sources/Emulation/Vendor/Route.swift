@@ -53,6 +53,11 @@ public final class Route<V: Vendor>: Sendable {
         self.bodyLimit = bodyLimit
         self.handler = handler
     }
+
+    @usableFromInline var listing: RouteListing {
+        RouteListing(
+            id: id, endpoints: endpoints, evidence: evidence, observed: observed, source: source, bodyLimit: bodyLimit)
+    }
 }
 
 /// A method and a path pattern.

@@ -7,16 +7,17 @@ struct ControlOperation: Sendable {
     typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
 
     /// How a call differs from most others.
-    enum Trait: Sendable {
+    struct Trait: OptionSet {
+        let rawValue: UInt8
         /// It never requires the control token, so that a probe needs no secret.
-        case open
+        static let open = Trait(rawValue: 1)
         /// It works in no sandbox, whichever the call selects.
-        case ofServer
+        static let ofServer = Trait(rawValue: 2)
         /// Its answers contain nothing to hide: a requested token, descriptions without anyone's data, what was already
         /// masked.
-        case clean
+        static let clean = Trait(rawValue: 4)
         /// Its content is a vendor's state, which may be longer than other content.
-        case takesState
+        static let takesState = Trait(rawValue: 8)
     }
 
     static let prefix = "/_understudy"
@@ -26,14 +27,14 @@ struct ControlOperation: Sendable {
     let endpoint: Endpoint
     /// The parameters that the query may have; the call refuses others.
     let query: [String]
-    let traits: Set<Trait>
+    let traits: Trait
     /// The names of the parameters in the path, in order.
     let pathParameters: [String]
     let handler: Handler
 
     /// - Parameter path: what follows ``prefix``.
     init(
-        _ id: String, _ method: HTTPRequest.Method, _ path: String, query: [String] = [], _ traits: Set<Trait> = [],
+        _ id: String, _ method: HTTPRequest.Method, _ path: String, query: [String] = [], _ traits: Trait = [],
         handler: @escaping Handler
     ) {
         (self.id, self.query, self.traits, self.handler) = (id, query, traits, handler)

@@ -18,7 +18,7 @@ enum IMSClaimRules {
         let number = TokenCheck.claim(name, is: .number, source: source)
         let check = TokenCheck(number.name, expected: .types(.number), source: source) { token, finding in
             let date = token.date(name)
-            if isOptional, IMSToken.beginning(of: token) == nil || date.form == .absent { return nil }
+            if isOptional, date.form == .absent || IMSToken.beginning(of: token) == nil { return nil }
             if date.size == .negative, date.isNumber {
                 finding?.found = token.claims?[name].map(Fact.json)
                 finding?.note = "A moment in Unix seconds is not negative."

@@ -10,6 +10,8 @@ final class IMSIssuer: Sendable {
     let record: IMSIssuerRecord
     private let made = AtomicLazyReference<IMSKeyRing>()
     private let makeRing: @Sendable () -> IMSKeyRing
+    /// The ring of keys that are known from the beginning: the lazy reference looks up its type at each use.
+    private let known: IMSKeyRing?
     /// What is known of the published keys; `nil` for local keys.
     let remote: RemoteKeys?
     /// Where they are published, if the URL can be parsed.
@@ -21,7 +23,7 @@ final class IMSIssuer: Sendable {
     /// An issuer with local keys that are read when they are first needed.
     init(_ record: IMSIssuerRecord, ring: @escaping @Sendable () -> IMSKeyRing) {
         self.record = record
-        makeRing = ring
+        (known, makeRing) = (nil, ring)
         remote = nil
         keyURL = nil
     }
@@ -31,26 +33,17 @@ final class IMSIssuer: Sendable {
         self.init(record) { ring }
     }
 
-    /// An issuer with what was fetched so far.
-    init(_ record: IMSIssuerRecord, remote: RemoteKeys) {
+    /// An issuer with what was fetched so far; results verified with the keys of an earlier one are kept until they change.
+    init(_ record: IMSIssuerRecord, remote: RemoteKeys, after earlier: IMSIssuer? = nil) {
         self.record = record
-        let ring = IMSKeyRing(remote.keys)
-        makeRing = { ring }
-        keyURL = IMSKeyURL(remote.url)
+        let isSame = remote.fetchCount == earlier?.remote?.fetchCount && remote.fetchedAt == earlier?.remote?.fetchedAt
+        let ring = (isSame ? earlier?.ring : nil) ?? IMSKeyRing(remote.keys)
+        (known, makeRing) = (ring, { ring })
+        keyURL = earlier?.remote?.url == remote.url ? earlier?.keyURL : IMSKeyURL(remote.url)
         self.remote = remote
     }
 
-    /// The issuer with its current keys; results verified with the old keys are kept until the keys change.
-    init(_ other: IMSIssuer, remote: RemoteKeys) {
-        record = other.record
-        let isSame = remote.fetchCount == other.remote?.fetchCount && remote.fetchedAt == other.remote?.fetchedAt
-        let ring = isSame ? other.ring : IMSKeyRing(remote.keys)
-        makeRing = { ring }
-        keyURL = other.remote?.url == remote.url ? other.keyURL : IMSKeyURL(remote.url)
-        self.remote = remote
-    }
-
-    var ring: IMSKeyRing { made.load() ?? made.storeIfNil(makeRing()) }
+    var ring: IMSKeyRing { known ?? made.load() ?? made.storeIfNil(makeRing()) }
 
     /// The issuer as requests see it.
     func json(at moment: Moment, _ switches: IMSSwitches) -> JSON {

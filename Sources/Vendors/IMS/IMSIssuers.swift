@@ -211,7 +211,7 @@ extension IMS {
             // The issuer may have got another URL during the fetch; then these keys are not its own.
             guard let report = call.keyFetch, report.url == remote.url else { return .fetchKeys(remote) }
             remote.take(report, call.vendor.keyFetchPolicy(call.switches))
-            issuer = IMSIssuer(issuer, remote: remote)
+            issuer = IMSIssuer(issuer.record, remote: remote, after: issuer)
             // Stored before the refusal: a failed attempt counts too.
             state.issuers.store(issuer)
             if let problem = report.problem {

@@ -154,7 +154,7 @@ extension IMS {
 
     func store(_ keys: RemoteKeys, in state: inout State) {
         guard let issuer = state.issuers.named(keys.issuer) else { return }
-        state.issuers.store(IMSIssuer(issuer, remote: keys))
+        state.issuers.store(IMSIssuer(issuer.record, remote: keys, after: issuer))
     }
 }
 

@@ -56,7 +56,8 @@ extension Rezolve {
 /// Checks that need the state: the customer, and for RUA also the key and the session.
 extension Rezolve {
     func authorize(_ call: inout RezolveCall, _ state: inout State) {
-        guard let token = call.credentials.token else { return }
+        // A registration has nothing to check here, so its facts are not even copied.
+        guard let token = call.credentials.token, !call.credentials.isRegistration else { return }
         var facts = call.credentials
         switch call.route.access {
         case .customer:
