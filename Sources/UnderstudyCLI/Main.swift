@@ -88,7 +88,7 @@ extension StateFile.Failure: WrongInput {}
 extension TLSIdentityError: WrongInput {}
 
 /// A wrong flag, variable or file.
-struct Misuse: WrongInput {
+struct Misuse: WrongInput, StatedRefusal {
     let description: String
 
     init(_ description: String) { self.description = description }

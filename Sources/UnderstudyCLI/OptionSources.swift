@@ -66,9 +66,8 @@ struct OptionSources {
             throw Misuse("--control-token: \(path) cannot be read: \(error).")
         }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-        guard lines.count == 1 else {
-            throw Misuse("--control-token: found \(lines.count) lines in \(path); expected the token alone.")
-        }
+        try Misuse.require(
+            lines.count == 1, "--control-token: found \(lines.count) lines in \(path); expected the token alone.")
         return String(lines[0])
     }
 
@@ -126,10 +125,9 @@ struct OptionSources {
     func settings() throws -> Settings {
         var settings = file?.settings ?? Settings()
         if let text = environment["UNDERSTUDY_PROFILE"] {
-            guard let profile = BehaviourProfile(rawValue: text) else {
-                throw Misuse(
-                    "UNDERSTUDY_PROFILE=\(text) is not a profile (documented, observed). Set in the environment.")
-            }
+            let profile = try Misuse.require(
+                BehaviourProfile(rawValue: text),
+                "UNDERSTUDY_PROFILE=\(text) is not a profile (documented, observed). Set in the environment.")
             settings.setProfile(profile)
         }
         return settings

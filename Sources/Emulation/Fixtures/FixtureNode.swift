@@ -290,11 +290,6 @@ package struct FixtureMapping {
     package let node: FixtureNode
     package let members: [(name: String, value: FixtureNode)]
 
-    init(node: FixtureNode, members: [(name: String, value: FixtureNode)]) {
-        self.node = node
-        self.members = members
-    }
-
     package subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
 
     /// The member of that name, which must exist.

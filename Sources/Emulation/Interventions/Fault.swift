@@ -251,10 +251,25 @@ enum Occurrence: Sendable, Hashable {
         if let seed, given.first?.0 != "probability" {
             throw seed.nameProblem("a seed needs a probability, and there is none")
         }
+        func value<Value>(
+            _ node: FixtureNode, _ name: String, _ expected: String, _ read: (JSON) -> Value?
+        ) throws(FixtureProblem) -> Value {
+            let found = try node.json()
+            guard let value = read(found) else { throw node.problem("\(name) is \(found.text); expected \(expected)") }
+            return value
+        }
         switch given.first {
-        case ("call", let node)?: self = .call(try Self.count(node, "call"))
-        case ("every", let node)?: self = .every(try Self.count(node, "every"))
-        case (_, let node)?: self = .probability(try Self.probability(node), seed: try seed.map(Self.seed))
+        case ("probability", let node)?:
+            let probability = try value(node, "probability", "a number from 0 to 1") {
+                $0.number.map(\.double).flatMap { (0...1).contains($0) ? $0 : nil }
+            }
+            let seed = try seed.map { (node) throws(FixtureProblem) in
+                try value(node, "seed", "a whole number from 0") { $0.int.flatMap(UInt64.init(exactly:)) }
+            }
+            self = .probability(probability, seed: seed)
+        case (let name, let node)?:
+            let count = try value(node, name, "a whole number from 1") { $0.int.flatMap { $0 > 0 ? $0 : nil } }
+            self = name == "call" ? .call(count) : .every(count)
         case nil: self = .always
         }
     }
@@ -267,30 +282,6 @@ enum Occurrence: Sendable, Hashable {
         case .every(let number): "one call in \(number)"
         case .probability: "a random call"
         }
-    }
-
-    private static func count(_ node: FixtureNode, _ name: String) throws(FixtureProblem) -> Int {
-        let value = try node.json()
-        guard let count = value.int, count > 0 else {
-            throw node.problem("\(name) is \(value.text); expected a whole number from 1")
-        }
-        return count
-    }
-
-    private static func probability(_ node: FixtureNode) throws(FixtureProblem) -> Double {
-        let value = try node.json()
-        guard let probability = value.number?.double, (0...1).contains(probability) else {
-            throw node.problem("probability is \(value.text); expected a number from 0 to 1")
-        }
-        return probability
-    }
-
-    private static func seed(_ node: FixtureNode) throws(FixtureProblem) -> UInt64 {
-        let value = try node.json()
-        guard let seed = value.int.flatMap(UInt64.init(exactly:)) else {
-            throw node.problem("seed is \(value.text); expected a whole number from 0")
-        }
-        return seed
     }
 }
 

@@ -177,12 +177,7 @@ extension ScenarioRule {
 
 extension Occurrence {
     fileprivate var words: String {
-        switch self {
-        case .always: "every call"
-        case .call(let number): "call \(number)"
-        case .every(let number): "one call in \(number)"
-        case .probability(let probability, _): "each call with probability \(probability)"
-        }
+        if case .probability(let probability, _) = self { "each call with probability \(probability)" } else { summary }
     }
 }
 

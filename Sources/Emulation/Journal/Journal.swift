@@ -128,11 +128,7 @@ public final class Journal: Sendable {
     }
 
     /// The number of the newest entry; 0 when there is none.
-    package var newest: Int {
-        state.withLock { state in
-            state.count == 0 ? 0 : state.entries[(state.first + state.count - 1) % state.entries.count]?.id ?? 0
-        }
-    }
+    package var newest: Int { last?.id ?? 0 }
 
     /// The number that no entry exceeds before ``noteReserve(_:)`` calls again.
     var reservedNumber: Int { (state.withLock { $0.lastID } / Self.reserve + 1) * Self.reserve }

@@ -8,8 +8,6 @@ final class JournalTotal: Sendable {
     /// of the order, which contains that journal.
     private let latest = Atomic(JournalEviction.nobody)
 
-    init() {}
-
     /// The estimated bytes.
     var bytes: Int { count.load(ordering: .relaxed) }
 

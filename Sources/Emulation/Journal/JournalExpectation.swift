@@ -102,7 +102,7 @@ package struct JournalExpectation: Sendable {
         }
         guard admitted.count < minimum else { return JournalVerdict(self, admitted, nil) }
         let counted = others.map { entry in
-            (entry: entry, remoteness: remoteness(of: entry), misses: missCount(for: entry))
+            (entry: entry, remoteness: remoteness(of: entry), misses: missed(by: entry).count)
         }
         // Least remote first, then fewest misses, then latest; only what is shown is masked.
         let near = counted.sorted {
@@ -141,10 +141,6 @@ package struct JournalExpectation: Sendable {
         let holds = condition.holds(for: matchContext)
         left -= matchContext.spending { budget.left - $0.left }
         return matchContext.isBeyondBudget ? nil : holds
-    }
-
-    private func missCount(for entry: JournalEntry) -> Int {
-        missed(by: entry).count
     }
 
     private func misses(for entry: JournalEntry, _ redactor: Redactor) -> [ExchangeCondition.Miss] {

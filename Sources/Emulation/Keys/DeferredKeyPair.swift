@@ -103,8 +103,6 @@ final class Gate: Sendable {
 
     private let stage = Mutex(Stage.closed([]))
 
-    init() {}
-
     /// Returns once the gate is open.
     func passage() async {
         await withCheckedContinuation { continuation in

@@ -45,19 +45,14 @@ extension VendorAction {
             ]
         ) { (call, state) throws(ActionRefusal) in
             let (name, text) = (try call.required("issuer"), try call.required("drill"))
-            guard let drill = KeyDrill(rawValue: text) else {
-                let hint = Nearest.hint(to: text, among: KeyDrill.allCases.map(\.rawValue))
-                throw ActionRefusal("no drill is called \(text)\(hint)")
-            }
+            let drill = try ActionRefusal.require(
+                KeyDrill(rawValue: text), "no drill is called", text, among: KeyDrill.allCases.map(\.rawValue))
             let issuers = call.vendor.issuers(in: state)
-            guard var keys = issuers.first(where: { $0.name == name }) else {
-                let hint = Nearest.hint(to: name, among: issuers.map(\.name))
-                throw ActionRefusal("no \(noun) is called \(name)\(hint)")
-            }
-            guard keys.perform(drill, with: nil, call.identifiers) else {
-                throw ActionRefusal(
-                    "\(name) has no spare pair; the call keys/\(V.identity.id)/\(name)/\(text) waits for a new one")
-            }
+            var keys = try ActionRefusal.require(
+                issuers.first(where: { $0.name == name }), "no \(noun) is called", name, among: issuers.map(\.name))
+            try ActionRefusal.require(
+                keys.perform(drill, with: nil, call.identifiers),
+                "\(name) has no spare pair; the call keys/\(V.identity.id)/\(name)/\(text) waits for a new one")
             call.vendor.store(keys, in: &state)
             return ["issuer": .string(name), "kids": .array(keys.published.map { JSON($0.key.id) })]
         }

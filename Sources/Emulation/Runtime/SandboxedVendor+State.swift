@@ -104,10 +104,9 @@ extension SandboxedVendor {
         _ identifiers: IdentifierSource, by selector: SandboxSelector
     ) throws(ActionRefusal) -> JSON {
         let switches = switches
-        guard let action = V.actions.first(where: { $0.listing.name == name }) else {
-            let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
-            throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
-        }
+        let action = try ActionRefusal.require(
+            V.actions.first(where: { $0.listing.name == name }), "\(V.identity.id) has no action", name,
+            among: V.actions.map(\.listing.name))
         if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
         let order = { [sandbox] (vendor: V) in
             ActionCall<V>(

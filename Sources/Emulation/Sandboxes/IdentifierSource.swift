@@ -7,10 +7,8 @@ public final class IdentifierSource: Sendable {
     private let seeded: Mutex<SplitMix64?>
     private let changes: ChangeMark?
 
-    package convenience init(seed: UInt64? = nil) { self.init(seed: seed, noting: nil) }
-
     /// - Parameter changes: set whenever the position changes, since calls that change no record draw ids too.
-    init(seed: UInt64?, noting changes: ChangeMark?) {
+    package init(seed: UInt64? = nil, noting changes: ChangeMark? = nil) {
         seeded = Mutex(seed.map(SplitMix64.init(state:)))
         self.changes = changes
     }

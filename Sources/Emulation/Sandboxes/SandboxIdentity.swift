@@ -164,8 +164,6 @@ package struct SandboxLimits: Sendable {
 final class SandboxCensus: Sendable {
     private let sandboxes = Atomic(0)
 
-    init() {}
-
     var count: Int { sandboxes.load(ordering: .relaxed) }
 
     func enter() { sandboxes.add(1, ordering: .relaxed) }

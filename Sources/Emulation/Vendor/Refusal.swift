@@ -25,20 +25,22 @@ public struct Refusal<Failure: VendorFailure>: Error {
 extension Refusal {
     /// Refuses with that failure unless the condition holds.
     ///
-    /// - Parameter reason: what was found and what is expected, for the journal.
+    /// - Parameters:
+    ///   - parameters: values for those that the failure's body declares.
+    ///   - reason: what was found and what is expected, for the journal.
     public static func require(
-        _ condition: Bool, _ failure: Failure, _ reason: @autoclosure () -> String
+        _ condition: Bool, _ failure: Failure, with parameters: @autoclosure () -> JSONObject = [:],
+        _ reason: @autoclosure () -> String
     ) throws(Refusal) {
-        guard condition else { throw Refusal(failure, because: reason()) }
+        guard condition else { throw Refusal(failure, parameters(), because: reason()) }
     }
 
     /// The value, or a refusal with that failure if there is none.
-    ///
-    /// - Parameter reason: what was found and what is expected, for the journal.
     public static func require<Value>(
-        _ value: Value?, _ failure: Failure, _ reason: @autoclosure () -> String
+        _ value: Value?, _ failure: Failure, with parameters: @autoclosure () -> JSONObject = [:],
+        _ reason: @autoclosure () -> String
     ) throws(Refusal) -> Value {
-        guard let value else { throw Refusal(failure, because: reason()) }
+        guard let value else { throw Refusal(failure, parameters(), because: reason()) }
         return value
     }
 
@@ -50,6 +52,42 @@ extension Refusal {
     ) throws(Refusal) {
         guard found?.hasSameBytes(as: expected) != true else { return }
         throw Refusal(failure, because: "found \(name()) \(found ?? "none"); expected \(expected)")
+    }
+}
+
+/// A refusal of what a person asked for, in a sentence.
+package protocol StatedRefusal: Error, CustomStringConvertible {
+    init(_ description: String)
+}
+
+extension StatedRefusal {
+    package static func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(Self) {
+        guard condition else { throw Self(reason()) }
+    }
+
+    /// The value, or a refusal if there is none.
+    package static func require<Value>(
+        _ value: Value?, _ reason: @autoclosure () -> String
+    ) throws(Self) -> Value {
+        guard let value else { throw Self(reason()) }
+        return value
+    }
+
+    /// Refuses a name unless the condition holds, and suggests another one.
+    ///
+    /// - Parameter reason: what the name ends, such as "no user has the id".
+    package static func require(
+        _ condition: Bool, _ reason: @autoclosure () -> String, _ name: String, among known: @autoclosure () -> [String]
+    ) throws(Self) {
+        guard condition else { throw Self("\(reason()) \(name)\(Nearest.hint(to: name, among: known()))") }
+    }
+
+    /// The value of a name, or a refusal that suggests another one.
+    package static func require<Value>(
+        _ value: Value?, _ reason: @autoclosure () -> String, _ name: String, among known: @autoclosure () -> [String]
+    ) throws(Self) -> Value {
+        guard let value else { throw Self("\(reason()) \(name)\(Nearest.hint(to: name, among: known()))") }
+        return value
     }
 }
 

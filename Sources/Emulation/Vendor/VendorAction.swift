@@ -110,13 +110,8 @@ enum ActionFields: FieldDialect {
 }
 
 /// Why an action was not performed: what was found and what would be right.
-public struct ActionRefusal: Error, CustomStringConvertible {
+public struct ActionRefusal: StatedRefusal {
     public let description: String
-    /// Its stable name in answers of the control API.
-    package let code: String
 
-    package init(_ description: String, code: String = "invalid") {
-        self.description = description
-        self.code = code
-    }
+    package init(_ description: String) { self.description = description }
 }

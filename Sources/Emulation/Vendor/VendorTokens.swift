@@ -54,12 +54,10 @@ public struct MintedToken: Sendable {
 }
 
 /// Why a token cannot be minted: what was found in the request and what would be right.
-public struct MintRefusal: Error, CustomStringConvertible {
+public struct MintRefusal: StatedRefusal {
     public let description: String
 
-    package init(_ description: String) {
-        self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 }
 
 /// The sandbox context for minting and explaining.
@@ -69,21 +67,9 @@ public struct TokenSetting<V: Vendor>: Sendable {
     package let moment: Moment
     package let switches: V.Switches
     package let sandbox: SandboxIdentity
-    package let selector: SandboxSelector
+    package private(set) var selector = SandboxSelector.none
     /// The source of ids and other random values.
-    package let identifiers: IdentifierSource
-
-    init(
-        state: V.State, moment: Moment, switches: V.Switches, sandbox: SandboxIdentity,
-        selector: SandboxSelector = .none, identifiers: IdentifierSource = IdentifierSource()
-    ) {
-        self.identifiers = identifiers
-        self.selector = selector
-        self.sandbox = sandbox
-        self.state = state
-        self.moment = moment
-        self.switches = switches
-    }
+    package private(set) var identifiers = IdentifierSource()
 
     /// The server's public address, for clients that select the sandbox in this way.
     package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }

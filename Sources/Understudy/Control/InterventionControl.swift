@@ -174,7 +174,7 @@ extension ControlAPI {
                 do throws(ActionRefusal) {
                     return .json(try outcome.get())
                 } catch {
-                    return ControlProblem(.badRequest, error.code, error.description).response
+                    return call.invalid(error.description).response
                 }
             }
         }

@@ -62,10 +62,9 @@ struct ContractRunCommand: ParsableCommand {
         let sources = try fixtureOptions.sources()
         let files = try ContractFiles.read(files, else: try fixtureOptions.store(sources))
         let given = try ContractVariableOptions.variables(variables, file: variablesFile)
-        guard given["base"] == nil else {
-            throw Misuse(
-                "the variable base is the server's URL; leave it out, and name the server with --against.")
-        }
+        try Misuse.require(
+            given["base"] == nil,
+            "the variable base is the server's URL; leave it out, and name the server with --against.")
         let contractTarget = try contractTarget(sources)
         if let junit { try ReportFile.check(junit) }
         if !json, let note = contractTarget.note { Output.complaint(note) }
@@ -131,15 +130,11 @@ enum ContractVariableOptions {
 
     private static func set(_ text: String, in variables: inout ContractVariables, from source: String) throws {
         let (name, value) = try NamedValue.parse(text, option: source)
-        guard HurlVariable.isName(name) else {
-            throw Misuse(
-                "\(source) \(name) cannot stand between {{ and }}; a name is a letter, then letters, digits, “_” and “-”."
-            )
-        }
-        guard let typed = typed(value) else {
-            throw Misuse("\(source) the value of \(name) begins with a quote and does not end with one.")
-        }
-        variables[name] = typed
+        try Misuse.require(
+            HurlVariable.isName(name),
+            "\(source) \(name) cannot stand between {{ and }}; a name is a letter, then letters, digits, “_” and “-”.")
+        variables[name] = try Misuse.require(
+            typed(value), "\(source) the value of \(name) begins with a quote and does not end with one.")
     }
 
     /// The value of a text; `nil` if a quote is missing.

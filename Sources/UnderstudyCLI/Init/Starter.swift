@@ -18,10 +18,9 @@ struct Starter {
 
     /// Prepares the files of the vendors with these ids; without any, of the first one.
     init(naming ids: [String]) throws {
-        guard let installed = FixtureStore.installedFolder else {
-            throw Misuse(
-                "the installed fixtures were not found beside the program; they contain the files to start from.")
-        }
+        let installed = try Misuse.require(
+            FixtureStore.installedFolder,
+            "the installed fixtures were not found beside the program; they contain the files to start from.")
         // Not those in force here: the written files override the installed ones.
         let store = FixtureStore(layers: [installed])
         let emulator = try Emulator(fixtures: store)
@@ -70,10 +69,9 @@ struct Starter {
                 files.append(("\(Self.fixtures)\(vendor)/\(folder)\(name)", file.bytes))
             }
         }
-        guard !files.isEmpty else {
-            throw Misuse(
-                "the installed fixtures have no files to start from in \(vendor)/starter; are they of this release?")
-        }
+        try Misuse.require(
+            !files.isEmpty,
+            "the installed fixtures have no files to start from in \(vendor)/starter; are they of this release?")
         return files
     }
 

@@ -205,9 +205,7 @@ struct ScenarioOptions: ParsableArguments {
                 let origin = scenario.isEmpty ? " (named by UNDERSTUDY_SCENARIO or the configuration file)" : ""
                 throw Misuse("no scenario is called \(name)\(hint)\(origin).")
             }
-            guard !scenarios.contains(where: { $0 === scenario }) else {
-                throw Misuse("scenario \(name) is named twice.")
-            }
+            try Misuse.require(!scenarios.contains(where: { $0 === scenario }), "scenario \(name) is named twice.")
             scenarios.append(scenario)
         }
         emulator.sandboxes.activateInitially(scenarios)

@@ -86,10 +86,8 @@ extension String {
 enum MomentOption {
     static func parse(_ text: String?) throws -> Moment {
         guard let text else { return SandboxClock.machine }
-        guard let moment = Moment(text: text) else {
-            throw Misuse("--at \(text) is not a time (Unix seconds, or RFC 3339 such as 2027-01-15T08:00:00Z).")
-        }
-        return moment
+        return try Misuse.require(
+            Moment(text: text), "--at \(text) is not a time (Unix seconds, or RFC 3339 such as 2027-01-15T08:00:00Z).")
     }
 }
 
@@ -182,9 +180,8 @@ struct TokenMintCommand: ParsableCommand {
 
 extension Emulator {
     func index(of vendor: String) throws -> Int {
-        guard let index = vendors.firstIndex(where: { $0.identity.id == vendor }) else {
-            throw Misuse("no vendor is called \(vendor)\(Nearest.hint(to: vendor, among: vendors.map(\.identity.id)))")
-        }
-        return index
+        try Misuse.require(
+            vendors.firstIndex { $0.identity.id == vendor }, "no vendor is called", vendor,
+            among: vendors.map(\.identity.id))
     }
 }

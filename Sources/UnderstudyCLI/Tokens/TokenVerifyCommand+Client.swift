@@ -67,10 +67,8 @@ extension TokenVerifyCommand {
         (settings.checksExpiry, settings.checksIssuedAt) = (options.exp, options.iat)
         settings.claims = try claims.map { try NamedValue.parse($0, option: "--claim") }
         if let leeway {
-            guard let whole = Int(exactly: leeway) else {
-                throw Misuse("--leeway \(leeway) is not a whole number of seconds.")
-            }
-            settings.leeway = whole
+            settings.leeway = try Misuse.require(
+                Int(exactly: leeway), "--leeway \(leeway) is not a whole number of seconds.")
         }
         if let text = options.profile {
             guard let profile = BehaviourProfile(rawValue: text) else {

@@ -124,11 +124,9 @@ extension ActionCall<Bloomreach> {
     fileprivate func namedProject() throws(ActionRefusal) -> BloomreachProject {
         // The fixtures have at least one.
         guard let token = try text("project") else { return vendor.accounts.projects[0] }
-        guard let project = vendor.accounts.project(token) else {
-            let hint = Nearest.hint(to: token, among: vendor.accounts.projects.map(\.token))
-            throw ActionRefusal("no project has the token \(token)\(hint)")
-        }
-        return project
+        return try ActionRefusal.require(
+            vendor.accounts.project(token), "no project has the token", token,
+            among: vendor.accounts.projects.map(\.token))
     }
 
     fileprivate func namedIDs() throws(ActionRefusal) -> BloomreachIDs {

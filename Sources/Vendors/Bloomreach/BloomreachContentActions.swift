@@ -87,10 +87,7 @@ extension Bloomreach {
         let owner = try call.inboxOwner(state)
         let id = try call.required("message")
         var inbox = state.content.inbox(of: owner)
-        guard inbox.contains(id) else {
-            let hint = Nearest.hint(to: id, among: inbox.messages.map(\.id))
-            throw ActionRefusal("the inbox has no message \(id)\(hint)")
-        }
+        try ActionRefusal.require(inbox.contains(id), "the inbox has no message", id, among: inbox.messages.map(\.id))
         change(&inbox, id)
         state.content.setInbox(inbox, of: owner)
         return inbox.summary(id, owner)
@@ -125,10 +122,9 @@ extension Bloomreach {
         let key = try call.customerKey(state)
         let category = try call.required("category")
         let categories = call.vendor.content.consentCategories(of: key.project).map(\.id)
-        guard categories.contains(where: { $0.hasSameBytes(as: category) }) else {
-            let hint = Nearest.hint(to: category, among: categories)
-            throw ActionRefusal("project \(key.project) has no consent category \(category)\(hint)")
-        }
+        try ActionRefusal.require(
+            categories.contains(where: { $0.hasSameBytes(as: category) }),
+            "project \(key.project) has no consent category", category, among: categories)
         let value = try call.read { members in
             members.value("value", isRequired: true, expecting: "true or false") {
                 $0.bool ?? $0.string.flatMap(Bool.init)

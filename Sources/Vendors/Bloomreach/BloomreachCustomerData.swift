@@ -39,13 +39,10 @@ extension Bloomreach {
         }
         var attributes: [BloomreachAttribute] = []
         for (index, value) in list.enumerated() {
-            guard let attribute = BloomreachAttribute(value) else {
-                throw Refusal(
-                    .attributeInvalidType,
-                    ["index": .string(String(index)), "attribute": .string(pythonText(of: value))],
-                    because: "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)"
-                )
-            }
+            let attribute = try Refused.require(
+                BloomreachAttribute(value), .attributeInvalidType,
+                with: ["index": .string(String(index)), "attribute": .string(pythonText(of: value))],
+                "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)")
             attributes.append(attribute)
         }
         return attributes

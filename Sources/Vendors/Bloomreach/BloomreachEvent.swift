@@ -185,11 +185,9 @@ struct BloomreachEventExpectation {
                 tally.other(click.type)
             }
         }
-        guard !budget.isSpent else {
-            throw ActionRefusal(
-                "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is"
-            )
-        }
+        try ActionRefusal.require(
+            !budget.isSpent,
+            "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is")
         return tally
     }
 

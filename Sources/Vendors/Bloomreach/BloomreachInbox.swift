@@ -19,8 +19,6 @@ struct Inbox: Sendable, Hashable {
     /// In order of arrival.
     private(set) var messages: [InboxMessage] = []
 
-    init() {}
-
     var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
 
     func contains(_ id: String) -> Bool { index(of: id) != nil }

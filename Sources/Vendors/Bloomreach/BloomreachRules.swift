@@ -26,8 +26,7 @@ extension Bloomreach {
     // MARK: The route
 
     private static let routeOffered = BloomreachRule(
-        "route-offered", expects: .text("mint-endpoint: on"), source: "example apps; switch mint-endpoint", .observed,
-        orFail: .unknownRoute
+        "route-offered", "mint-endpoint: on", "example apps; switch mint-endpoint", .observed, orFail: .unknownRoute
     ) { facts, finding in
         guard facts.presented?.access.openness == .open, !facts.switches.mintEndpoint else { return nil }
         finding?.found = .text("mint-endpoint: off")
@@ -35,8 +34,7 @@ extension Bloomreach {
     }
 
     private static let method = BloomreachRule(
-        "method", expects: .text("GET"), source: "both SDKs; switch consents-method", .observed,
-        orFail: .methodNotAllowed
+        "method", "GET", "both SDKs; switch consents-method", .observed, orFail: .methodNotAllowed
     ) { facts, finding in
         guard let presented = facts.presented, presented.isPost, presented.access.permission == .consents,
             facts.switches.consentsMethod == .getOnly
@@ -46,28 +44,25 @@ extension Bloomreach {
     }
 
     private static let coding = BloomreachRule(
-        "content-coding", expects: .text("identity"), source: "reference page on common API issues",
-        orFail: .compressedBody
+        "content-coding", "identity", "reference page on common API issues", orFail: .compressedBody
     ) { facts, finding in
         guard let coding = facts.presented?.coding else { return nil }
-        finding?.found = .text(coding)
-        return coding.lowercased() == "identity" || coding.isEmpty ? .passed : .failed
+        return finding.judge(.text(coding), coding.lowercased() == "identity" || coding.isEmpty)
     }
 
     // MARK: The project or the stream
 
     private static let projectID = BloomreachRule(
-        "project-id", expects: .text("letters, digits and -"),
-        source: "both SDKs; reference page on authorization errors", orFail: .invalidProjectID
+        "project-id", "letters, digits and -", "both SDKs; reference page on authorization errors",
+        orFail: .invalidProjectID
     ) { facts, finding in
         guard let address = facts.presented?.address else { return nil }
-        finding?.found = .text(address.text)
-        return BloomreachAddress.isWellFormed(address.text) ? .passed : .failed
+        return finding.judge(.text(address.text), BloomreachAddress.isWellFormed(address.text))
     }
 
     private static let projectKnown = BloomreachRule(
-        "project-known", expects: .text("the token of a project"),
-        source: "reference page on authorization errors; stream inferred", orFail: .unknownProject
+        "project-known", "the token of a project", "reference page on authorization errors; stream inferred",
+        orFail: .unknownProject
     ) { facts, finding in
         guard let address = facts.presented?.address else { return nil }
         if address.isStream { finding?.expected = .text("the id of a stream") }
@@ -119,7 +114,7 @@ extension Bloomreach {
     }
 
     private static let credentialForm = BloomreachRule(
-        "credential-form", expects: .text("Token KEY, Bearer JWT or Basic ID:SECRET in base64"), source: "ours", .ours,
+        "credential-form", "Token KEY, Bearer JWT or Basic ID:SECRET in base64", "ours", .ours,
         orFail: .malformedAuthorization
     ) { facts, finding in
         guard let presented = facts.presented, presented.address != nil else { return nil }
@@ -136,8 +131,7 @@ extension Bloomreach {
     }
 
     private static let credentialKind = BloomreachRule(
-        "credential-kind", expects: .text("a kind that the route accepts"),
-        source: "SDK page; permission matrix, rest ours",
+        "credential-kind", "a kind that the route accepts", "SDK page; permission matrix, rest ours",
         orFail: .credentialNotAccepted
     ) { facts, finding in
         guard let presented = facts.presented, let address = presented.address, let kind = facts.kind else {
@@ -156,8 +150,8 @@ extension Bloomreach {
     }
 
     private static let appInboxAuth = BloomreachRule(
-        "app-inbox-auth", expects: .text("a customer token"),
-        source: "reference page of the app inbox; switch app-inbox-auth", orFail: .customerTokenRequired
+        "app-inbox-auth", "a customer token", "reference page of the app inbox; switch app-inbox-auth",
+        orFail: .customerTokenRequired
     ) { facts, finding in
         guard let presented = facts.presented, let address = presented.address, presented.access.isAppInbox,
             !address.isStream, let kind = facts.kind
@@ -173,8 +167,8 @@ extension Bloomreach {
     // MARK: Keys
 
     private static let publicKey = BloomreachRule(
-        "public-key", expects: .text("a public key of the project"),
-        source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
+        "public-key", "a public key of the project", "tests of the Python client; status inferred", .observed,
+        orFail: .unknownKey
     ) { facts, finding in
         guard facts.acceptsKeys, case .publicKey(let key)? = facts.presented?.authorization else { return nil }
         finding?.expected = .text("a public key of \(facts.project?.token ?? "")")
@@ -183,16 +177,15 @@ extension Bloomreach {
     }
 
     private static let privateKey = BloomreachRule(
-        "private-key", expects: .text("the id of a private key of the project"),
-        source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
+        "private-key", "the id of a private key of the project",
+        "tests of the Python client; status inferred", .observed, orFail: .unknownKey
     ) { facts, finding in
         guard case .privateKey(let id, _)? = facts.presented?.authorization else { return nil }
         if let stream = facts.stream, stream.isPrivate {
             finding?.expected = .text("the id of stream \(stream.id)")
             finding?.source = "ours"
             let isOwn = id.hasSameBytes(as: stream.id)
-            finding?.found = .text(isOwn ? id : "another id")
-            return isOwn ? .passed : .failed
+            return finding.judge(.text(isOwn ? id : "another id"), isOwn)
         }
         guard facts.acceptsKeys, let project = facts.project else { return nil }
         finding?.expected = .text("the id of a private key of \(project.token)")
@@ -205,7 +198,7 @@ extension Bloomreach {
     }
 
     private static let privateKeySecret = BloomreachRule(
-        "private-key-secret", expects: .text("the secret of the key"), source: "ours", .ours, orFail: .wrongSecret
+        "private-key-secret", "the secret of the key", "ours", .ours, orFail: .wrongSecret
     ) { facts, finding in
         guard case .privateKey(let id, let secret)? = facts.presented?.authorization else { return nil }
         if let stream = facts.stream, stream.isPrivate {
@@ -233,13 +226,12 @@ extension Bloomreach {
 
     /// The public key may use the route. In a batch, each command is checked separately.
     private static let permission = BloomreachRule(
-        "permission", expects: .text("the permission that the route needs"),
-        source: "reference page on API access of the mobile SDKs; names ours", orFail: .noPermission
+        "permission", "the permission that the route needs",
+        "reference page on API access of the mobile SDKs; names ours", orFail: .noPermission
     ) { facts, finding in
         guard let key = facts.publicKey, let permission = facts.presented?.access.permission else { return nil }
         finding?.expected = .text(permission.rawValue)
-        finding?.found = .anyOf(key.permissions.map(\.rawValue).sorted())
-        return key.permissions.contains(permission) ? .passed : .failed
+        return finding.judge(.anyOf(key.permissions.map(\.rawValue).sorted()), key.permissions.contains(permission))
     }
 }
 

@@ -46,7 +46,6 @@ struct BloomreachState: Sendable {
         change(project) { $0.customers.anonymize(number) }
         content.anonymize(BloomreachCustomerKey(project: project, number: number))
     }
-
 }
 
 /// The data of one project in one sandbox.

@@ -34,10 +34,8 @@ struct BloomreachTokenFamily {
 
     /// The signature may be empty, as with `none`, but then the token has no third part.
     private var parts: BloomreachRule {
-        BloomreachRule(
-            "signature-present", expects: .text("three parts, none of them empty"), source: "ours", .ours,
-            orFail: malformed
-        ) { facts, _ in
+        BloomreachRule("signature-present", "three parts, none of them empty", "ours", .ours, orFail: malformed) {
+            facts, _ in
             facts.compact.map { $0.partCount != 3 ? .notJudged : $0.signature?.isEmpty == true ? .failed : .passed }
         }
     }
@@ -97,8 +95,7 @@ struct BloomreachTokenFamily {
 
     private var beginning: BloomreachRule {
         BloomreachRule(
-            "not-before", expects: .text("nbf, if any, no later than now plus the leeway"), source: "ours", .ours,
-            orFail: notYetValid
+            "not-before", "nbf, if any, no later than now plus the leeway", "ours", .ours, orFail: notYetValid
         ) { facts, finding in
             let rules = TimeRules(leeway: Double(facts.switches.leewaySeconds), required: false)
             return facts.compact?.notBefore(at: facts.moment.unixSeconds, rules, &finding)
@@ -173,8 +170,8 @@ extension Bloomreach {
     static let streamTokenRules = RuleList(
         BloomreachTokenFamily.streamToken.rules + [
             BloomreachRule(
-                "stream-scope", expects: .text("a signing key of the stream"),
-                source: "authorization page of the iOS SDK: 403 for a wrong scope", orFail: .streamTokenWrongStream
+                "stream-scope", "a signing key of the stream",
+                "authorization page of the iOS SDK: 403 for a wrong scope", orFail: .streamTokenWrongStream
             ) { facts, finding in
                 guard facts.token != nil, let stream = facts.stream else { return nil }
                 finding?.expected = .text("a signing key of stream \(stream.id)")

@@ -81,10 +81,9 @@ extension Comapi {
 
     private static func answerChallenge(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let id = try call.required("challenge")
-        guard let challenge = state.challenges[id] else {
-            let known = state.challenges.all.suffix(20).map(\.id)
-            throw ActionRefusal("no challenge has the authenticationId \(id)\(Nearest.hint(to: id, among: known))")
-        }
+        let challenge = try ActionRefusal.require(
+            state.challenges[id], "no challenge has the authenticationId", id,
+            among: state.challenges.all.suffix(20).map(\.id))
         state.challenges.answer(id, by: "the action answer-challenge")
         return ["challenge": .string(id), "space": challenge.space.json]
     }
@@ -92,10 +91,8 @@ extension Comapi {
     private static func existingSession(_ call: Action, _ state: State) throws(ActionRefusal) -> ComapiSession {
         let (id, space) = (ComapiID(try call.required("session")), try call.text("space").map { ComapiID($0) })
         let found = state.sessions.all.filter { $0.id.local == id && (space == nil || $0.space == space) }
-        guard let session = found.first else {
-            let hint = Nearest.hint(to: id.text, among: state.sessions.all.suffix(20).map(\.id.text))
-            throw ActionRefusal("no session has the id \(id.text)\(hint)")
-        }
+        let session = try ActionRefusal.require(
+            found.first, "no session has the id", id.text, among: state.sessions.all.suffix(20).map(\.id.text))
         guard found.count == 1 else {
             throw ActionRefusal(
                 "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
@@ -141,9 +138,8 @@ extension Comapi {
     ) throws(ActionRefusal) -> JSON {
         let (id, occasion) = try conversation(call, state)
         let name = try call.text("status") ?? "read"
-        guard let status = ComapiMessageStatus(rawValue: name) else {
-            throw ActionRefusal("status is \(name); expected delivered or read")
-        }
+        let status = try ActionRefusal.require(
+            ComapiMessageStatus(rawValue: name), "status is \(name); expected delivered or read")
         let newest = state[occasion.space.id].conversations[id]?.log.events.last(where: \.isSent)?.messageID
         guard let message = try call.text("message") ?? newest else { throw ActionRefusal("there is no message yet") }
         let update = ComapiStatusUpdate(messageID: message, status: status, on: call.moment)
@@ -156,10 +152,8 @@ extension Comapi {
     ) throws(ActionRefusal) -> (ComapiID, ComapiOccasion) {
         let accounts = call.vendor.accounts
         let spaceID = try call.text("space") ?? accounts.spaces[0].id.text
-        guard let space = accounts.space(spaceID) else {
-            throw ActionRefusal(
-                "no API space has the id \(spaceID)\(Nearest.hint(to: spaceID, among: accounts.spaces.map(\.id.text)))")
-        }
+        let space = try ActionRefusal.require(
+            accounts.space(spaceID), "no API space has the id", spaceID, among: accounts.spaces.map(\.id.text))
         let id = ComapiID(try call.required("conversation"))
         guard let conversation = state[space.id].conversations[id], conversation.deleted == nil else {
             let known = state[space.id].conversations.keys.prefix(20).map(\.text)

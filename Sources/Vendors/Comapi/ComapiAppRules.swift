@@ -27,8 +27,7 @@ extension Comapi {
     // MARK: The challenge
 
     private static let challengeKnown = Rule(
-        "challenge-known", expects: .text("the authenticationId of a challenge of this API space"), source: "ours",
-        .ours,
+        "challenge-known", "the authenticationId of a challenge of this API space", "ours", .ours,
         orFail: .unknownAuthentication
     ) { facts, finding in
         guard let challenge = facts.challenge else { return nil }
@@ -38,8 +37,8 @@ extension Comapi {
     }
 
     private static let challengeUnanswered = Rule(
-        "challenge-unanswered", expects: .text("a challenge that was not answered before"),
-        source: "Android SDK; switch single-use-challenges", .observed, orFail: .nonceReused
+        "challenge-unanswered", "a challenge that was not answered before",
+        "Android SDK; switch single-use-challenges", .observed, orFail: .nonceReused
     ) { facts, finding in
         guard let challenge = facts.challenge else { return nil }
         guard let known = challenge.known else { return .notJudged }
@@ -49,8 +48,8 @@ extension Comapi {
     }
 
     private static let challengeInTime = Rule(
-        "challenge-in-time", expects: .text("a challenge before its expiresOn"), source: "follows from expiresOn",
-        .inferred, orFail: .nonceExpired
+        "challenge-in-time", "a challenge before its expiresOn", "follows from expiresOn", .inferred,
+        orFail: .nonceExpired
     ) { facts, finding in
         guard let challenge = facts.challenge else { return nil }
         finding?.expected = challenge.known.map { .timeUpTo($0.expires.unixSeconds) }

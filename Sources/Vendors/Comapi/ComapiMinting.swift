@@ -58,11 +58,8 @@ extension Comapi {
 
     private func space(_ id: String?) throws(MintRefusal) -> ComapiSpace {
         guard let id else { return accounts.spaces[0] }
-        guard let space = accounts.space(id) else {
-            throw MintRefusal(
-                "no API space has the id \(id)\(Nearest.hint(to: id, among: accounts.spaces.map(\.id.text)))")
-        }
-        return space
+        return try MintRefusal.require(
+            accounts.space(id), "no API space has the id", id, among: accounts.spaces.map(\.id.text))
     }
 
     private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {

@@ -108,15 +108,15 @@ extension Comapi {
                 Rule(.claim("boot", is: .nonEmptyString, source: "ours"), .ours, orFail: .sessionForged),
                 Rule(.claim("exp", is: .number, source: "JS SDK"), .observed, orFail: .sessionForged),
                 Rule(
-                    "expiry", expects: .text("exp later than now"),
-                    source: "ours: no leeway, refused from expiresOn on", .ours, orFail: .sessionExpired
+                    "expiry", "exp later than now", "ours: no leeway, refused from expiresOn on", .ours,
+                    orFail: .sessionExpired
                 ) { facts, finding in facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding) },
             ])
 
     /// Path spellings that are accepted with a remark.
     private static let encodedQuery = Rule(
-        "encoded-question-mark", expects: .text("/profiles?QUERY"), source: "iOS SDK; switch accepts-encoded-query",
-        .observed, orFail: .unknownPath
+        "encoded-question-mark", "/profiles?QUERY", "iOS SDK; switch accepts-encoded-query", .observed,
+        orFail: .unknownPath
     ) { facts, finding in
         guard facts.hasEncodedQuery else { return nil }
         finding?.found = .text("a question mark that is a part of the path")
@@ -145,7 +145,7 @@ extension Comapi {
     }
 
     private static let tokenSpace = Rule(
-        "session-space", expects: .text("the API space of the path"), source: "ours: each space has its own key", .ours,
+        "session-space", "the API space of the path", "ours: each space has its own key", .ours,
         orFail: .sessionOtherSpace
     ) { facts, finding in
         guard let token = facts.token, let space = facts.space else { return nil }
@@ -158,8 +158,7 @@ extension Comapi {
     }
 
     private static let signature = Rule(
-        "signature", expects: .text("HS256 by the session key of the space in this sandbox"), source: "ours", .ours,
-        orFail: .sessionForged
+        "signature", "HS256 by the session key of the space in this sandbox", "ours", .ours, orFail: .sessionForged
     ) { facts, finding in
         guard let token = facts.token, let key = facts.key else { return nil }
         let outcome = token.compact.signature(by: key, algorithm: .hs256, &finding)
@@ -171,28 +170,23 @@ extension Comapi {
 
     /// Whether the session of a token is known, in the order of checking.
     static let sessionRules = RuleList([
-        Rule(
-            "session-in-time", expects: .text("a session that has not expired"), source: "ours", .ours,
-            orFail: .sessionExpired
-        ) { facts, finding in
+        Rule("session-in-time", "a session that has not expired", "ours", .ours, orFail: .sessionExpired) {
+            facts, finding in
             guard let expires = facts.standing?.expires, expires <= facts.moment else { return nil }
             finding?.expected = .timeAfter(facts.moment.unixSeconds)
             finding?.found = .time(expires.unixSeconds)
             finding?.note = "An action has expired it."
             return .failed
         },
-        Rule(
-            "session-open", expects: .text("a session that was not ended"), source: "ours", .ours, orFail: .sessionEnded
-        ) { facts, finding in
+        Rule("session-open", "a session that was not ended", "ours", .ours, orFail: .sessionEnded) { facts, finding in
             guard let standing = facts.standing else { return nil }
             guard standing.isEnded else { return .passed }
             finding?.found = .text("session \(standing.id) of \(facts.token?.profileID.text ?? ""), which was ended")
             return .failed
         },
         Rule(
-            "session-known", expects: .text("a session of this sandbox"),
-            source: "ours; switch adopts-earlier-sessions",
-            .ours, orFail: .sessionUnknown
+            "session-known", "a session of this sandbox", "ours; switch adopts-earlier-sessions", .ours,
+            orFail: .sessionUnknown
         ) { facts, finding in
             guard let standing = facts.standing else { return nil }
             finding?.found = .text(standing.id)

@@ -50,8 +50,7 @@ enum IMSClaimRules {
     }
 
     private static let expiry = IMSRule(
-        "expiry", expects: .text("exp later than now minus the leeway"), source: "security page, JWT Claims: exp",
-        orFail: .tokenExpired
+        "expiry", "exp later than now minus the leeway", "security page, JWT Claims: exp", orFail: .tokenExpired
     ) { facts, finding in
         let leeway = facts.issuer?.expiryLeeway(facts.switches) ?? facts.switches.expiryLeewaySeconds
         return facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(leeway: Double(leeway)), &finding)
@@ -118,8 +117,8 @@ enum IMSClaimRules {
     }
 
     private static let tokenUse = IMSRule(
-        "claim-token_use-equals", expects: .text("the token_use of the issuer"),
-        source: "ours, after the third party's tokens", .ours, orFail: .tokenUseMismatch
+        "claim-token_use-equals", "the token_use of the issuer", "ours, after the third party's tokens", .ours,
+        orFail: .tokenUseMismatch
     ) { facts, finding in
         guard let token = facts.compact, let issuer = facts.issuer, let use = issuer.record.tokenUse else { return nil }
         let outcome = token.claim("token_use", equals: use, &finding)

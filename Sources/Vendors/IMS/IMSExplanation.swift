@@ -212,8 +212,7 @@ extension IMS {
     static let clientRules = RuleList(
         [
             ClientRule("sdk-parts", expects: .count(3), source: validation, orFail: .notThreeParts) { facts, finding in
-                finding?.found = .count(facts.partCount)
-                return facts.partCount == 3 ? .passed : .failed
+                return finding.judge(.count(facts.partCount), facts.partCount == 3)
             },
             ClientRule(
                 "sdk-decodable", expects: .text("base64url, and two JSON objects"), source: validation,
@@ -225,8 +224,7 @@ extension IMS {
             ) { facts, finding in
                 guard let left = facts.left else { return nil }
                 finding?.expected = .timeAfter(facts.moment.unixSeconds)
-                finding?.found = facts.claims?["exp"]?.number.map { .time($0.double) }
-                return left > 0 ? .passed : .failed
+                return finding.judge(facts.claims?["exp"]?.number.map { .time($0.double) }, left > 0)
             },
             ClientRule(
                 "sdk-near-expiry", expects: .text("more than the margin of the client"),

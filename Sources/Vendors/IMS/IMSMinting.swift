@@ -48,10 +48,8 @@ extension IMS {
             }
             return first
         }
-        guard let issuer = state.issuers.named(name) else {
-            throw MintRefusal("no issuer is called \(name)\(Nearest.hint(to: name, among: all.map(\.record.name)))")
-        }
-        return issuer
+        return try MintRefusal.require(
+            state.issuers.named(name), "no issuer is called", name, among: all.map(\.record.name))
     }
 
     private func signingKey(of name: String, in state: State) throws(MintRefusal) -> SigningKey {

@@ -35,7 +35,7 @@ extension IMS {
 
     /// An API key in place of a token; always malformed.
     private static let tokenIsNoKey = IMSRule(
-        "token-is-jwt", expects: .text("a JWT of a registered issuer"), source: "ours", .ours, orFail: .tokenMalformed
+        "token-is-jwt", "a JWT of a registered issuer", "ours", .ours, orFail: .tokenMalformed
     ) { facts, finding in
         guard let token = facts.compact, facts.bearer != nil, !token.isWellFormed,
             token.bytes.elementsEqual(facts.operatorKey.utf8)
@@ -65,8 +65,7 @@ extension IMS {
     }
 
     private static let type = IMSRule(
-        "type", expects: .text("JWT"),
-        source: "security page, JWT Claims: typ; case ours, and that an issuer may do without",
+        "type", "JWT", "security page, JWT Claims: typ; case ours, and that an issuer may do without",
         orFail: .typNotAllowed
     ) { facts, finding in
         facts.compact?.type(is: "JWT", required: facts.issuer?.record.requiresType ?? true, &finding)
@@ -97,8 +96,8 @@ extension IMS {
     }
 
     private static let registration = IMSRule(
-        "issuer-registered", expects: .text("the iss of a registered issuer, byte for byte"),
-        source: "security page, JWT Claims: iss", orFail: .issuerUnknown
+        "issuer-registered", "the iss of a registered issuer, byte for byte", "security page, JWT Claims: iss",
+        orFail: .issuerUnknown
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         guard let iss = token.issuer else { return .notJudged }
@@ -177,8 +176,7 @@ enum IMSKeyRules {
 
     /// Keys are left out while their certificates are not valid, if the issuer wants that (ours).
     private static let certificateDates = IMSRule(
-        "certificate-dates", expects: .text("a certificate that is valid now"), source: "ours", .ours,
-        orFail: .certificateExpired
+        "certificate-dates", "a certificate that is valid now", "ours", .ours, orFail: .certificateExpired
     ) { facts, finding in
         guard case .some(let keys) = facts.keys, keys.valid.isEmpty, let issuer = facts.issuer else { return nil }
         finding?.expected = .text("a certificate that is valid at \(facts.moment.rfc3339)")
@@ -188,8 +186,7 @@ enum IMSKeyRules {
     }
 
     private static let signature = IMSRule(
-        "signature", expects: .text("RS256 by a key of the issuer"), source: "security page: verified server-side",
-        orFail: .signatureInvalid
+        "signature", "RS256 by a key of the issuer", "security page: verified server-side", orFail: .signatureInvalid
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         guard case .some(let keys) = facts.keys, !keys.valid.isEmpty, let issuer = facts.issuer else {
@@ -236,8 +233,8 @@ extension IMS {
     }
 
     private static let tokenIDUnused = IMSRule(
-        "token-id-unused", expects: .text("a jti of its own"),
-        source: "security page, JWT Claims: jti, replay protection; the modes ours", orFail: .tokenReplayed
+        "token-id-unused", "a jti of its own", "security page, JWT Claims: jti, replay protection; the modes ours",
+        orFail: .tokenReplayed
     ) { facts, finding in
         guard let issuer = facts.issuer, let use = facts.tokenUse else { return nil }
         let isSingle = issuer.record.replay == .singleUse
@@ -264,8 +261,8 @@ extension IMS {
     private static func named(_ device: String) -> String { device.isEmpty ? "none" : "“\(device)”" }
 
     private static let userKnown = IMSRule(
-        "user-known", expects: .text("the enterprise id of a user of the issuer's tenant"),
-        source: "security page, JWT Claims: sub; switch unknown-user", orFail: .userUnknown
+        "user-known", "the enterprise id of a user of the issuer's tenant",
+        "security page, JWT Claims: sub; switch unknown-user", orFail: .userUnknown
     ) { facts, finding in
         guard let subject = facts.subject else { return nil }
         if let user = subject.user {

@@ -316,18 +316,14 @@ extension IMS {
         let name = try call.required("user")
         let issuer = try call.text("issuer")
         let tenant = try call.text("tenant") ?? issuer.flatMap { state.issuers.issuer($0)?.record.tenant }
-        guard var user = state.user(name, of: tenant) else {
-            let known = state.users.all.prefix(20).map(\.id)
-            throw ActionRefusal(
-                "no user has the id or the enterprise id \(name)\(Nearest.hint(to: name, among: known))")
-        }
+        var user = try ActionRefusal.require(
+            state.user(name, of: tenant), "no user has the id or the enterprise id", name,
+            among: state.users.all.prefix(20).map(\.id))
         guard user.state != wanted else { throw ActionRefusal("\(user.id) is already \(wanted.rawValue)") }
         if wanted == .deactivated {
             user.deactivate(at: call.moment)
         } else {
-            guard user.enterpriseID != nil else {
-                throw ActionRefusal("\(user.id) has no enterprise id to be active with")
-            }
+            try ActionRefusal.require(user.enterpriseID != nil, "\(user.id) has no enterprise id to be active with")
             user.activate(at: call.moment)
         }
         state.users.store(user)

@@ -201,8 +201,7 @@ extension OktaRules {
         ) { facts, finding in
             guard let claims = facts.token.claims else { return .notJudged }
             finding?.expected = .text(text)
-            finding?.found = claims[facts.scopeClaim].map(Fact.json) ?? .absent
-            return facts.lacking(demanded).isEmpty ? .passed : .failed
+            return finding.judge(claims[facts.scopeClaim].map(Fact.json) ?? .absent, facts.lacking(demanded).isEmpty)
         }
     }
 }

@@ -268,8 +268,8 @@ extension Rezolve {
             "path-partner", expects: .text("the partner of the api key"), source: otherUser, orFail: .maskedOtherUser
         ) { facts, finding in facts.pathPartner.compare(with: facts.partner?.id, &finding) },
         RezolveRule(
-            "registration-token-reuse", expects: .text("a login JWT"),
-            source: "JWT page, Create the Session; switch registration-token-reuse", orFail: .maskedOtherUser
+            "registration-token-reuse", "a login JWT", "JWT page, Create the Session; switch registration-token-reuse",
+            orFail: .maskedOtherUser
         ) { facts, finding in
             guard facts.token?.kind == .registration else { return nil }
             finding?.found = .text("a registration JWT")
@@ -291,8 +291,8 @@ extension Rezolve {
         ) { facts, finding in facts.owner.flatMap { facts.pathEntity.compare(with: $0.entityID, &finding) } },
         partnerEntityID,
         RezolveRule(
-            "device", expects: .text("the claim device_id"),
-            source: "JWT page, Terminology: deviceId; switch device-check", orFail: .maskedDeviceMismatch
+            "device", "the claim device_id", "JWT page, Terminology: deviceId; switch device-check",
+            orFail: .maskedDeviceMismatch
         ) { facts, finding in facts.judgeDevice(&finding) },
     ])
 
@@ -300,8 +300,7 @@ extension Rezolve {
 
     /// Refuses an unknown customer, or adopts it when the switch says so and the path names the same one.
     private static let customerKnown = RezolveRule(
-        "customer-known", expects: .text("a registered customer"), source: "ours; switch unknown-entity", .ours,
-        orFail: .maskedOtherUser
+        "customer-known", "a registered customer", "ours; switch unknown-entity", .ours, orFail: .maskedOtherUser
     ) { facts, finding in
         guard let token = facts.token, facts.owner == nil else { return nil }
         var isAdopted = false
@@ -319,8 +318,8 @@ extension Rezolve {
     }
 
     private static let partnerEntityID = RezolveRule(
-        "partner-entity-id", expects: .text("the partner's id of the customer"),
-        source: "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id", orFail: .maskedOtherUser
+        "partner-entity-id", "the partner's id of the customer",
+        "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id", orFail: .maskedOtherUser
     ) { facts, finding in
         guard let token = facts.token, let owner = facts.owner, facts.switches.partnerEntityID == .mustMatch else {
             return nil

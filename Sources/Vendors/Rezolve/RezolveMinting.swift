@@ -63,9 +63,8 @@ extension Rezolve {
     func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
         let partner = try signer(try reader.string("partner"))
-        guard let key = partner.authKey?.signing else {
-            throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
-        }
+        let key = try MintRefusal.require(
+            partner.authKey?.signing, "partner \(partner.id) has no auth key, so nothing can be signed for it")
         let draft = try draft(order.kind, of: partner, &reader, in: setting)
         return try reader.mint(
             UnsignedToken(draft, key: key, algorithm: .hs512), at: setting.moment, own: OwnDefect.init(rawValue:)
@@ -74,15 +73,11 @@ extension Rezolve {
 
     private func signer(_ id: String?) throws(MintRefusal) -> RezolvePartner {
         guard let id else {
-            guard let first = accounts.partners.first(where: { $0.authKey != nil }) else {
-                throw MintRefusal("no partner has an auth key")
-            }
-            return first
+            return try MintRefusal.require(
+                accounts.partners.first(where: { $0.authKey != nil }), "no partner has an auth key")
         }
-        guard let partner = accounts.partner(id: id) else {
-            throw MintRefusal("no partner has the id \(id)\(Nearest.hint(to: id, among: accounts.partners.map(\.id)))")
-        }
-        return partner
+        return try MintRefusal.require(
+            accounts.partner(id: id), "no partner has the id", id, among: accounts.partners.map(\.id))
     }
 
     private func draft(

@@ -14,8 +14,8 @@ extension Rezolve {
         [
             apiKeyOfPartner,
             RezolveRule(
-                "auth-key", expects: .text("a partner with an auth key"),
-                source: "JWT page, 403: partner doesn't have an auth key", orFail: .maskedNoAuthKey
+                "auth-key", "a partner with an auth key", "JWT page, 403: partner doesn't have an auth key",
+                orFail: .maskedNoAuthKey
             ) { facts, finding in
                 guard let partner = facts.partner else { return nil }
                 finding?.found = .text("partner \(partner.id)\(partner.authKey == nil ? ", which has none" : "")")
@@ -25,8 +25,8 @@ extension Rezolve {
         ] + RezolveRule.bearerOnce(orFail: .maskedSignature, toleratedBy: "bearer-scheme = lenient")
             + verification(orFail: .maskedSignature) + [
                 RezolveRule(
-                    "token-kind", expects: .text("rezolve_entity_id \(RezolveToken.noEntity)"),
-                    source: "JWT page, JWT Payload: use :NONE: when registering", orFail: .maskedMissingFields
+                    "token-kind", "rezolve_entity_id \(RezolveToken.noEntity)",
+                    "JWT page, JWT Payload: use :NONE: when registering", orFail: .maskedMissingFields
                 ) { facts, finding in
                     guard facts.isRegistration, let token = facts.token else { return nil }
                     finding?.found = .text("rezolve_entity_id \(token.entityID)")
@@ -72,8 +72,8 @@ extension Rezolve {
     // MARK: Credentials
 
     private static let apiKeyOfPartner = RezolveRule(
-        "api-key", expects: .text("x-rezolve-partner-apikey of a known partner"),
-        source: "JWT page, 403: invalid partner api key", orFail: .maskedAPIKey
+        "api-key", "x-rezolve-partner-apikey of a known partner", "JWT page, 403: invalid partner api key",
+        orFail: .maskedAPIKey
     ) { facts, finding in facts.bearer == nil ? nil : facts.judgeAPIKey(&finding) }
 
     private static func apiKeyOrOnlyPartner(_ missing: RezolveFailure, _ wrong: RezolveFailure) -> RezolveRule {
@@ -112,10 +112,8 @@ extension Rezolve {
             RezolveRule(.algorithm(is: .hs512, source: "JWT page, JWT Header"), orFail: failure),
             RezolveRule(.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"), orFail: failure),
             RezolveRule(.critical(), orFail: failure), RezolveRule(.keyReferences),
-            RezolveRule(
-                "signature", expects: .text("HS512 by the auth key of the partner"), source: "JWT page, Signature",
-                orFail: failure
-            ) { facts, finding in
+            RezolveRule("signature", "HS512 by the auth key of the partner", "JWT page, Signature", orFail: failure) {
+                facts, finding in
                 guard let token = facts.token else { return nil }
                 guard let key = facts.key else {
                     finding?.expected = nil
@@ -147,8 +145,8 @@ extension Rezolve {
             RezolveRule(
                 .claim("rezolve_entity_id", is: .nonEmptyString, source: "JWT page, JWT Payload"), orFail: failure),
             RezolveRule(
-                "claim-partner_entity_id-present", expects: .text("a string of 1 to 255 characters, or an integer"),
-                source: "JWT page, JWT Payload; length ours", orFail: failure
+                "claim-partner_entity_id-present", "a string of 1 to 255 characters, or an integer",
+                "JWT page, JWT Payload; length ours", orFail: failure
             ) { facts, finding in
                 guard let token = facts.token else { return nil }
                 guard let claims = token.compact.claims else {
@@ -192,8 +190,8 @@ extension Rezolve {
     // MARK: The lifetime is neither too long nor over, and has begun
 
     private static let lifetime = RezolveRule(
-        "lifetime", expects: .text("1800 s, which is advice, or what the switch says"),
-        source: "JWT page: 30 minutes or less; switch max-lifetime-seconds", orFail: .tokenLifetimeTooLong
+        "lifetime", "1800 s, which is advice, or what the switch says",
+        "JWT page: 30 minutes or less; switch max-lifetime-seconds", orFail: .tokenLifetimeTooLong
     ) { facts, finding in
         guard let token = facts.compact else { return nil }
         let maximum = facts.switches.maximumLifetimeSeconds
@@ -204,8 +202,7 @@ extension Rezolve {
     }
 
     private static let expiry = RezolveRule(
-        "expiry", expects: .text("exp later than now minus the leeway"),
-        source: "JWT page, HTTP Error Responses, 401", orFail: .tokenExpired
+        "expiry", "exp later than now minus the leeway", "JWT page, HTTP Error Responses, 401", orFail: .tokenExpired
     ) { facts, finding in facts.expiry(leeway: Double(facts.switches.leewaySeconds), &finding) }
 
     private static let sessionExpiry = RezolveRule(
@@ -218,8 +215,8 @@ extension Rezolve {
     private static func beginning(orFail failure: RezolveFailure) -> [RezolveRule] {
         [
             RezolveRule(
-                "not-before", expects: .text("nbf no later than now plus the leeway"),
-                source: "ours, after RFC 7519 section 4.1.5; switch nbf", .ours, orFail: failure
+                "not-before", "nbf no later than now plus the leeway",
+                "ours, after RFC 7519 section 4.1.5; switch nbf", .ours, orFail: failure
             ) { facts, finding in
                 guard let token = facts.token, token.hasBeginning else { return nil }
                 let outcome = token.compact.notBefore(
@@ -235,8 +232,8 @@ extension Rezolve {
 
     /// A key that was sent must match before the token is checked further.
     private static let keyOwner = RezolveRule(
-        "api-key-partner", expects: .text("the api key of the partner of the token's customer, or none"),
-        source: "QA tests", .observed, orFail: .ruaAPIKeyWrong
+        "api-key-partner", "the api key of the partner of the token's customer, or none", "QA tests", .observed,
+        orFail: .ruaAPIKeyWrong
     ) { facts, finding in
         guard let sent = facts.partner?.id, let partner = facts.signer?.id else { return nil }
         if sent == partner {
@@ -252,7 +249,7 @@ extension Rezolve {
 
     /// A customer registered at core has no user here, yet the JWT page's flow renews by a ping.
     private static let sessionUser = RezolveRule(
-        "rua-user", expects: .text("a customer with a user at RUA"), source: "ours", .ours, orFail: .ruaTokenInvalid
+        "rua-user", "a customer with a user at RUA", "ours", .ours, orFail: .ruaTokenInvalid
     ) { facts, finding in
         guard let owner = facts.owner else { return nil }
         finding?.found = .text(facts.session == nil ? owner.entityID + ", who has none" : owner.entityID)
@@ -265,8 +262,8 @@ extension Rezolve {
 
     /// A renewal after a logout answers with an expired token: that is how the JWT page logs a customer out.
     private static let sessionOpen = RezolveRule(
-        "session-open", expects: .text("a session that was not logged out"),
-        source: "JWT page; switch ping-after-logout", orFail: .ruaTokenInvalid
+        "session-open", "a session that was not logged out", "JWT page; switch ping-after-logout",
+        orFail: .ruaTokenInvalid
     ) { facts, finding in
         facts.isRenewal && facts.switches.pingAfterLogout == .expiredToken ? nil : facts.judgeSession(&finding)
     }

@@ -259,10 +259,8 @@ extension Rezolve {
         let accounts = call.vendor.accounts
         let partnerEntityID = try call.required("partner_entity_id")
         let partnerID = try call.text("partner") ?? accounts.partners.first?.id ?? ""
-        guard let partner = accounts.partner(id: partnerID) else {
-            let hint = Nearest.hint(to: partnerID, among: accounts.partners.map(\.id))
-            throw ActionRefusal("no partner has the id \(partnerID)\(hint)")
-        }
+        let partner = try ActionRefusal.require(
+            accounts.partner(id: partnerID), "no partner has the id", partnerID, among: accounts.partners.map(\.id))
         if let other = state.customer(partner: partner.id, partnerEntityID: partnerEntityID) {
             throw ActionRefusal("partner \(partner.id) has already registered \(partnerEntityID), as \(other.entityID)")
         }
@@ -285,9 +283,7 @@ extension Rezolve {
 
     private static func logOutUser(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let entity = try existingEntity(call, state)
-        guard var user = state.users.user(entity: entity) else {
-            throw ActionRefusal("customer \(entity) has no user at RUA")
-        }
+        var user = try ActionRefusal.require(state.users.user(entity: entity), "customer \(entity) has no user at RUA")
         user.logOut(on: try call.text("device_id") ?? call.vendor.accounts.sampleDeviceID)
         state.users.store(user)
         return ["id": JSON(user.id), "username": .string(user.username)]
@@ -295,10 +291,9 @@ extension Rezolve {
 
     private static func existingEntity(_ call: Action, _ state: State) throws(ActionRefusal) -> String {
         let entity = try call.required("entity")
-        guard state.customers[entity] != nil else {
-            let hint = Nearest.hint(to: entity, among: state.customers.keys.sorted().prefix(20).map(\.text))
-            throw ActionRefusal("no customer has the entity id \(entity)\(hint)")
-        }
+        try ActionRefusal.require(
+            state.customers[entity] != nil, "no customer has the entity id", entity,
+            among: state.customers.keys.sorted().prefix(20).map(\.text))
         return entity
     }
 }

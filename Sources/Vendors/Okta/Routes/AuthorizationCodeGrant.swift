@@ -159,12 +159,9 @@ extension Okta {
         let words = parameters.words("scope")
         if words.isEmpty { return granted }
         let denied = words.filter { word in !granted.contains { $0.hasSameBytes(as: word) } }
-        guard denied.isEmpty else {
-            throw Refusal(
-                .refreshScopeDenied, ["scopes": .string(denied.joined(separator: ", "))],
-                because:
-                    "found scope \(words.joined(separator: " ")); expected some of \(granted.joined(separator: " "))")
-        }
+        try Refused.require(
+            denied.isEmpty, .refreshScopeDenied, with: ["scopes": .string(denied.joined(separator: ", "))],
+            "found scope \(words.joined(separator: " ")); expected some of \(granted.joined(separator: " "))")
         return granted.filter { word in words.contains { $0.hasSameBytes(as: word) } }
     }
 }

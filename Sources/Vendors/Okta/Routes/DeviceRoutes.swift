@@ -31,12 +31,10 @@ extension Okta {
 extension OktaCall {
     func client(using grant: OktaGrantType) throws(OktaRefusal) -> OktaClient {
         let client = try client()
-        guard client.allows(grant.rawValue) else {
-            let own = client.grants.joined(separator: ", ")
-            throw Refusal(
-                .grantTypeNotAllowed, ["grants": .string(own)],
-                because: "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
-        }
+        var own: String { client.grants.joined(separator: ", ") }
+        try OktaRefusal.require(
+            client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
+            "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
         return client
     }
 }
@@ -252,13 +250,10 @@ extension Okta {
     ) throws(ActionRefusal) -> JSON {
         let device = try openDevice(call, state)
         let name = try call.text("user") ?? call.vendor.accounts.defaultUserID
-        guard let user = state.user(name) else {
-            let hint = Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login))
-            throw ActionRefusal("no user has the id or login \(name)\(hint)")
-        }
-        guard user.isActive else {
-            throw ActionRefusal("user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
-        }
+        let user = try ActionRefusal.require(
+            state.user(name), "no user has the id or login", name, among: state.users.all.prefix(20).map(\.login))
+        try ActionRefusal.require(
+            user.isActive, "user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
         state.answer(device, device.authorization.signedIn(user, at: call.moment), approves: approves)
         return result(device)
     }

@@ -226,36 +226,32 @@ extension Okta {
 
     /// Whether client, server and scopes are those of the first request.
     private static func requireSame(_ first: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
-        guard first.clientID.hasSameBytes(as: request.client.id) else {
-            throw Refusal(
-                .directClient, ["client": .string(request.client.id), "original": .string(first.clientID)],
-                because: "found client \(request.client.id); expected \(first.clientID), as in the first request")
-        }
-        guard first.serverID.hasSameBytes(as: request.server.id) else {
-            throw Refusal(
-                .directServer, ["server": .string(request.server.id), "original": .string(first.serverID)],
-                because: "found server \(request.server.id); expected \(first.serverID), as in the first request")
-        }
+        try Refused.require(
+            first.clientID.hasSameBytes(as: request.client.id), .directClient,
+            with: ["client": .string(request.client.id), "original": .string(first.clientID)],
+            "found client \(request.client.id); expected \(first.clientID), as in the first request")
+        try Refused.require(
+            first.serverID.hasSameBytes(as: request.server.id), .directServer,
+            with: ["server": .string(request.server.id), "original": .string(first.serverID)],
+            "found server \(request.server.id); expected \(first.serverID), as in the first request")
     }
 
     static func requireSameScopes(_ first: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
         guard let text = request.parameters["scope"] else { return }
         let original = first.scopes.joined(separator: " ")
-        guard Set(request.parameters.words("scope").map(ExactText.init)) == Set(first.scopes.map(ExactText.init)) else {
-            throw Refusal(
-                .directScope, ["scopes": .string(text), "original": .string(original)],
-                because: "found scope \(text); expected \(original), as in the first request")
-        }
+        try Refused.require(
+            Set(request.parameters.words("scope").map(ExactText.init)) == Set(first.scopes.map(ExactText.init)),
+            .directScope, with: ["scopes": .string(text), "original": .string(original)],
+            "found scope \(text); expected \(original), as in the first request")
     }
 
     // MARK: - Factors
 
     /// A user's active factor of a kind.
     static func factor(_ kind: OktaFactor.Kind, of userID: String, in state: State) throws(Refused) -> OktaFactor {
-        let factor = try Refused.require(
+        return try Refused.require(
             state.activeFactor(kind, of: userID), .directFactorUnusable,
             "found no active factor \(kind.rawValue) of \(userID); expected one that was enrolled")
-        return factor
     }
 
     /// The same for a second factor, which must be another one than the first.

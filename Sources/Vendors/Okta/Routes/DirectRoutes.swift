@@ -63,46 +63,37 @@ extension Okta {
             types = request.parameters.words("challenge_types_supported").compactMap { word in
                 own.first { $0.rawValue.hasSameBytes(as: word) }
             }
-            guard !types.isEmpty else {
-                let expected = own.isEmpty ? "none, as the client has no second grant" : own.names
-                throw Refusal(
-                    .directChallengeType, ["value": .string(text)],
-                    because: "found challenge_types_supported \(text); expected \(expected)")
-            }
+            let expected = own.isEmpty ? "none, as the client has no second grant" : own.names
+            try Refused.require(
+                !types.isEmpty, .directChallengeType, with: ["value": .string(text)],
+                "found challenge_types_supported \(text); expected \(expected)")
         }
-        guard !types.isEmpty else {
-            throw Refusal(
-                .directChallengeType, ["value": .string(OktaGrantType.mfaOTP.rawValue)],
-                because: "found client \(request.client.id) without a second grant; expected one with "
-                    + [.mfaOTP, .mfaOOB].names)
-        }
+        try Refused.require(
+            !types.isEmpty, .directChallengeType, with: ["value": .string(OktaGrantType.mfaOTP.rawValue)],
+            "found client \(request.client.id) without a second grant; expected one with "
+                + [OktaGrantType.mfaOTP, .mfaOOB].names)
         if types.contains(.mfaOOB), request.parameters["channel_hint"] != nil { return .mfaOOB }
         return types.first { state.offers($0, to: first) } ?? types[0]
     }
 
     private static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
-        let hint = try Refused.require(
+        return try Refused.require(
             parameters["login_hint"], .directHintMissing, "found no login_hint; expected a user's id or login")
-        return hint
     }
 
     private static func checkChallengeHint(_ parameters: OktaParameters) throws(Refused) {
         let (hint, known) = (try parameters.required("challenge_hint"), OktaGrantType.oob.rawValue)
-        guard hint.hasSameBytes(as: known) else {
-            throw Refusal(
-                .directChallengeHint, ["value": .string(hint)],
-                because: "found challenge_hint \(hint); expected \(known)")
-        }
+        try Refused.require(
+            hint.hasSameBytes(as: known), .directChallengeHint, with: ["value": .string(hint)],
+            "found challenge_hint \(hint); expected \(known)")
     }
 
     private static func channel(_ parameters: OktaParameters) throws(Refused) -> OktaChannel {
         let hint = try parameters.required("channel_hint")
-        guard let channel = OktaChannel.allCases.first(where: { $0.rawValue.hasSameBytes(as: hint) }) else {
-            let known = OktaChannel.allCases.map(\.rawValue).joined(separator: " or ")
-            throw Refusal(
-                .directChannel, ["value": .string(hint)], because: "found channel_hint \(hint); expected \(known)")
-        }
-        return channel
+        return try Refused.require(
+            OktaChannel.allCases.first { $0.rawValue.hasSameBytes(as: hint) }, .directChannel,
+            with: ["value": .string(hint)],
+            "found channel_hint \(hint); expected \(OktaChannel.allCases.map(\.rawValue).joined(separator: " or "))")
     }
 
     /// The user that `login_hint` names.

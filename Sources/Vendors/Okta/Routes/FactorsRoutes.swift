@@ -233,11 +233,9 @@ extension Okta {
     static func pollChallenge(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let factor = try call.factor(of: try call.user(in: state), in: state)
         let id = call.parameters["transaction"]
-        guard let transaction = state.transaction(id, of: factor) else {
-            throw Refusal(
-                .transactionNotFound, ["id": .string(id)],
-                because: "\(factor.id) has no transaction \(id); expected the id of one that was begun")
-        }
+        let transaction = try Refused.require(
+            state.transaction(id, of: factor), .transactionNotFound, with: ["id": .string(id)],
+            "\(factor.id) has no transaction \(id); expected the id of one that was begun")
         let result = transaction.result(at: call.moment)
         var answer: JSONObject = ["factorResult": .string(result.rawValue)]
         if result == .waiting { answer.append("expiresAt", .string(transaction.expires.shown)) }

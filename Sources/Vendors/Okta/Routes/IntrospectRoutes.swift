@@ -47,10 +47,9 @@ extension Okta {
 
     /// The token that the request is about.
     static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
-        let text = try Refused.require(
+        return try Refused.require(
             call.credentials.parameters["token"], .tokenParameterMissing,
             "found no parameter token with a value; expected one")
-        return text
     }
 
     /// An access or ID token; `nil` when it is not active.

@@ -94,11 +94,9 @@ extension Okta {
             "temporarily_unavailable": .temporarilyUnavailable,
         ]
         let name = error ?? "access_denied"
-        guard let failure = failures[name] else {
-            throw Refusal(
-                .bodyInvalid, ["member": "error"],
-                because: "error is \(name); expected \(OktaPage.errors.joined(separator: " or "))")
-        }
+        let failure = try Refused.require(
+            failures[name], .bodyInvalid, with: ["member": "error"],
+            "error is \(name); expected \(OktaPage.errors.joined(separator: " or "))")
         return Refusal(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
     }
 

@@ -171,10 +171,9 @@ extension OktaAuthorizeRequest {
 
     private static func responseMode(_ parameters: OktaParameters) throws(OktaRefusal) -> OktaResponseMode {
         guard let name = parameters["response_mode"] else { return .query }
-        let mode = try OktaRefusal.require(
+        return try OktaRefusal.require(
             OktaResponseMode(rawValue: name), .responseModeUnsupported,
             "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
-        return mode
     }
 
     private static func challenge(

@@ -33,12 +33,9 @@ struct OktaParameters: Sendable {
 
     /// A value without which the request cannot be answered.
     func required(_ name: String) throws(OktaRefusal) -> String {
-        guard let value = self[name] else {
-            throw Refusal(
-                .parameterMissing, ["parameter": .string(name)],
-                because: "found no parameter \(name) with a value; expected one")
-        }
-        return value
+        try OktaRefusal.require(
+            self[name], .parameterMissing, with: ["parameter": .string(name)],
+            "found no parameter \(name) with a value; expected one")
     }
 }
 

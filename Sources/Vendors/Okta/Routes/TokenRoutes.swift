@@ -27,22 +27,16 @@ extension Okta {
     ///   ``OktaFailure/grantTypeNotAllowed`` for this client.
     private static func grantType(of request: OktaTokenRequest) throws(Refused) -> OktaGrantType {
         let names = OktaGrantType.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let name = request.parameters["grant_type"] else {
-            throw Refusal(
-                .grantTypeMissing, ["grants": .string(names)],
-                because: "found no parameter grant_type with a value; expected one of \(names)")
-        }
-        guard let type = OktaGrantType(rawValue: name) else {
-            throw Refusal(
-                .grantTypeUnsupported, ["grants": .string(names)],
-                because: "found grant_type \(name); expected one of \(names)")
-        }
+        let name = try Refused.require(
+            request.parameters["grant_type"], .grantTypeMissing, with: ["grants": .string(names)],
+            "found no parameter grant_type with a value; expected one of \(names)")
+        let type = try Refused.require(
+            OktaGrantType(rawValue: name), .grantTypeUnsupported, with: ["grants": .string(names)],
+            "found grant_type \(name); expected one of \(names)")
         let (client, own) = (request.client, request.client.grants.joined(separator: ", "))
-        guard client.allows(name) else {
-            throw Refusal(
-                .grantTypeNotAllowed, ["grants": .string(own)],
-                because: "found grant_type \(name) of client \(client.id); expected one of its own: \(own)")
-        }
+        try Refused.require(
+            client.allows(name), .grantTypeNotAllowed, with: ["grants": .string(own)],
+            "found grant_type \(name) of client \(client.id); expected one of its own: \(own)")
         return type
     }
 
@@ -64,9 +58,8 @@ extension Okta {
 
 extension OktaCall {
     func client() throws(OktaRefusal) -> OktaClient {
-        let client = try OktaRefusal.require(
+        return try OktaRefusal.require(
             credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
-        return client
     }
 }
 
@@ -159,11 +152,9 @@ extension Okta {
                 because: "found scope \(unknown); expected some of server \(server.id)'s own: \(server.scopeNames)")
         }
         let refused = words.filter { server.scope($0)?.consent == .required }
-        guard refused.isEmpty else {
-            throw Refusal(
-                .consentRequiredService, ["scopes": .string(refused.joined(separator: ", "))],
-                because: "found \(refused.joined(separator: " ")), to which users must consent; expected other scopes")
-        }
+        try Refused.require(
+            refused.isEmpty, .consentRequiredService, with: ["scopes": .string(refused.joined(separator: ", "))],
+            "found \(refused.joined(separator: " ")), to which users must consent; expected other scopes")
         return words
     }
 

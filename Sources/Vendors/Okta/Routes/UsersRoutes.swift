@@ -130,10 +130,9 @@ extension Okta {
 
 extension OktaUser {
     func requirePassword(_ text: String, as member: String = "oldPassword") throws(OktaRefusal) {
-        if password?.hasSameBytes(as: text) == true { return }
-        throw OktaRefusal(
-            .credentialsRefused, ["member": .string(member)],
-            because: "the password is not that of \(login); expected the user's own")
+        try OktaRefusal.require(
+            password?.hasSameBytes(as: text) == true, .credentialsRefused, with: ["member": .string(member)],
+            "the password is not that of \(login); expected the user's own")
     }
 
     func requireAnswer(_ text: String) throws(OktaRefusal) {
@@ -368,9 +367,8 @@ extension Okta {
         default:
             throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }
-        let user = try Refused.require(
+        return try Refused.require(
             name.flatMap(state.user), .subIDInvalid,
             "sub_id names no user: \(name ?? "it has no id"); expected the id of a user")
-        return user
     }
 }

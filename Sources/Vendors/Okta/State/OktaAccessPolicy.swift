@@ -206,10 +206,9 @@ extension Okta {
         _ name: String, _ call: ActionCall<Okta>
     ) throws(ActionRefusal) -> [Value]? {
         guard let value = call.members[name], !value.isNull else { return nil }
-        guard value.bytes.count <= OktaServerRules.longestList else {
-            throw ActionRefusal(
-                "\(name) has \(value.bytes.count) bytes; expected at most \(OktaServerRules.longestList)")
-        }
+        try ActionRefusal.require(
+            value.bytes.count <= OktaServerRules.longestList,
+            "\(name) has \(value.bytes.count) bytes; expected at most \(OktaServerRules.longestList)")
         do throws(FixtureProblem) {
             return try [Value].read(FixtureNode(value, from: name))
         } catch {

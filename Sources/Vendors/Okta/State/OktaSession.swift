@@ -185,10 +185,9 @@ extension Okta {
             var consent = try consent(call, state)
             let server = call.vendor.accounts.server(consent.serverID)
             for scope in try scopes(call) {
-                guard server?.scope(scope) != nil || OktaServerMetadata.scopes.contains(scope) else {
-                    let hint = Nearest.hint(to: scope, among: server?.scopes.map(\.name) ?? [])
-                    throw ActionRefusal("server \(consent.serverID) has no scope \(scope)\(hint)")
-                }
+                try ActionRefusal.require(
+                    server?.scope(scope) != nil || OktaServerMetadata.scopes.contains(scope),
+                    "server \(consent.serverID) has no scope", scope, among: server?.scopes.map(\.name) ?? [])
                 if !consent.scopes.contains(scope) { consent.scopes.append(scope) }
             }
             state.consents.add(consent, within: OktaState.bound)
@@ -198,10 +197,9 @@ extension Okta {
             "revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place
         ) { (call, state) throws(ActionRefusal) in
             let consent = try consent(call, state)
-            guard state.consents.remove(consent.key) != nil else {
-                throw ActionRefusal(
-                    "the user has not consented to scopes of \(consent.serverID) for \(consent.clientID)")
-            }
+            try ActionRefusal.require(
+                state.consents.remove(consent.key) != nil,
+                "the user has not consented to scopes of \(consent.serverID) for \(consent.clientID)")
             return shown(consent)
         },
     ]

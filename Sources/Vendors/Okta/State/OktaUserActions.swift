@@ -225,9 +225,7 @@ extension Okta {
             members: [ActionMember("factor", "id of the factor", isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
             let id = try call.required("factor")
-            guard let factor = state.factors[id] else {
-                throw ActionRefusal("no factor has the id \(id)\(Nearest.hint(to: id, among: known(state)))")
-            }
+            let factor = try ActionRefusal.require(state.factors[id], "no factor has the id", id, among: known(state))
             state.remove(factor)
             return shown(factor)
         },

@@ -55,9 +55,8 @@ struct OktaMinter {
     private mutating func issued(
         by server: OktaServer, _ claims: JSONObject, signing: (SigningKey) -> (header: JSONObject, key: SigningKey)
     ) throws(MintRefusal) -> UnsignedToken {
-        guard let keys = try vendor.keys(of: server.id, in: setting.state) else {
-            throw MintRefusal("server \(server.id) has no keys")
-        }
+        let keys = try MintRefusal.require(
+            vendor.keys(of: server.id, in: setting.state), "server \(server.id) has no keys")
         issuer = keys
         let (header, key) = signing(keys.signing)
         return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: keys.algorithm)
@@ -133,16 +132,11 @@ struct OktaMinter {
     private mutating func factor() throws(MintRefusal) -> OktaFactor {
         let factors = setting.state.factors
         guard let id = try reader.string("factor") else {
-            guard let first = factors.all.first(where: { $0.device != nil }) else {
-                throw MintRefusal("no factor has a device key")
-            }
-            return first
+            return try MintRefusal.require(
+                factors.all.first(where: { $0.device != nil }), "no factor has a device key")
         }
-        guard let factor = factors[id] else {
-            throw MintRefusal(
-                "no factor has the id \(id)\(Nearest.hint(to: id, among: factors.all.prefix(50).map(\.id)))")
-        }
-        return factor
+        return try MintRefusal.require(
+            factors[id], "no factor has the id", id, among: factors.all.prefix(50).map(\.id))
     }
 
     /// The id of the newest challenge of a factor that waits; that of the first one when none does.
@@ -203,25 +197,17 @@ extension OktaMinter {
 
     private mutating func server() throws(MintRefusal) -> OktaServer {
         guard let id = try reader.string("server") else { return vendor.accounts.defaultServer }
-        guard let server = vendor.accounts.server(id) else {
-            let known = vendor.accounts.servers.map(\.id)
-            throw MintRefusal("no authorization server is called \(id)\(Nearest.hint(to: id, among: known))")
-        }
-        return server
+        return try MintRefusal.require(
+            vendor.accounts.server(id), "no authorization server is called", id,
+            among: vendor.accounts.servers.map(\.id))
     }
 
     private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(MintRefusal) -> OktaClient {
         let clients = setting.state.clients
         guard let id = try reader.string("client") else {
-            guard let first = clients.all.first(where: fits) else {
-                throw MintRefusal("no client can have such a token")
-            }
-            return first
+            return try MintRefusal.require(clients.all.first(where: fits), "no client can have such a token")
         }
-        guard let client = clients[id] else {
-            throw MintRefusal("no client has the id \(id)\(Nearest.hint(to: id, among: clients.all.map(\.id)))")
-        }
-        return client
+        return try MintRefusal.require(clients[id], "no client has the id", id, among: clients.all.map(\.id))
     }
 
     private mutating func user(orElse id: String) throws(MintRefusal) -> OktaUser {
@@ -229,11 +215,9 @@ extension OktaMinter {
     }
 
     private func user(_ name: String) throws(MintRefusal) -> OktaUser {
-        guard let user = setting.state.user(name) else {
-            let known = setting.state.users.all.prefix(50).map(\.login)
-            throw MintRefusal("no user has the id or login \(name)\(Nearest.hint(to: name, among: known))")
-        }
-        return user
+        return try MintRefusal.require(
+            setting.state.user(name), "no user has the id or login", name,
+            among: setting.state.users.all.prefix(50).map(\.login))
     }
 
     private mutating func expiry(after seconds: Int) throws(MintRefusal) -> JSON {

@@ -9,9 +9,8 @@ extension Okta {
     }
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(MintRefusal) -> String {
-        guard let kind = OktaTokenKind(rawValue: order.kind) else {
-            throw MintRefusal("Okta has no token of kind \(order.kind)")
-        }
+        let kind = try MintRefusal.require(
+            OktaTokenKind(rawValue: order.kind), "Okta has no token of kind \(order.kind)")
         var minter = OktaMinter(self, setting, order)
         let draft = try minter.draft(kind)
         let issuer = minter.issuer
@@ -195,9 +194,8 @@ enum OktaDefect: String, CaseIterable {
         case .unknownKeyID: draft.content.header["kid"] = .string(OktaPreparedValue.keyID)
         case .typOther: draft.content.header["typ"] = draft.content.header["typ"] == "dpop+jwt" ? "JWT" : "other+jwt"
         case .privateJWK:
-            guard var jwk = draft.content.header["jwk"]?.object else {
-                throw MintRefusal("the token has no jwk that could reveal a key")
-            }
+            var jwk = try MintRefusal.require(
+                draft.content.header["jwk"]?.object, "the token has no jwk that could reveal a key")
             // ours: the member is the defect; its value reveals nothing.
             jwk["d"] = Self.digest(of: "no private key")
             draft.content.header["jwk"] = .object(jwk)
