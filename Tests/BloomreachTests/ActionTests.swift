@@ -4,7 +4,6 @@ import Support
 import Testing
 import Tokens
 
-/// Changes to customers without a call of the app, and expectations that a test can check.
 @Suite("Bloomreach's actions")
 struct ActionTests {
     private func act(_ world: World, _ action: String, _ members: String) async throws -> ReceivedAnswer {
@@ -208,7 +207,6 @@ struct ActionTests {
     }
 }
 
-/// The shipped scenarios, each played as an app would experience it.
 @Suite("Bloomreach's scenarios")
 struct ScenarioTests {
     private typealias Content = ContentExample

@@ -6,7 +6,6 @@ import Understudy
 
 @testable import Bloomreach
 
-/// Limits that keep a looping client from filling memory.
 @Suite("Bloomreach's bounds")
 struct BoundsTests {
     private static func entry(_ number: Int, _ properties: JSONObject = [:]) -> BloomreachEventLog.Entry {
@@ -120,7 +119,6 @@ struct BoundsTests {
     }
 }
 
-/// The accounts file: invalid files, and settings of individual projects and streams.
 @Suite("Bloomreach's accounts")
 struct AccountsTests {
     private static let file = "bloomreach/accounts.yaml"
@@ -178,7 +176,6 @@ struct AccountsTests {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again.
 @Suite("Bloomreach's state, exported and imported")
 struct ExportTests {
     @Test("put into another sandbox, the numbers of customers count on behind those that were given out")
@@ -218,7 +215,6 @@ struct ExportTests {
     }
 }
 
-/// Fixtures replaced while the server runs.
 @Suite("Bloomreach's customers under new fixtures")
 struct ReloadTests {
     private static let accounts = "bloomreach/accounts.yaml"

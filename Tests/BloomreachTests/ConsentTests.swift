@@ -3,7 +3,6 @@ import JSON
 import Support
 import Testing
 
-/// The rules of consents and segments beyond the spec's examples.
 @Suite("Bloomreach's consents and segments")
 struct ConsentTests {
     private typealias Content = ContentExample
@@ -122,7 +121,6 @@ struct ConsentTests {
     }
 }
 
-/// The rules of recommendations and of computed attributes.
 @Suite("Bloomreach's recommendations and computed attributes")
 struct RecommendationTests {
     private typealias Content = ContentExample

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Bloomreach
 
-/// Changes to inboxes without a request of the app.
 @Suite("Bloomreach's actions on content")
 struct ContentActionTests {
     private static let ana = #""customer":"ana@example.test""#
@@ -155,7 +154,6 @@ struct ContentActionTests {
     }
 }
 
-/// The rules of content blocks.
 @Suite("Bloomreach's content blocks")
 struct ContentBlockTests {
     private typealias Content = ContentExample
@@ -207,7 +205,6 @@ struct ContentBlockTests {
     }
 }
 
-/// The rules of in-app messages beyond the spec's examples.
 @Suite("Bloomreach's in-app messages")
 struct InAppMessageTests {
     private typealias Content = ContentExample

@@ -5,7 +5,6 @@ import Support
 import Testing
 import Understudy
 
-/// Inboxes, segments and consents exported as JSON and imported again, and the effects of fixture changes.
 @Suite("Bloomreach's content, exported, imported and under new fixtures")
 struct ContentExportTests {
     private typealias Content = ContentExample
@@ -151,7 +150,6 @@ struct ContentExportTests {
     }
 }
 
-/// Inboxes, segments and consents that a file keeps across a restart: only what requests created or changed.
 @Suite("Bloomreach's content over a restart")
 struct ContentRestartTests {
     private typealias Content = ContentExample

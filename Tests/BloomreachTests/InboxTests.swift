@@ -5,7 +5,6 @@ import Testing
 
 @testable import Bloomreach
 
-/// The rules of the app inbox beyond the spec's examples.
 @Suite("Bloomreach's app inbox")
 struct InboxTests {
     private typealias Content = ContentExample
@@ -123,7 +122,6 @@ struct InboxTests {
     }
 }
 
-/// What sync tokens tell clients, and how messages are marked as read.
 @Suite("Bloomreach's sync tokens and read flags")
 struct SyncTokenTests {
     private typealias Content = ContentExample

@@ -3,7 +3,6 @@ import Support
 import Testing
 import Tokens
 
-/// The one-line reason names the cause.
 @Suite("Bloomreach's reasons")
 struct ReasonTests {
     private static let privateSecret = "demo-secret-not-real-1"
@@ -135,7 +134,6 @@ struct ReasonTests {
         },
     ]
 
-    /// An event with this after Basic.
     private static func basic(_ description: String, _ text: String, says phrase: String) -> Mistake {
         Mistake(description, says: phrase, hides: [privateSecret]) {
             try await $0.call(

@@ -5,7 +5,6 @@ import Tokens
 
 @testable import Bloomreach
 
-/// Limits on a request's content and on what it may ask for.
 @Suite("Bounds of a request to Bloomreach")
 struct RequestBoundsTests {
     private static func list(_ range: Range<Int>, _ element: (Int) -> String) -> String {
@@ -278,7 +277,6 @@ struct BatchTests {
     }
 }
 
-/// Secrets that a client sends in the wrong place must not appear in the journal.
 @Suite("Bloomreach's secrets in the wrong place")
 struct SecrecyTests {
     @Test("id and secret of a private key swapped")

@@ -2,7 +2,6 @@ import HTTPTypes
 import JSON
 import Support
 
-/// Successful calls of each route, at each of its paths.
 extension RouteCase {
     /// A call to a path pattern for the example's project or stream.
     private static func at(
@@ -152,7 +151,6 @@ extension SwitchCase {
         )
     }
 
-    /// Fetches with Ana's token and other ids.
     private static func fetch(_ ids: String) -> Send {
         { try await $0.call(.post, Example.inbox, .bearer, Example.body(ids)) }
     }

@@ -118,7 +118,6 @@ struct RouteTests {
     }
 }
 
-/// Effects of switches beyond the cases of `SwitchCase.all`.
 @Suite("Bloomreach's switches")
 struct SwitchTests {
     @Test("pages of any origin may read every answer with switch cors, and no other one", arguments: Depth.allCases)
@@ -143,7 +142,6 @@ struct SwitchTests {
     }
 }
 
-/// Tokens on demand, and Bloomreach's answer to each of their defects.
 @Suite("Bloomreach's minted tokens")
 struct MintingTests {
     @Test("what the example world holds is minted byte for byte")

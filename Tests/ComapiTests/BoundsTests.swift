@@ -5,7 +5,6 @@ import Testing
 @testable import Comapi
 @testable import Emulation
 
-/// Limits that keep a looping client from filling memory.
 @Suite("Comapi's bounds")
 struct BoundsTests {
     private static let space = ComapiID("space")

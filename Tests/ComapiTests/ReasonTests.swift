@@ -110,7 +110,6 @@ extension Mistake {
     ]
 }
 
-/// The one-line reason names the cause.
 @Suite("Comapi's reasons")
 struct ReasonTests {
     @Test("the reason names the cause", arguments: Mistake.all)

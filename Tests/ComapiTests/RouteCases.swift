@@ -7,7 +7,6 @@ import Tokens
 import Understudy
 import Wire
 
-/// A successful call of each route.
 extension RouteCase {
     /// A call by mira, who shares a conversation with a message and has uploaded content.
     private static func mira(

@@ -3,7 +3,6 @@ import JSON
 import Support
 import Testing
 
-/// The shipped scenarios, each played as an app would experience it, and the manual actions.
 @Suite("Comapi's scenarios and actions", .timeLimit(.minutes(15)))
 struct ScenarioTests {
     private func activate(_ scenario: String, _ world: World) async throws {

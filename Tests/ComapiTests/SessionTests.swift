@@ -8,7 +8,6 @@ import Understudy
 /// Sessions with the same id in two API spaces, and users whose ids contain a slash: they stay separate.
 @Suite("Comapi's sessions and sockets by space", .timeLimit(.minutes(15)))
 struct SessionSpaceTests {
-    /// A minted session with this id in a space.
     private func minted(_ space: String, _ profile: String, _ world: World) async throws -> World.Fields {
         let token = try await world.mint(
             "comapi/session", ["space": .string(space), "profile": .string(profile), "session": "s-1"])
@@ -110,7 +109,6 @@ struct SessionSpaceTests {
     }
 }
 
-/// Pushes that report being opened.
 @Suite("Comapi's push clicks")
 struct PushClickTests {
     private static let fcm = #"{"fcm":{"package":"p","registrationId":"r"}}"#
@@ -119,7 +117,6 @@ struct PushClickTests {
         try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array ?? []
     }
 
-    /// Sends bob a push with this alert.
     private func push(_ alert: String, _ world: World, host: World.Fields = []) async throws -> JSON {
         let (mira, bob) = try await world.trip()
         try await world.call(.put, Example.path("/sessions/\(bob.id)/push"), bob.fields, Self.fcm).expect(200)
@@ -131,7 +128,6 @@ struct PushClickTests {
         return try #require(try await pushes(world).last)
     }
 
-    /// The link in a push.
     private func link(_ push: JSON) throws -> JSON {
         try JSON.parse(Array((push["data"]?["dd_deepLink"]?.string ?? "").utf8))
     }
@@ -150,7 +146,6 @@ struct PushClickTests {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again, and state under other fixtures.
 @Suite("Comapi's state, exported and imported")
 struct ExportTests {
     @Test("a conversation that was deleted may begin again after an import")

@@ -110,10 +110,8 @@ struct ConformanceTests {
     func bound(_ bound: Conforming<BoundCase>) async throws { try await bound.vendor.check(bound.value) }
 }
 
-/// The vendors whose state can be exported and imported.
 private let living = VendorConformance.vendors.filter { $0.life != nil }
 
-/// The cases of all vendors.
 private func each<Value: Sendable>(_ cases: (VendorConformance) -> [Value]) -> [Conforming<Value>] {
     VendorConformance.vendors.flatMap { vendor in cases(vendor).map { Conforming($0, of: vendor) } }
 }

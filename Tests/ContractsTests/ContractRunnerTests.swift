@@ -220,15 +220,12 @@ final class Script: Sendable {
         state = Mutex(State(answers: answers))
     }
 
-    /// A script that answers 200 with these bodies.
     convenience init(_ bodies: String...) {
         self.init(bodies.map { ContractAnswer(status: 200, fields: [], body: Array($0.utf8)) })
     }
 
-    /// The requests, in order.
     var requests: [ContractRequest] { state.withLock { $0.requests } }
 
-    /// Runs a file against the script.
     func run(
         _ file: HurlFile, _ variables: [String: JSON] = [:], leavesOutPreparations: Bool = false
     ) async -> ContractResult {
@@ -238,7 +235,6 @@ final class Script: Sendable {
         return await runner.run(file, variables: ContractVariables(variables))
     }
 
-    /// Runs a text as a file named `a.hurl`.
     func run(
         _ text: String, _ variables: [String: JSON] = [:], leavesOutPreparations: Bool = false
     ) async throws -> ContractResult {

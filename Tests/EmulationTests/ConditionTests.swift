@@ -137,7 +137,6 @@ struct BodyTemplateTests {
 
 @Suite("What judging conditions may take")
 struct WorkBudgetTests {
-    /// Bodies of one shape, with a given number of elements.
     enum Shape: String, CaseIterable {
         case wide, long, deep
 
@@ -235,7 +234,6 @@ struct WorkBudgetTests {
     }
 }
 
-/// The facts that rules for a bearer token read.
 private struct Presented: RuleFacts {
     enum Failure: String, VendorFailure {
         case refused

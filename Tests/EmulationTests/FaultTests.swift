@@ -216,7 +216,6 @@ enum Rules {
         try ExchangeCondition(node(yaml).mapping(ExchangeCondition.members))
     }
 
-    /// An exchange with a token of that expiry time.
     static func matchContext(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:])
         -> MatchContext
     {

@@ -158,7 +158,6 @@ struct FieldReaderTests {
 struct FixtureNodeTests {
     private func node(_ text: String) throws -> FixtureNode { FixtureNode(try JSON.parse(text.utf8), from: "export") }
 
-    /// The problem that a reader reports.
     private func problem(_ text: String, _ read: (FixtureNode) throws -> Void) throws -> String? {
         let error = #expect(throws: FixtureProblem.self) { try read(try node(text)) }
         return error?.description

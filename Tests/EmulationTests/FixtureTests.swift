@@ -46,7 +46,6 @@ struct FixtureTests {
             VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"), scope: Self.scope)
     }
 
-    /// The problem with a text, without the folder.
     private func problem(_ text: String) throws -> String? {
         let folder = try TemporaryFolder(["v/failures.yaml": text])
         do {
@@ -63,7 +62,6 @@ struct FixtureTests {
 
     private static func whole(_ denied: String) -> String { "failures:\n" + denied + "\n" + missing }
 
-    /// An invalid file and the message about it.
     private static let wrong: [(String, String)] = [
         ("", "v/failures.yaml:1:1: the file is empty"),
         ("# nothing\n", "v/failures.yaml:1:1: the file is empty"),
@@ -212,7 +210,6 @@ struct FixtureTests {
         #expect(catalog.listing.map(\.status) == [418, 404])
     }
 
-    /// Files in the folder failures, and the complaint about them.
     private static let wrongChanges: [([String: String], String)] = [
         (
             ["a": "failures:\n" + denied.replacing("denied", with: "denid")],

@@ -8,7 +8,6 @@ import Wire
 
 @Suite("Journals")
 struct JournalTests {
-    /// An entry for a route, with a body of the given size.
     static func entry(_ route: String, bodyBytes: Int = 0) -> JournalEntry {
         var record = ExchangeRecord()
         record.vendor = "v"
@@ -220,7 +219,6 @@ struct SocketPartTests {
 /// What is written of a state, row by row.
 @Suite("State rows")
 struct StateRowTests {
-    /// The rows that a store has.
     private struct Store {
         private(set) var rows: [StateRow.Name: StateRow] = [:]
 

@@ -5,7 +5,6 @@ import Tokens
 
 @testable import Emulation
 
-/// Fixture records and how requests change them.
 @Suite("Tables of records")
 struct RecordTableTests {
     private struct Pet: KeyedRecord, CodedRecord, Equatable {
@@ -199,7 +198,6 @@ private struct CountedFacts: RuleFacts {
 
     mutating func dropExplanations() { explanation = nil }
 
-    /// Rules with these names.
     static func rules(_ names: [String], orFail failure: Failure) -> RuleList<CountedFacts> {
         RuleList(
             names.enumerated().map { place, name in

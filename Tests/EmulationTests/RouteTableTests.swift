@@ -150,7 +150,6 @@ struct RouteTableTests {
         #expect(Self.text(table.match(.post, "/a/y")) == "0.0")
     }
 
-    /// Tables that must be rejected, and the message for each.
     private static let clashes: [(members: [RouteTable.Member], message: String)] = [
         (
             [member("one", ["/a"], [("x", [.get("/a/{id}")]), ("y", [.get("/a/{name}")])])],

@@ -142,7 +142,6 @@ struct SandboxTests {
 }
 
 extension VendorsInForce {
-    /// No vendors.
     static let nobody = VendorsInForce(LoadedVendors(vendors: [], fingerprint: ""))
 }
 

@@ -8,7 +8,6 @@ import Understudy
 
 @testable import IMS
 
-/// Input at the limits of what onboarding, minting and lists accept.
 @Suite("IMS at the edges")
 struct EdgeTests {
     // MARK: Keys
@@ -225,7 +224,6 @@ extension JSONObject {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again, after a restart and with other fixtures.
 @Suite("IMS's state, exported and imported")
 struct ExportTests {
     // MARK: - With other fixtures

@@ -4,7 +4,6 @@ import Support
 import Testing
 import Tokens
 
-/// Paths, bodies and answers of the example world.
 enum Example {
     static let me = "/ims/v1/me"
     static let ada =
@@ -29,7 +28,6 @@ enum Example {
         return text["issuers"]?[1]?["keys"]?["pem"]?.string ?? ""
     }
 
-    /// A request that creates an issuer.
     static func issuer(
         _ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:], tenant: String = "demo"
     ) -> String {
@@ -40,33 +38,26 @@ enum Example {
         return JSON.object(object).text
     }
 
-    /// K1's public key as a key source.
     static func publicKey(_ number: Int = 1) throws -> JSON {
         ["type": "pem-public-key", "pem": .string(try Forged.pem(number))]
     }
 }
 
 extension World.Fields {
-    /// The operator's key.
     static let operatorKey: Self = [("x-ims-operator-key", "ims-operator-test-key")]
 
-    /// Ada's token.
     static var ada: Self { get throws { .bearer(try Forged().text()) } }
 
-    /// `Authorization: Bearer TOKEN`.
     static func bearer(_ token: String) -> Self { [("authorization", "Bearer " + token)] }
 
-    /// With the device header.
     func device(_ id: String) -> Self { self + [("x-ims-device-id", id)] }
 }
 
 extension World {
-    /// ME with a token.
     func me(_ token: Forged, device: String? = nil) async throws -> ReceivedAnswer {
         try await me(try token.text(), device: device)
     }
 
-    /// ME with a token given as text.
     func me(_ token: String, device: String? = nil) async throws -> ReceivedAnswer {
         let fields = Fields.bearer(token)
         return try await call(.get, Example.me, device.map(fields.device) ?? fields)
@@ -79,20 +70,17 @@ extension World {
         guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
     }
 
-    /// Runs a drill with the keys of a dev issuer.
     func drill(_ issuer: String, _ drill: String) async throws {
         let answer = try await control(.post, "keys/ims/\(issuer)/\(drill)")
         guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
     }
 
-    /// The number of times the keys of an issuer were fetched.
     func fetches(_ issuer: String = "rotating") async throws -> Int? {
         let listing = try await control(.get, "keys").json
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
 }
 
-/// A request that prepares a test was refused.
 struct PreparationFailure: Error, CustomStringConvertible {
     let answer: String
 
@@ -139,7 +127,6 @@ struct Forged {
     /// The key `K1` to `K9` of the example world.
     static func key(_ number: Int) throws -> SigningKey { try keys[number - 1].get() }
 
-    /// The public key in PEM.
     static func pem(_ number: Int) throws -> String { try key(number).publicPEM ?? "" }
 
     var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
@@ -156,14 +143,12 @@ struct Forged {
         for (name, value) in changes { claims[name] = value }
     }
 
-    /// Sets a member of the header, or removes it.
     func header(_ name: String, _ value: JSON?) -> Forged {
         var token = self
         token.header[name] = value
         return token
     }
 
-    /// Signed with another key.
     func signed(by key: Int) -> Forged {
         var token = self
         token.key = key
@@ -178,7 +163,6 @@ struct Forged {
     /// The token, signed with RS256 whatever its header says.
     func text() throws -> String { try Self.signed(input, by: key) }
 
-    /// Any text followed by its signature.
     static func signed(_ input: String, by key: Int, _ algorithm: Algorithm = .rs256) throws -> String {
         input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: algorithm))
     }
@@ -202,7 +186,6 @@ extension ReceivedAnswer {
         #expect(self["www-authenticate"] == (status == 401 ? challenge : nil), sourceLocation: sourceLocation)
     }
 
-    /// The body of a failure.
     static func body(_ failure: String, _ field: String? = nil) -> String {
         var error: JSONObject = ["code": .string(failure), "message": .string(messages[failure] ?? "unknown")]
         error["field"] = (field ?? fields[failure]).map(JSON.string)

@@ -5,7 +5,6 @@ import Tokens
 
 @testable import IMS
 
-/// Every way to supply keys, and what is refused.
 @Suite("IMS's key sources")
 struct KeySourceTests {
     private static let iss = "https://new.example.test"
@@ -17,7 +16,6 @@ struct KeySourceTests {
             .post, "/ims/v1/issuers", .operatorKey, Example.issuer("new", iss: Self.iss, keys, members))
     }
 
-    /// A JWK of a key of the example world.
     private static func jwk(_ number: Int, kid: String?, _ changes: [(String, JSON?)] = []) throws -> JSON {
         var key = try Forged.key(number)
         key.id = kid
@@ -147,7 +145,6 @@ struct KeySourceTests {
         try await world.me(token(3)).expectRefusal(503, "keys-unavailable")
     }
 
-    /// A source and the failure it is refused with.
     private static let wrong: [(JSON, String, String?)] = [
         (["type": "pem"], "body-invalid", "keys.type"), ([:], "body-invalid", "keys.type"),
         (["type": "jwks-url"], "body-invalid", "keys.url"),
@@ -247,7 +244,6 @@ struct KeySourceTests {
     }
 }
 
-/// The URLs from which keys may be fetched.
 @Suite("IMS's key URLs")
 struct KeyURLTests {
     private func isAllowed(_ url: String, named: Set<String> = []) -> Bool {

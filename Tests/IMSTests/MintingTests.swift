@@ -4,7 +4,6 @@ import Support
 import Testing
 import Tokens
 
-/// Valid and defective tokens from the minting call.
 @Suite("IMS's minted tokens")
 struct MintingTests {
     @Test(
@@ -157,7 +156,6 @@ struct RouteTests {
     }
 }
 
-/// Effects of switches beyond the cases of `SwitchCase.all`.
 @Suite("IMS's switches")
 struct SwitchTests {
     @Test("a user who is adopted is enrolled and active, and stays")

@@ -158,7 +158,6 @@ extension Mistake {
     ]
 }
 
-/// The one-line reason names the cause.
 @Suite("IMS's reasons")
 struct ReasonTests {
     @Test("the reason names the cause, and the control call explains a token the same way", arguments: Mistake.all)

@@ -2,7 +2,6 @@ import JSON
 import Support
 import Testing
 
-/// A successful call of each route.
 extension RouteCase {
     private static let uat =
         #"{"name":"uat","issuer":"https://auth.example.test/uat","tenant":"demo","environment":"uat","#

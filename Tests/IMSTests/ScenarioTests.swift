@@ -2,7 +2,6 @@ import JSON
 import Support
 import Testing
 
-/// The shipped scenarios, each played as an app would experience it, and the actions.
 @Suite("IMS's scenarios and actions")
 struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {

@@ -135,12 +135,10 @@ struct SkippedKeyTests {
     }
 }
 
-/// Verification of a token while its issuer's keys are being fetched.
 @Suite("IMS's issuers that change while their keys are fetched")
 struct ForgeryTests {
     private static let start = "/ims/v1/issuers/rotating"
 
-    /// The change to the issuer during the fetch.
     enum Event: String, CaseIterable, Sendable {
         case reset, importing, deletion, replacement, replacementByURL
 

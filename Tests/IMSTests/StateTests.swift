@@ -5,7 +5,6 @@ import Testing
 
 @testable import IMS
 
-/// Users, trips and invitations beyond the acceptance examples.
 @Suite("IMS's state")
 struct StateTests {
     private func ada() throws -> World.Fields { .bearer(try Forged().text()) }
@@ -206,7 +205,6 @@ struct StateTests {
     }
 }
 
-/// Limits that keep a looping client from filling memory, and records from lasting forever.
 @Suite("IMS's bounds")
 struct BoundsTests {
     @Test("a use of a token id is forgotten when its token is over")

@@ -6,7 +6,6 @@ import Tokens
 
 @testable import IMS
 
-/// Rules beyond the acceptance examples, and texts that are parsed by hand.
 @Suite("IMS's token rules")
 struct TokenRuleTests {
     /// A changed claim and the resulting failure, with its field.

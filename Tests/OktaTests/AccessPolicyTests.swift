@@ -6,7 +6,6 @@ import Understudy
 
 @testable import Okta
 
-/// Who may use a client, and what a server's policies allow.
 @Suite("Assignments and access policies of Okta")
 struct AccessPolicyTests {
     private static let mobile: JSON = [

@@ -4,7 +4,6 @@ import Support
 import Testing
 import Tokens
 
-/// A client's requests to the endpoints about tokens.
 struct AppClient: Sendable {
     typealias Items = Parameters
 
@@ -15,7 +14,6 @@ struct AppClient: Sendable {
     var credentials: Items
     var fields: World.Fields = []
 
-    /// The public client `native`.
     static func native(_ world: World) -> AppClient {
         AppClient(world: world, credentials: [("client_id", Example.native)])
     }
@@ -45,7 +43,6 @@ struct AppClient: Sendable {
 
     // MARK: - The authorization code flow
 
-    /// A code of `native` for Ada.
     func code(_ scope: String = "openid profile offline_access", at endpoints: String = Example.custom) async throws
         -> String
     {
@@ -74,7 +71,6 @@ struct AppClient: Sendable {
         return try await post("token", items, at: endpoints)
     }
 
-    /// The answer with Ada's first tokens.
     func tokens(_ scope: String = "openid profile offline_access", at endpoints: String = Example.custom) async throws
         -> ReceivedAnswer
     {
@@ -83,7 +79,6 @@ struct AppClient: Sendable {
         return answer
     }
 
-    /// The same for the browser app.
     func browserTokens() async throws -> ReceivedAnswer {
         let uri = "http://localhost:3000/spa"
         let code = try await code(
@@ -108,7 +103,6 @@ struct AppClient: Sendable {
         try await post("introspect", [("token", token)], at: endpoints)
     }
 
-    /// Whether a token is active.
     func isActive(_ token: String, at endpoints: String = Example.custom) async throws -> Bool {
         let answer = try await introspect(token, at: endpoints)
         #expect(answer.status == 200, "\(answer.text) \(answer.why)")
@@ -124,7 +118,6 @@ struct AppClient: Sendable {
         try await world.call(.get, endpoints + "/userinfo", [("authorization", "Bearer \(token)")])
     }
 
-    /// Changes Ada's status by the management API.
     func lifecycle(_ step: String, of user: String = Example.ada) async throws {
         let answer = try await world.call(
             .post, "/api/v1/users/\(user)/lifecycle/\(step)",
@@ -181,7 +174,6 @@ struct Assertion {
 
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-    /// The parameters that present it.
     var items: AppClient.Items {
         get throws { [("client_assertion_type", Self.type), ("client_assertion", try text)] }
     }
@@ -217,7 +209,6 @@ struct Proof: Sendable {
         if let token { claims["ath"] = .string(Proof.hash(of: token)) }
     }
 
-    /// The same with another key type.
     func signed(by key: SigningKey, _ algorithm: Algorithm) -> Proof {
         var proof = self
         (proof.key, proof.algorithm) = (key, algorithm)
@@ -280,13 +271,11 @@ struct DeviceAnswer: Sendable {
 extension World {
     static let factor = "/api/v1/users/\(Example.ada)/factors/\(Example.push)"
 
-    /// Challenges Ada's device, and returns the id of the transaction.
     func challenge() async throws -> String {
         let answer = try await manage(.post, Self.factor + "/verify")
         return answer.json["_links"]?["poll"]?["href"]?.string?.split(separator: "/").last.map(String.init) ?? ""
     }
 
-    /// Sends a device's answer.
     func answer(
         _ transaction: String, _ answer: DeviceAnswer?, _ body: String = "", at factor: String = factor
     ) async throws -> ReceivedAnswer {

@@ -12,7 +12,6 @@ struct AuthorizeTests {
 
     // MARK: - The example requests
 
-    /// What is wrong with a request, what the client gets, and what the journal says.
     struct Mistake: Sendable {
         let change: [(String, String?)]
         let query: String
@@ -175,7 +174,6 @@ struct AuthorizeTests {
 }
 
 extension Browser {
-    /// Redeems a code of the native app.
     func redeem(_ code: String) async throws -> ReceivedAnswer {
         let answer = try await world.token(.redeem(code))
         answer.expect(200)

@@ -97,7 +97,6 @@ extension ReceivedAnswer {
     }
 }
 
-/// The flows of the clients whose tokens are bound to keys.
 extension World {
     /// A code of the client `bank`, which need not push its request here.
     func bankCode() async throws -> String {
@@ -148,14 +147,12 @@ extension World {
         try await post("/introspect", try bankItems(nil, for: "/introspect") + [("token", token)])
     }
 
-    /// The current nonce, as a refused proof learns it.
     func nonce() async throws -> String {
         let now = Int(sandbox.now.unixSeconds)
         let answer = try await redeem("none", Proof(nonce: "none", at: now))
         return try #require(answer["dpop-nonce"], "\(answer.text)")
     }
 
-    /// An access token of `bank`, bound to DK1.
     func bankToken() async throws -> String {
         let answer = try await redeem(try await bankCode(), Proof(nonce: try await nonce()))
         return try #require(answer.json["access_token"]?.string, "\(answer.text)")
@@ -197,7 +194,6 @@ extension Proof {
     }
 }
 
-/// Calls of the management API with the example world's API token.
 extension World {
     func manage(
         _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil
@@ -207,7 +203,6 @@ extension World {
         return try await call(method, path, fields + [("content-type", "application/json")], body.text)
     }
 
-    /// Performs an action that must succeed.
     @discardableResult
     func act(_ action: String, _ members: JSON = [:]) async throws -> JSON {
         let answer = try await control(.post, "state/okta/\(action)", members.text)
@@ -215,7 +210,6 @@ extension World {
         return answer.json
     }
 
-    /// The message of an action that must be refused.
     func refusal(of action: String, _ members: JSON) async throws -> (code: String, message: String) {
         let answer = try await control(.post, "state/okta/\(action)", members.text)
         #expect(answer.status == 400, "\(answer.text)")

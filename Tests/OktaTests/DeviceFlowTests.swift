@@ -4,7 +4,6 @@ import Testing
 
 @Suite("Okta's device authorization grant")
 struct DeviceFlowTests {
-    /// The codes of a device.
     private struct Device {
         let device: String
         let user: String
@@ -133,7 +132,6 @@ struct ActivationTests {
     private static let html = ("accept", "text/html")
     private static let json = ("accept", "application/json")
 
-    /// An opened page.
     private struct Page {
         let tx: String
         let csrf: String

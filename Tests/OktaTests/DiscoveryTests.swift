@@ -94,7 +94,6 @@ struct HeaderTests {
 struct RateLimitTests {
     private static let token = Example.custom + "/token"
 
-    /// The values of the three fields.
     private func rate(_ answer: ReceivedAnswer) -> [String?] {
         ["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"].map { answer[$0] }
     }

@@ -3,7 +3,6 @@ import Support
 import Testing
 import Tokens
 
-/// Tokens from the minting call, good and defective, and what is said about them.
 @Suite("Okta's minted tokens")
 struct MintingTests {
     private static func minted(_ kind: String, _ order: JSON = [:], in world: World) async throws -> JSON {
@@ -124,7 +123,6 @@ struct MintingTests {
     }
 }
 
-/// The shipped scenarios, each played as an app would experience it.
 @Suite("Okta's scenarios")
 struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {

@@ -86,7 +86,6 @@ struct SessionTests {
 }
 
 extension World {
-    /// A session token of Ada.
     func sessionToken() async throws -> String {
         let body = #"{"username":"ada@example.test","password":"not-a-secret-1"}"#
         return try await call(.post, "/api/v1/authn", .jsonContent, body).json["sessionToken"]?.string ?? ""

@@ -4,7 +4,6 @@ import Testing
 
 @Suite("Okta's sign-in page")
 struct SignInPageTests {
-    /// A page that a browser has open.
     private struct Opened {
         var browser: Browser
         let target: String
@@ -20,7 +19,6 @@ struct SignInPageTests {
         }
     }
 
-    /// A sign-in that has begun, with its first page.
     private func begin(
         _ depth: Depth = .pipeline, _ query: Parameters = .authorize, in browser: Browser? = nil
     ) async throws -> Opened {

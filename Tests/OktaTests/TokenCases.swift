@@ -2,7 +2,6 @@ import JSON
 import Support
 import Testing
 
-/// Each kind of token that is minted, with the failure of each defect.
 extension TokenCase {
     static let all: [TokenCase] = [access, id, ssws, clientAssertion, dpopProof]
 
@@ -135,7 +134,6 @@ extension TokenCase {
     }
 }
 
-/// The effect of each value of each switch.
 extension SwitchCase {
     static let all =
         keyCases + tokenCases + authorizeCases + redirectCases + pushCases + proofCases + directCases + answerCases
@@ -327,7 +325,6 @@ extension SwitchCase {
         SwitchCase("mfa-challenge-types", "on", shows: "with types", firstFactor),
     ]
 
-    /// The answer to the second call of a client.
     private static func second(quota: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
         { world in
             try await world.set("okta.rate-limit-quota", String(quota))

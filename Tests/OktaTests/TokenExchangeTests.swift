@@ -10,7 +10,6 @@ struct TokenExchangeTests {
     private static let deviceSecret = "urn:x-oath:params:oauth:token-type:device-secret"
     private static let grant = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange"
 
-    /// The client `api1` authenticates itself.
     private static let service: World.Fields = [
         (
             "authorization",
@@ -25,7 +24,6 @@ struct TokenExchangeTests {
     private static let gone = body(
         "invalid_grant", "The 'subject_token' either expired or the session associated with it was terminated.")
 
-    /// A service's exchange of an access token.
     private func onBehalf(
         _ world: World, _ token: String, scope: String = "trips.read", audience: String = "api://default",
         _ rest: String = "", as fields: World.Fields = service, at endpoints: String = Example.custom

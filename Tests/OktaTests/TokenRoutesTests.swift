@@ -214,7 +214,6 @@ struct IntrospectionTests {
 struct LogoutTests {
     private static let logout = Example.custom + "/logout"
 
-    /// A browser with a session, and the ID token of its user.
     private func signedIn(_ depth: Depth = .pipeline) async throws -> (Browser, String) {
         var browser = Browser(try await World(depth))
         let code = try await browser.get(Parameters.authorize.target()).expectCode()

@@ -201,7 +201,6 @@ struct TrustTests {
     }
 }
 
-/// Claims that a server adds to tokens or sets in them.
 @Suite("Okta's own claims")
 struct OwnClaimTests {
     private static func set(_ order: JSON, in world: World) async throws -> ReceivedAnswer {

@@ -6,7 +6,6 @@ import Tokens
 
 @testable import OktaValidator
 
-/// A token that a validator refuses, and how.
 private struct Refused {
     let failure: OktaTokenFailure
     let detail: String

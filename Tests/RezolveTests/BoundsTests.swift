@@ -7,7 +7,6 @@ import Understudy
 
 @testable import Rezolve
 
-/// Limits on what a looping client, or a refused request, can change.
 @Suite("Rezolve's bounds")
 struct BoundsTests {
     @Test("a card that is refused draws no id: with a seed, the next one is the same as without the refusal")
@@ -67,7 +66,6 @@ struct BoundsTests {
     }
 }
 
-/// The allowed content of `accounts.yaml` and its effects.
 @Suite("Rezolve's accounts")
 struct AccountsTests {
     private static let partners = """
@@ -84,7 +82,6 @@ struct AccountsTests {
             created: 1800000000
         """
 
-    /// Rezolve's fixtures with other accounts layered on top.
     private func emulator(_ accounts: String) throws -> Emulator {
         let fixtures = try OwnFixtures()
         try fixtures.write(accounts, to: "rezolve/accounts.yaml")
@@ -108,7 +105,6 @@ struct AccountsTests {
             .expectDenied("masked-api-key")
     }
 
-    /// Invalid accounts and the message for each.
     private static let wrong: [(String, String)] = [
         ("partners: []", "1:1: member “device_id” is missing"),
         ("device_id: 7", "1:12: found the number 7; expected a string; write it in quotes"),
@@ -181,7 +177,6 @@ struct AccountsTests {
     }
 }
 
-/// Names that look alike belong to different people.
 @Suite("Rezolve compares names by code points")
 struct ExactNameTests {
     private static let composed = "zo\u{E9}"
@@ -262,7 +257,6 @@ struct ExactNameTests {
     }
 }
 
-/// What the journal must not show from Rezolve's bodies.
 @Suite("Rezolve under a seed")
 struct SeedTests {
     @Test("what OpenSSL draws by itself is excepted: a key pair that is made has no seed")

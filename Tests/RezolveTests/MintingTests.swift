@@ -109,7 +109,6 @@ struct MintingTests {
     }
 }
 
-/// The one-line reason names the cause.
 @Suite("Rezolve's reasons")
 struct ReasonTests {
     @Test("a secret that was encoded, or changed by decoding, is masked too")

@@ -252,12 +252,10 @@ struct RUATests {
     }
 }
 
-/// The tokens that open a guest's session on core.
 @Suite("Rezolve's guest login")
 struct GuestLoginTests {
     private let path = "/api/v2/authentication/login/guest"
 
-    /// A guest's entity id and the body that signs the guest in.
     private func guest(_ world: World) async throws -> (entity: String, body: String) {
         let guest = try await world.call(.post, "/api/v2/authentication/register/guest", .keyN)
         let entity = try #require(guest.json["sdkEntity"]?.string)

@@ -6,7 +6,6 @@ import Synchronization
 import Testing
 import Understudy
 
-/// Fixtures replaced while requests arrive.
 @Suite("Fixtures replaced while the server runs")
 struct ReloadTests {
     private static let accounts = "rezolve/accounts.yaml"

@@ -1,7 +1,6 @@
 import Support
 import Testing
 
-/// A successful call of each route.
 extension RouteCase {
     private static let profile =
         #"{"id":"entity123","entity_id":"entity123","title":"","name":"Ada L","first_name":"Ada","last_name":"L","#

@@ -5,7 +5,6 @@ import Support
 import Testing
 import Tokens
 
-/// The shipped scenarios, each played as an app would experience it.
 @Suite("Rezolve's scenarios and actions")
 struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
@@ -25,7 +24,6 @@ struct ScenarioTests {
         var renewals = 0
         var isLoggedOut = false
 
-        /// Signs in at the sample sign-in server.
         init(_ world: World) async throws {
             self.world = world
             let answer = try await world.call(
@@ -34,7 +32,6 @@ struct ScenarioTests {
             token = answer["authorization"] ?? ""
         }
 
-        /// Reads the address book as the app does.
         mutating func readAddresses() async throws -> Int {
             let first = try await send()
             guard first == 401 else { return first }
@@ -173,7 +170,6 @@ extension ScenarioPlay {
             #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"\#(Example.device)"}"#)
     }
 
-    /// Signs in at RUA, and gives what the app sends as `Authorization`.
     private static func signIn(_ world: World) async throws -> String {
         try await logIn(world, "")["authorization"] ?? ""
     }
@@ -193,7 +189,6 @@ extension ScenarioPlay {
     ]
 }
 
-/// Effects of switches beyond the cases of `SwitchCase.all`.
 @Suite("Rezolve's switches")
 struct SwitchTests {
 
@@ -252,7 +247,6 @@ struct SwitchTests {
         try await world.call(.get, path, fields).expect(200, first.text)
     }
 
-    /// A card number and the result of the `pan` check.
     @Test(
         "an encrypted card number must agree with what the card says of it",
         arguments: [

@@ -90,7 +90,6 @@ struct StateTests {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again.
 @Suite("Rezolve's state, exported and imported")
 struct ExportTests {
     @Test("put into another sandbox, the records are there, and who has no password there cannot sign in")

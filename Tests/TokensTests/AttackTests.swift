@@ -33,7 +33,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         ]
     }
 
-    /// The server's key for an algorithm; all are invented test keys.
     static func key(for algorithm: Algorithm) throws -> SigningKey {
         switch algorithm.family {
         case .hmac: try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
@@ -68,7 +67,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         return change(token.split(separator: ".").map(String.init)).joined(separator: ".")
     }
 
-    /// A valid token with another signature.
     static func signature(_ algorithm: Algorithm, _ change: ([UInt8]) -> [UInt8]) throws -> String {
         try Self.change(algorithm) { parts in
             let bytes = Base64URL.decodeLeniently(parts[2].utf8) ?? []
@@ -76,7 +74,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A payload with this text as the value of `exp`.
     static func expiry(_ text: String) throws -> String {
         try sign([("alg", "HS256")], .hs256, payload: "{\"sub\":\"mira\",\"exp\":\(text)}")
     }

@@ -110,7 +110,6 @@ struct CompactTokenMutationTests {
         }
     }
 
-    /// All checks, including the texts of their findings.
     private static func judge(_ token: CompactToken) -> [Finding] {
         let findings =
             token.structure + [
@@ -275,7 +274,6 @@ extension Attack {
         ]
 }
 
-/// The findings of single checks, as tests ask for them.
 extension CompactToken {
     func algorithm(is algorithm: Algorithm) -> Finding { certain(.algorithm(is: algorithm)) }
 

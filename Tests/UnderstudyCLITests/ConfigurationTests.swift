@@ -4,7 +4,6 @@ import Testing
 
 @testable import UnderstudyCLI
 
-/// Problems that stop a start, and their messages.
 @Suite("Wrong options and files")
 struct ConfigurationTests {
     @Test(
@@ -186,7 +185,6 @@ struct ConfigurationTests {
     }
 }
 
-/// Invalid fixture files in the user's own folder.
 @Suite("understudy fixtures check")
 struct FixturesCheckTests {
     @Test("good fixtures are called good")

@@ -149,7 +149,6 @@ struct InitCommandTests {
         #expect(paths(folder) == [])
     }
 
-    /// Wrong words, and the complaint about them.
     private static let misuses: [([String], String)] = [
         (["--vendor", "imss"], "no vendor is called imss; did you mean “ims”?"),
         (

@@ -7,9 +7,7 @@ import Testing
 import Tokens
 import Wire
 
-/// The built program, run as a user runs it.
 struct Program {
-    /// The output of a run and how it ended.
     struct Run {
         let status: Int32
         let output: String
@@ -42,7 +40,6 @@ struct Program {
         try run(arguments, input: input, environment: environment, in: folder)
     }
 
-    /// Runs a command to its end; see ``run(_:input:environment:in:)``.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:],
         in folder: TemporaryFolder = TemporaryFolder()
@@ -215,6 +212,5 @@ final class KeyServer: Sendable {
         server.start()
     }
 
-    /// The paths of the requests so far.
     var seen: [String] { handler.seen.withLock { $0 } }
 }

@@ -38,7 +38,6 @@ struct ServeTests {
         #expect(registered["entity_id"]?.string?.count == 36)
     }
 
-    /// Sends the request that the server printed.
     private func printedRequest(of server: RunningServer) async throws -> ClientResponse {
         var printed = ""
         while !printed.contains("Stop with Control-C.") {
@@ -269,7 +268,6 @@ struct WatchTests {
         return try JSON.parse(answer.body)["reload"]
     }
 
-    /// Polls until the condition holds.
     private func wait(_ server: RunningServer, until holds: (JSON?) -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {

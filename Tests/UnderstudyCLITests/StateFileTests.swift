@@ -23,7 +23,6 @@ struct StateFileTests {
             method: method, url: server.base + path, fields: lines, body: Array(body.utf8), within: .seconds(30))
     }
 
-    /// Signs in and reads the public key.
     private func publicKey(_ server: RunningServer, sandbox: String = "") async throws -> String {
         let answer = try await send(.post, server, sandbox + "/v2/credentials/login", [:], Self.login)
         #expect(answer.status == .ok)

@@ -28,7 +28,6 @@ struct VerifyAsClientTests {
             ["token", "verify", "--as", "okta", "--at", moment ?? self.moment] + options, input: input, in: folder)
     }
 
-    /// A file with the key as a JWK.
     private func jwk(_ changes: [String: JSON] = [:]) throws -> String {
         var members = key.publicJWK(algorithm: .rs256)?.object ?? [:]
         for (name, value) in changes { members[name] = value }

@@ -9,7 +9,6 @@ import Testing
 import Tokens
 import Understudy
 
-/// A refusal that occurred in a run of cases.
 struct ObservedRefusal: Hashable, CustomStringConvertible {
     let vendor: String
     let failure: String
@@ -19,16 +18,13 @@ struct ObservedRefusal: Hashable, CustomStringConvertible {
     /// What it changed in the vendor's state, by member.
     let changes: [String: String]
 
-    /// The vendor and the failure.
     var name: String { "\(vendor) \(failure)" }
 
-    /// The problems with its reason.
     var faults: [String] { reason.map { ReasonForm.faults(in: $0, isArmed: isArmed) } ?? ["none"] }
 
     var description: String { "\(vendor) \(failure): \(reason ?? "no reason")" }
 }
 
-/// The routes and failures in the journal of a run.
 struct Occurrences: Sendable {
     var routes: Set<String> = []
     var failures: Set<String> = []
@@ -61,12 +57,10 @@ extension World {
     }
 }
 
-/// A run of contract cases in its own sandbox.
 struct ContractRun: Sendable {
     let result: ContractResult
     /// The routes and failures that occurred, read after every exchange, since a file may clear the journal.
     let occurrences: Occurrences
-    /// The sandbox in which it ran.
     let world: World
 
     private static let known = Mutex<[String: Task<ContractRun, any Error>]>([:])

@@ -10,7 +10,6 @@ import Wire
 struct ControlAccessTests {
     private typealias Fields = World.Fields
 
-    /// The exact body of a refusal.
     private static func problem(_ code: String, _ message: String) -> String {
         #"{"error":{"code":"\#(code)","message":"\#(message)"}}"#
     }

@@ -22,7 +22,6 @@ struct ControlTests {
         #expect(answer["content-type"] == "application/json; charset=utf-8")
     }
 
-    /// Each call with the methods it supports.
     private static let calls: [(path: String, methods: String)] = [
         ("health", "GET"), ("openapi.json", "GET"), ("metrics", "GET"), ("journal", "GET, DELETE"),
         ("journal/1", "GET"), ("journal/verify", "POST"), ("clock", "GET, PUT, DELETE"),
@@ -98,7 +97,6 @@ struct ControlTests {
     }
 }
 
-/// Compares the description of the control API with the existing calls.
 @Suite("Control: the OpenAPI document")
 struct ControlDocumentTests {
     private static let methods = ["get", "put", "post", "delete", "patch", "options", "head"]
@@ -107,7 +105,6 @@ struct ControlDocumentTests {
         try await World(at: nil).control(.get, "openapi.json").json
     }
 
-    /// Every operation as `METHOD /path`, with its description.
     private func described(_ document: JSON) -> [(call: String, operation: JSONObject)] {
         (document["paths"]?.object ?? [:]).flatMap { path in
             (path.value.object ?? [:]).compactMap { member in
@@ -258,7 +255,6 @@ struct ControlDocumentTests {
 }
 
 extension ReceivedAnswer {
-    /// Expects a refusal of the control API with this code and this text in its message.
     func expectProblem(
         _ status: Int, _ code: String, _ message: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -180,7 +180,6 @@ struct ReloadConsistencyTests {
     }
 }
 
-/// The watch over fixture files, checked by explicit calls so that no test has to wait.
 @Suite("Fixtures that are watched")
 struct FixtureWatchTests {
     private static let failures = "rezolve/failures.yaml"

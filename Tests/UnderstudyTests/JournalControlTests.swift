@@ -163,7 +163,6 @@ struct JournalControlTests {
     }
 }
 
-/// The journal in formats of other tools.
 @Suite("Control: the journal as HAR and as contract cases")
 struct JournalExportTests {
     private static let key = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")

@@ -9,11 +9,9 @@ import Wire
 /// Deleted sandboxes are freed from memory, whatever happened in them.
 @Suite("Memory comes back", .timeLimit(.minutes(15)))
 struct MemoryTests {
-    /// The ways in which a sandbox is removed.
     enum Departure: CaseIterable, Sendable {
         case deletion, timeToLive, newcomers
 
-        /// Removes the sandbox.
         func happen(to world: World, _ machine: Machine) async throws {
             switch self {
             case .deletion: try await world.control(.delete, "sandboxes/\(world.name)")
@@ -47,7 +45,6 @@ struct MemoryTests {
         func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 
-    /// The amount of data in memory.
     struct Holdings: Equatable {
         var sandboxes: Int
         var journalBytes = 0

@@ -6,7 +6,6 @@ import Testing
 
 @testable import Understudy
 
-/// The server's metrics, read as Prometheus reads them.
 @Suite("Control: metrics")
 struct MetricsTests {
     private static let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
@@ -16,7 +15,6 @@ struct MetricsTests {
         try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, controlToken: token)), at: nil)
     }
 
-    /// The samples as written, by name with labels.
     private func samples(_ world: World) async throws -> [String: String] {
         let answer = try await world.control(.get, "metrics")
         #expect(answer.status == 200)

@@ -171,7 +171,6 @@ struct PipelineTests {
     }
 }
 
-/// The methods that a 405 lists for its path, for the routes of all vendors.
 @Suite("The methods of a path")
 struct AllowTests {
     /// A vendor's path with its parameters filled in.

@@ -10,7 +10,6 @@ import Testing
 /// Servers that share a database.
 @Suite("A store in PostgreSQL", .timeLimit(.minutes(10)))
 struct PostgresStoreTests {
-    /// What a store tells its server.
     final class Recorder: StoreMember {
         struct State {
             var wanted: Set<String> = []

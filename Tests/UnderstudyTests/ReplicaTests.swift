@@ -8,7 +8,6 @@ import Wire
 
 @testable import Understudy
 
-/// Servers that share a store.
 @Suite("Replicas", .timeLimit(.minutes(15)))
 struct ReplicaTests {
     let home: StoreHome

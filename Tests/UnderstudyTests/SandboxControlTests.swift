@@ -157,7 +157,6 @@ private final class Ticker: Sendable {
 struct DeadlineTests {
     private let expired = LiveSocket.Event.closed(WebSocketClosure(.policyViolation, reason: "expired"))
 
-    /// Makes an existing session end in the given number of seconds.
     private func end(_ session: String, in seconds: Double, _ world: World) async throws {
         #expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status == 204)
     }

@@ -282,13 +282,11 @@ struct SecretPlace: Sendable {
     ]
 }
 
-/// A secret text, with the part that identifies it.
 struct Secret: Sendable {
     /// A description of it.
     let about: String
     /// The text that a client puts in a wrong place.
     let text: String
-    /// The part that must not appear: all of it, a token's signature, or a line from the middle of a key.
     let core: String
 
     init(_ about: String, _ text: String, core: String? = nil) {
@@ -300,7 +298,6 @@ struct Secret: Sendable {
         Secret(about, text, core: text.split(separator: ".").last.map(String.init) ?? text)
     }
 
-    /// A private key in PEM.
     static func key(_ path: String) throws -> Secret {
         let pem = try String(contentsOfFile: path, encoding: .utf8)
         let block = pem.split(separator: "\n").drop { !$0.hasPrefix("-----BEGIN") }.map(String.init)

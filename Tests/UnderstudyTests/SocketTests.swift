@@ -6,7 +6,6 @@ import Testing
 import Understudy
 import Wire
 
-/// Messages that vendors send to open sockets.
 @Suite("WebSockets of vendors", .timeLimit(.minutes(15)))
 struct SocketTests {
     @Test("a socket is greeted, answered, and remarked on in the entry of its handshake", arguments: Depth.allCases)
@@ -192,7 +191,6 @@ struct SocketTests {
     }
 }
 
-/// Sockets, and changes to the sandbox they belong to.
 @Suite("WebSockets and their sandbox", .timeLimit(.minutes(15)))
 struct SocketLifeTests {
     private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
@@ -252,7 +250,6 @@ struct SocketLifeTests {
         #expect(state["gone"] == [])
     }
 
-    /// A channel that records what it receives.
     private final class Recorder: WebSocket.Channel {
         let messages = Mutex<[WebSocketMessage]>([])
         let closures = Mutex<[WebSocketClosure]>([])

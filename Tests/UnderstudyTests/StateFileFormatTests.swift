@@ -5,7 +5,6 @@ import Support
 import Testing
 import Understudy
 
-/// State files of a release, and the consequences of damage to them.
 @Suite("State files")
 struct StateFileFormatTests {
     /// A file written by a release of the first format, with data of every vendor. Its keys are invented.
@@ -53,7 +52,6 @@ struct StateFileFormatTests {
         ) { try emulator.restoreState(later, from: "state.json") }
     }
 
-    /// A change to the file, and the location and problem it causes.
     struct Damage: Sendable, CustomStringConvertible {
         let old: String
         let new: String
@@ -165,7 +163,6 @@ struct StateFileFormatTests {
     }
 }
 
-/// Imported numbers at the limits of the allowed range.
 @Suite("Extreme numbers of a state")
 struct ExtremeStateTests {
     private static let space = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"

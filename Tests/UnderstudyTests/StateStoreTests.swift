@@ -14,7 +14,6 @@ extension StateStore {
         return (claim, rows, expires, wasHeld)
     }
 
-    /// Writes these rows.
     func put(_ rows: [StateRow], in claim: StoreClaim, expires: Moment? = nil) throws -> Set<String> {
         var changes = StateRows()
         changes.written = rows
@@ -39,7 +38,6 @@ extension StateRow {
 
 @Suite("A store of sandboxes", .timeLimit(.minutes(10)))
 final class StateStoreTests {
-    /// For as long as the test takes.
     private let homes = Mutex<[StoreHome]>([])
 
     private func makeStore(_ engine: StoreEngine) throws -> any StateStore {

@@ -25,9 +25,7 @@ final class Switchboard: Vendor {
         /// When each session ends.
         var sessions: [String: Moment] = [:]
         var count = 0
-        /// The sessions whose sockets have ended.
         var gone: [String] = []
-        /// The deadlines that have passed.
         var passed: [Moment] = []
     }
 
@@ -195,7 +193,6 @@ final class Switchboard: Vendor {
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
     { current }
 
-    /// The fixtures of a switchboard with this motto.
     static func fixtures(_ motto: String = "at your service") throws -> TemporaryFolder {
         let failures = [("nothing-here", 404), ("session-unknown", 401), ("upgrade-required", 426), ("refused", 409)]
             .map { name, status in
@@ -208,7 +205,6 @@ final class Switchboard: Vendor {
     }
 }
 
-/// A sandbox on a separate server with a switchboard.
 struct SwitchboardWorld: Sendable {
     let world: World
     let emulator: Emulator
@@ -225,13 +221,11 @@ struct SwitchboardWorld: Sendable {
         world = try await World(depth, on: Stage(emulator), at: clock)
     }
 
-    /// Starts a session, opens a socket for it, and reads the greeting.
     func open(_ session: String, life: Double = 3600) async throws -> LiveSocket {
         _ = try await world.call(.post, "/switchboard/sessions/\(session)?life=\(life)")
         return try await again(session)
     }
 
-    /// Opens another socket for a session, and reads the greeting.
     func again(_ session: String) async throws -> LiveSocket {
         let socket = try await world.openSocket("/switchboard/sessions/\(session)/socket")
         #expect(await socket.next() == .text("hello \(session), at your service"))
@@ -244,7 +238,6 @@ struct SwitchboardWorld: Sendable {
         try await world.call(.post, "/switchboard/tell?to=\(sessions)&text=\(text)&and=\(and)")
     }
 
-    /// The switchboard's state.
     func state() async throws -> JSONObject {
         try await world.control(.get, "state/switchboard").json.object ?? [:]
     }
@@ -259,7 +252,6 @@ struct SwitchboardWorld: Sendable {
         }
     }
 
-    /// Waits until this many sockets are open.
     func sockets(_ count: Int) async -> Bool {
         let sandbox = world.sandbox
         return await sandbox.journal.first(within: .seconds(60)) {

@@ -165,7 +165,6 @@ struct WorkBoundsTests {
     }
 }
 
-/// Counts concurrent work.
 private final class Tally: Sendable {
     private let counts = Mutex((running: 0, most: 0))
 
@@ -178,7 +177,6 @@ private final class Tally: Sendable {
 
 /// macOS compiles lines that no Linux run covers; the page about macOS records what was read about each.
 struct DarwinLinesTests {
-    /// A line of a file.
     private struct Line: Hashable, CustomStringConvertible {
         let file: String
         let text: String

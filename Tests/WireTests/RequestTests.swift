@@ -85,7 +85,6 @@ import Wire
     }
 }
 
-/// What an answer tells a browser.
 @Suite("Answers and web pages") struct PageTests {
     private func lines(_ response: Response) -> [String] { response.fields.map { "\($0.name.rawName): \($0.value)" } }
 

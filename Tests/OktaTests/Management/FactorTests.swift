@@ -200,7 +200,6 @@ struct PushTests {
 struct GlobalLogoutTests {
     private static let path = "/oauth2/v1/global-token-revocation"
 
-    /// A session and a grant of Ada.
     private static let signedIn: JSONObject = [
         "sessions": [["id": "s1", "user": .string(Example.ada), "authenticated": 1_800_000_000]],
         "grants": [grant(1, of: Example.web), grant(2, of: Example.native)],
@@ -215,7 +214,6 @@ struct GlobalLogoutTests {
         ]
     }
 
-    /// The numbers of revoked grants.
     private func revoked(_ world: World) -> [Int] {
         (world.changes["grants"]?.array ?? []).filter { $0["revoked"] == true }.compactMap { $0["number"]?.int }
     }

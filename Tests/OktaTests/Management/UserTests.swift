@@ -250,7 +250,6 @@ extension World {
 
     private var okta: Int { emulator.vendors.firstIndex { $0.identity.id == "okta" } ?? 0 }
 
-    /// Overlays a fresh state with members of an export.
     func restore(_ members: JSONObject) async throws {
         try await control(.post, "reset")
         try await freeze(at: Self.exampleMoment)

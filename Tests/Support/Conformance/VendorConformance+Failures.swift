@@ -4,10 +4,8 @@ import Synchronization
 import Testing
 
 extension VendorConformance {
-    /// The failures that the mounted vendor lists.
     package var failureNames: [String] { (try? mounted().failures.map(\.name)) ?? [] }
 
-    /// Checks that the sheet has each listed status.
     package func checkFailureSheet() throws {
         let sheet = try FailureSheet.read(id, in: server.fixtures)
         for failure in try mounted().failures {
@@ -69,7 +67,6 @@ extension VendorConformance {
 
 /// A vendor's `failures.yaml`, read independently of the product's template reader.
 package struct FailureSheet: Sendable {
-    /// An answer as seen on the wire.
     struct Answer: Sendable {
         let status: Int
         let fields: [(name: String, value: String)]
@@ -112,7 +109,6 @@ package struct FailureSheet: Sendable {
         return Set(variants.flatMap { $0["when"]?["route"]?.array ?? [] }.compactMap(\.string))
     }
 
-    /// The answer to a failure with standard parameters on a route.
     func answer(_ failure: String, route: String, switches: [String: String]) -> Answer {
         let entry = failures[failure] ?? [:]
         let values = entry["parameters"]?.object ?? [:]
@@ -221,12 +217,10 @@ package struct ScenarioPlay: Sendable, CustomStringConvertible {
         (self.scenario, self.calls, self.ending, self.signIn, self.call) = (scenario, calls, ending, signIn, call)
     }
 
-    /// The scenario's name.
     package var description: String { scenario }
 }
 
 extension VendorConformance {
-    /// Checks that the app gets through, or ends as it must.
     package func check(_ play: ScenarioPlay) async throws {
         let world = try await world()
         var token = try await play.signIn(world)
@@ -248,14 +242,12 @@ extension VendorConformance {
         #expect(isEffective, "\(play.scenario) did nothing")
     }
 
-    /// Checks that each scenario has a play.
     package func checkPlayCoverage() throws {
         #expect(plays.map(\.scenario).sorted() == (try mounted().scenarios.map(\.name).sorted()))
     }
 }
 
 extension ReceivedAnswer {
-    /// Whether an app would repeat the call.
     fileprivate var isRefusedOrLost: Bool {
         failure != nil || entry?.response.transmission.fault != nil
     }
