@@ -48,26 +48,18 @@ struct ScenarioTests {
     }
 
     /// An action with the members it needs, and the outcome of a call afterwards.
-    struct Deed: Sendable, CustomStringConvertible {
-        let name: String
-        let order: String
-        let failure: String?
-
-        var description: String { "\(name) \(order)" }
-    }
-
-    private static let deeds: [Deed] = [
-        Deed(name: "end-session", order: #"{"session":"SESSION"}"#, failure: "session-ended"),
-        Deed(name: "expire-session", order: #"{"session":"SESSION"}"#, failure: "session-expired"),
-        Deed(name: "forget-session", order: #"{"session":"SESSION"}"#, failure: "session-unknown"),
-        Deed(name: "drop-sockets", order: #"{"session":"SESSION"}"#, failure: nil),
-        Deed(name: "answer-challenge", order: #"{"challenge":"CHALLENGE"}"#, failure: nil),
-        Deed(name: "send-message", order: #"{"conversation":"trip-42","profile":"eve","text":"Ho"}"#, failure: nil),
-        Deed(name: "mark-message", order: #"{"conversation":"trip-42","profile":"bob"}"#, failure: nil),
+    private static let deeds: [(name: String, order: String, failure: String?)] = [
+        ("end-session", #"{"session":"SESSION"}"#, "session-ended"),
+        ("expire-session", #"{"session":"SESSION"}"#, "session-expired"),
+        ("forget-session", #"{"session":"SESSION"}"#, "session-unknown"),
+        ("drop-sockets", #"{"session":"SESSION"}"#, nil),
+        ("answer-challenge", #"{"challenge":"CHALLENGE"}"#, nil),
+        ("send-message", #"{"conversation":"trip-42","profile":"eve","text":"Ho"}"#, nil),
+        ("mark-message", #"{"conversation":"trip-42","profile":"bob"}"#, nil),
     ]
 
     @Test("each action does what it says", arguments: Depth.allCases, deeds)
-    func action(_ depth: Depth, _ deed: Deed) async throws {
+    func action(_ depth: Depth, _ deed: (name: String, order: String, failure: String?)) async throws {
         let world = try await World.comapi(depth)
         let (mira, _) = try await world.trip()
         let path = Example.path("/conversations/trip-42/messages")
@@ -102,10 +94,6 @@ struct ScenarioTests {
     func coverage() async throws {
         let comapi = try #require(try await World().emulator.vendors.first { $0.identity.id == "comapi" })
         #expect(Self.deeds.map(\.name) == comapi.actions.map(\.name))
-        #expect(
-            comapi.scenarios.map(\.name).sorted() == [
-                "comapi-nonce-reused", "comapi-session-expires", "comapi-socket-drops", "comapi-upload-fails-once",
-            ])
     }
 
     @Test(

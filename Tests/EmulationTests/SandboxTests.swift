@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import Emulation
@@ -47,15 +46,7 @@ struct SandboxTests {
         #expect(standard.clock == SandboxClock())
     }
 
-    /// A machine clock that a test advances.
-    private final class Machine: Sendable {
-        private let moment = Mutex(Moment(unixSeconds: 1_000_000))
-
-        var now: Moment { moment.withLock { $0 } }
-        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
-    }
-
-    private func directory(_ machine: Machine, timeToLive: Duration?) -> SandboxDirectory {
+    private func directory(_ machine: MachineClock, timeToLive: Duration?) -> SandboxDirectory {
         SandboxDirectory(
             inForce: .nobody, settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
         ) { machine.now }
@@ -63,7 +54,7 @@ struct SandboxTests {
 
     @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it")
     func noExpiry() throws {
-        let machine = Machine()
+        let machine = MachineClock()
         let directory = directory(machine, timeToLive: .seconds(60))
         let standard = directory.standard
         let sandbox = directory.sandbox("a")
@@ -77,7 +68,7 @@ struct SandboxTests {
 
     @Test("what a sweep drops is really let go")
     func sweep() {
-        let machine = Machine()
+        let machine = MachineClock()
         let directory = directory(machine, timeToLive: .seconds(60))
         weak var dropped: Sandbox?
         dropped = directory.sandbox("a")

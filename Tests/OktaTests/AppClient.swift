@@ -5,13 +5,9 @@ import Testing
 import Tokens
 
 struct AppClient: Sendable {
-    typealias Items = Parameters
-
-    static let form = ("content-type", "application/x-www-form-urlencoded")
-
     let world: World
     /// The parameters and fields by which it authenticates itself.
-    var credentials: Items
+    var credentials: Parameters
     var fields: World.Fields = []
 
     static func native(_ world: World) -> AppClient {
@@ -22,23 +18,17 @@ struct AppClient: Sendable {
     static func spa(_ world: World) -> AppClient { AppClient(world: world, credentials: [("client_id", Example.spa)]) }
 
     static func web(_ world: World) -> AppClient {
-        AppClient(world: world, credentials: [], fields: basic(Example.web, "web-secret-not-real-0123456789abcdef"))
+        AppClient(world: world, credentials: [], fields: .basic(Example.web, "web-secret-not-real-0123456789abcdef"))
     }
 
     static func service(_ world: World) -> AppClient {
-        AppClient(world: world, credentials: [], fields: basic(Example.service, Example.serviceSecret))
+        AppClient(world: world, credentials: [], fields: .basic(Example.service, Example.serviceSecret))
     }
 
-    static func basic(_ id: String, _ secret: String) -> World.Fields { basic("\(id):\(secret)") }
-
-    static func basic(_ text: String) -> World.Fields {
-        [("authorization", "Basic " + Data(text.utf8).base64EncodedString())]
-    }
-
-    static func form(_ items: Items) -> String { items.text }
-
-    func post(_ path: String, _ items: Items, at endpoints: String = Example.custom) async throws -> ReceivedAnswer {
-        try await world.call(.post, "\(endpoints)/\(path)", [Self.form] + fields, Self.form(credentials + items))
+    func post(
+        _ path: String, _ items: Parameters, at endpoints: String = Example.custom
+    ) async throws -> ReceivedAnswer {
+        try await world.submit(credentials + items, to: "\(endpoints)/\(path)", fields)
     }
 
     // MARK: - The authorization code flow
@@ -66,7 +56,7 @@ struct AppClient: Sendable {
         _ code: String, verifier: String? = Example.verifier, redirectURI: String = "com.example.app:/callback",
         at endpoints: String = Example.custom
     ) async throws -> ReceivedAnswer {
-        var items: Items = [("grant_type", "authorization_code"), ("redirect_uri", redirectURI), ("code", code)]
+        var items: Parameters = [("grant_type", "authorization_code"), ("redirect_uri", redirectURI), ("code", code)]
         if let verifier { items.append(("code_verifier", verifier)) }
         return try await post("token", items, at: endpoints)
     }
@@ -172,10 +162,9 @@ struct Assertion {
         get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
     }
 
-    static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-
-    var items: AppClient.Items {
-        get throws { [("client_assertion_type", Self.type), ("client_assertion", try text)] }
+    /// The parameters that present it.
+    var items: Parameters {
+        get throws { .assertion(try text) }
     }
 }
 

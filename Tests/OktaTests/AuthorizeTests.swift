@@ -1,4 +1,5 @@
 import JSON
+import Mutations
 import Support
 import Testing
 import Wire
@@ -201,7 +202,7 @@ struct AuthorizePropertyTests {
 
     @Test("no input yields a 5xx or leads elsewhere", arguments: 1...12)
     func anything(_ seed: Int) async throws {
-        var generator = Generator(state: UInt64(seed))
+        var generator = SeededGenerator(seed: UInt64(seed))
         var browser = Browser(try await World())
         if seed.isMultiple(of: 2) { try await browser.world.set("okta.login-mode", "page") }
         var page: [(String, String)] = []
@@ -234,19 +235,6 @@ struct AuthorizePropertyTests {
                 }
             }
             #expect(answer.failure == nil || answer.reason != nil, "\(answer.failure ?? "") has no reason")
-        }
-    }
-
-    /// Steele, Lea and Flood's generator, so that a failure can be repeated.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ mixed >> 31
         }
     }
 }

@@ -101,30 +101,14 @@ extension World {
     /// A code of the client `bank`, which need not push its request here.
     func bankCode() async throws -> String {
         try await set("okta.par-required", "never")
-        return try await code(
-            "client_id=\(Example.bank)&redirect_uri=http://localhost:3000/bank&scope=openid%20profile%20offline_access")
+        return try await AppClient.native(self).code(
+            asking: "client_id=\(Example.bank)&redirect_uri=http://localhost:3000/bank&nonce=n1"
+                + "&scope=openid%20profile%20offline_access", challenge: nil)
     }
 
-    private func code(_ query: String) async throws -> String {
-        let answer = try await call(
-            .get, "\(Example.custom)/authorize?response_type=code&state=s1&nonce=n1&\(query)")
-        let location = try #require(answer["location"], "\(answer.text)")
-        return try #require(URLComponents(string: location)?.queryItems?.first { $0.name == "code" }?.value)
-    }
-
-    private func post(
-        _ path: String, _ items: AppClient.Items, _ fields: Fields = []
-    ) async throws -> ReceivedAnswer {
-        try await call(.post, Example.custom + path, [AppClient.form] + fields, AppClient.form(items))
-    }
-
-    private func bankItems(_ assertion: String?, for path: String = "/token") throws -> AppClient.Items {
-        let now = Int(sandbox.now.unixSeconds)
-        return [
-            ("client_id", Example.bank),
-            ("client_assertion_type", Assertion.type),
-            ("client_assertion", try assertion ?? Proof.assertion(for: path, at: now)),
-        ]
+    private func bankItems(_ assertion: String?, for path: String = "/token") throws -> Parameters {
+        let assertion = try assertion ?? Proof.assertion(for: path, at: Int(sandbox.now.unixSeconds))
+        return [("client_id", Example.bank)] + .assertion(assertion)
     }
 
     func redeem(_ code: String, _ proof: Proof? = nil, assertion: String? = nil) async throws -> ReceivedAnswer {
@@ -132,19 +116,20 @@ extension World {
     }
 
     func redeem(_ code: String, lines: [String], assertion: String? = nil) async throws -> ReceivedAnswer {
-        let items: AppClient.Items = [
+        let items = [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", "http://localhost:3000/bank"),
         ]
-        return try await post("/token", try bankItems(assertion) + items, lines.map { ("DPoP", $0) })
+        return try await token(try bankItems(assertion) + items, at: Example.custom, lines.map { ("DPoP", $0) })
     }
 
     func refresh(_ token: String, _ proof: Proof) async throws -> ReceivedAnswer {
-        let items: AppClient.Items = [("grant_type", "refresh_token"), ("refresh_token", token)]
-        return try await post("/token", try bankItems(nil) + items, [("DPoP", try proof.text)])
+        let items = [("grant_type", "refresh_token"), ("refresh_token", token)]
+        return try await self.token(try bankItems(nil) + items, at: Example.custom, [("DPoP", try proof.text)])
     }
 
     func introspect(_ token: String) async throws -> ReceivedAnswer {
-        try await post("/introspect", try bankItems(nil, for: "/introspect") + [("token", token)])
+        try await submit(
+            try bankItems(nil, for: "/introspect") + [("token", token)], to: Example.custom + "/introspect")
     }
 
     func nonce() async throws -> String {
@@ -166,21 +151,13 @@ extension World {
     // MARK: - A public client
 
     func redeemNative(_ fields: Fields = []) async throws -> ReceivedAnswer {
-        let code = try await code(
-            "client_id=\(Example.native)&redirect_uri=com.example.app:/callback&scope=openid%20profile%20offline_access"
-                + "&code_challenge=\(Example.challenge)&code_challenge_method=S256")
-        let items: AppClient.Items = [
-            ("client_id", Example.native), ("grant_type", "authorization_code"), ("code", code),
-            ("redirect_uri", "com.example.app:/callback"), ("code_verifier", Example.verifier),
-        ]
-        return try await post("/token", items, fields)
+        var client = AppClient.native(self)
+        client.fields = fields
+        return try await client.redeem(try await client.code())
     }
 
     func refreshNative(_ token: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
-        let items: AppClient.Items = [
-            ("client_id", Example.native), ("grant_type", "refresh_token"), ("refresh_token", token),
-        ]
-        return try await post("/token", items, fields)
+        try await self.token(.refresh(token), at: Example.custom, fields)
     }
 }
 

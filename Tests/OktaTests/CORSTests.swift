@@ -10,7 +10,7 @@ struct CORSTests {
     private static let token = Example.custom + "/token"
 
     private static func fields(_ origin: String, _ more: World.Fields = []) -> World.Fields {
-        [("Origin", origin), AppClient.form] + more
+        [("Origin", origin)] + .form + more
     }
 
     private static func error(_ error: String, _ text: String) -> String {
@@ -153,10 +153,11 @@ struct CORSTests {
     @Test("6.2: the token endpoint refuses pages that are not the client's", arguments: Depth.allCases)
     func tokenEndpoint(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let body = AppClient.form([
+        let form: Parameters = [
             ("client_id", Example.spa), ("grant_type", "authorization_code"), ("code", "x"),
             ("redirect_uri", "http://localhost:3000/spa"), ("code_verifier", Example.verifier),
-        ])
+        ]
+        let body = form.text
         let refused = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
         refused.expect(
             400,
@@ -251,7 +252,7 @@ struct CORSTests {
     @Test("the action trusted-origin registers origins, changes and removes them", arguments: Depth.allCases)
     func action(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let body = AppClient.form([("client_id", Example.tv), ("grant_type", "refresh_token"), ("refresh_token", "x")])
+        let body = Parameters.refresh("x", Example.tv).text
         func failure(_ origin: String) async throws -> String? {
             try await world.call(.post, Self.token, Self.fields(origin), body).failure
         }

@@ -23,7 +23,7 @@ struct DiscoveryTests {
     func otherAddressOfTokens() async throws {
         let world = try await World()
         func notes(_ host: String, _ fields: World.Fields = []) async throws -> [String] {
-            let client = AppClient.basic(Example.service, Example.serviceSecret)
+            let client = World.Fields.basic(Example.service, Example.serviceSecret)
             let form: Parameters = [("grant_type", "client_credentials"), ("scope", "trips.read")]
             let answer = try await world.token(form, at: Example.custom, [("host", host)] + client + fields)
             answer.expect(200)
@@ -99,12 +99,8 @@ struct RateLimitTests {
     }
 
     private func ask(_ world: World, _ client: String, _ path: String = token) async throws -> ReceivedAnswer {
-        try await world.call(
-            .post, path, [AppClient.form],
-            AppClient.form([
-                ("client_id", client), ("grant_type", "refresh_token"), ("refresh_token", "x"), ("token", "x"),
-            ])
-        )
+        try await world.submit(
+            [("client_id", client), ("grant_type", "refresh_token"), ("refresh_token", "x"), ("token", "x")], to: path)
     }
 
     @Test("each client has a count of its own at each route, for a minute", arguments: Depth.allCases)

@@ -67,9 +67,9 @@ extension World.Fields {
     static let json: Self = [("accept", "application/json")]
     static let apiToken: Self = [("authorization", "SSWS " + Example.apiToken)]
 
-    static func basic(_ client: String, _ secret: String) -> Self {
-        [("authorization", "Basic " + Data("\(client):\(secret)".utf8).base64EncodedString())]
-    }
+    static func basic(_ client: String, _ secret: String) -> Self { basic("\(client):\(secret)") }
+
+    static func basic(_ text: String) -> Self { [("authorization", "Basic " + Data(text.utf8).base64EncodedString())] }
 
     static func bearer(_ token: String) -> Self { [("authorization", "Bearer " + token)] }
 }
@@ -191,7 +191,7 @@ extension World {
 
 extension World {
     func submit(_ form: String, to path: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
-        try await call(.post, path, [("content-type", "application/x-www-form-urlencoded")] + fields, form)
+        try await call(.post, path, World.Fields.form + fields, form)
     }
 
     func token(
@@ -207,10 +207,7 @@ extension World {
 
     /// The answer to the redeemed code of the client `native`, which signs Ada in.
     func signIn(_ scope: String = "openid profile offline_access") async throws -> ReceivedAnswer {
-        let client = AppClient.native(self)
-        let answer = try await client.redeem(try await client.code(scope))
-        answer.expect(200)
-        return answer
+        try await AppClient.native(self).tokens(scope)
     }
 
     static func restartable() async throws -> World {

@@ -139,20 +139,6 @@ struct CheckOrderTests {
 @Suite("Rezolve's failures")
 struct FailureTests {
     /// The six reasons that the vendor masks, and the device check.
-    private static let masked: [(failure: String, fields: World.Fields, path: String)] = [
-        ("masked-api-key", World.Fields().bearer(Example.jwtAda), Example.addresses),
-        ("masked-no-auth-key", .keyX.bearer(Example.jwtAda), Example.addresses),
-        ("masked-token-missing", .keyN, Example.addresses),
-        ("masked-signature", .keyN.bearer("not.a.token"), Example.addresses),
-        (
-            "masked-missing-fields",
-            .keyN.bearer((try? Forged.token(claims: Forged.adaClaims(user: nil))) ?? "").device(Example.device),
-            Example.addresses
-        ),
-        ("masked-other-user", .ada, Example.ben + "/addressbook"),
-        ("masked-device-mismatch", .keyN.bearer(Example.jwtAda).device("another"), Example.addresses),
-    ]
-
     @Test("what the staging servers say of wrong bodies", arguments: validations)
     func validation(
         _ method: String, _ path: String, _ body: String, _ code: String, _ items: String, _ failure: String

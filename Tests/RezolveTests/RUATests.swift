@@ -65,15 +65,6 @@ struct RUATests {
         }
     }
 
-    @Test("a customer without a RUA user has no session")
-    func noUser() async throws {
-        let world = try await World()
-        let token = try await world.mint("rezolve/login", ["customer": "entity456"])
-        let answer = try await world.call(.post, logout, .keyN.bearer(token))
-        answer.expect(401, invalid("Token is invalid."), "rua-token-invalid")
-        #expect(answer.outcome(of: "rua-user") == .failed)
-    }
-
     @Test("whoever registered at core renews by a ping under the partner's own token, and has no other session")
     func coreCustomer() async throws {
         let world = try await World()
@@ -226,16 +217,6 @@ struct RUATests {
     func invalidBodies(_ path: String, _ body: String) async throws {
         try await World().call(.post, path, .keyN, body).expect(
             400, #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#, "rua-body-invalid")
-    }
-
-    @Test("a forgotten password leaves one entry in the journal, with a note of the mail")
-    func forgotten() async throws {
-        let world = try await World()
-        let answer = try await world.call(
-            .post, "/v1/credentials/forget", .keyN, #"{"email":"ada@example.test"}"#)
-        answer.expect(200, "{}")
-        #expect(answer.outcome(of: "mail") == .noted)
-        #expect(world.sandbox.journal.count == 1)
     }
 
     @Test("users of one partner are unknown to another")

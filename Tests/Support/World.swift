@@ -221,6 +221,17 @@ package final class Stage: Sendable {
     private static let common = Result { try Stage(Emulator(fixtures: Repository.fixtures)) }
 }
 
+/// A machine clock that a test advances.
+package final class MachineClock: Sendable {
+    private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
+
+    package init() {}
+
+    package var now: Moment { moment.withLock { $0 } }
+
+    package func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
+}
+
 /// At which level of the server a case is run; any difference between the two is a fault.
 package enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The pipeline is called as the engine calls it, without a socket.

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 import Support
-import Synchronization
 import Testing
 import Understudy
 import Wire
@@ -12,7 +11,7 @@ struct MemoryTests {
     enum Departure: CaseIterable, Sendable {
         case deletion, timeToLive, newcomers
 
-        func happen(to world: World, _ machine: Machine) async throws {
+        func happen(to world: World, _ machine: MachineClock) async throws {
             switch self {
             case .deletion: try await world.control(.delete, "sandboxes/\(world.name)")
             case .timeToLive:
@@ -35,14 +34,6 @@ struct MemoryTests {
 
         /// The number of sandboxes left when all others are gone.
         func rest(_ emulator: Emulator) -> Int { self == .newcomers ? emulator.sandboxes.count : 1 }
-    }
-
-    /// A machine clock that a test advances.
-    final class Machine: Sendable {
-        private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
-
-        var now: Moment { moment.withLock { $0 } }
-        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 
     struct Holdings: Equatable {
@@ -174,7 +165,7 @@ struct MemoryTests {
     @Test("after every feature, however the sandbox goes", arguments: Departure.allCases, features)
     func feature(_ departure: Departure, _ feature: Feature) async throws {
         for depth in Depth.allCases {
-            let machine = Machine()
+            let machine = MachineClock()
             let limits = SandboxLimits(capacity: 20, timeToLive: nil)
             let board = try await SwitchboardWorld(depth, limits: limits) { machine.now }
             var kept = try await Self.$patience.withValue(departure == .deletion ? "60s" : "2s") {

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 import Support
-import Synchronization
 import Testing
 import Understudy
 import Wire
@@ -57,20 +56,18 @@ struct SandboxControlTests {
     }
 
     /// A server whose sandboxes age by a clock that the test advances.
-    private func agingStage(_ seconds: Ticker, capacity: Int = 9) throws -> Stage {
+    private func agingStage(_ machine: MachineClock, capacity: Int = 9) throws -> Stage {
         try Stage(
             Emulator(
                 fixtures: Repository.fixtures,
                 sandboxes: SandboxLimits(capacity: capacity, timeToLive: .seconds(7200))
-            ) {
-                Moment(unixSeconds: seconds.value)
-            })
+            ) { machine.now })
     }
 
     @Test("a time to live can be set for one sandbox, counts from the last use, and what is over begins anew")
     func timeToLive() async throws {
-        let seconds = Ticker(1_000_000)
-        let world = try await World(on: agingStage(seconds))
+        let machine = MachineClock()
+        let world = try await World(on: agingStage(machine))
         let fresh = try #require(try await listed(world))
         #expect(fresh["ttl_seconds"] == 7200)
         #expect(fresh["expires_in_seconds"] == 7200)
@@ -78,16 +75,16 @@ struct SandboxControlTests {
         #expect(set.status == 200)
         #expect(set.json["ttl_seconds"] == 600)
         _ = try await world.call(.get, "/nowhere")
-        seconds.value += 599
+        machine.advance(.seconds(599))
         let idle = try #require(try await listedFromOutside(world))
         #expect(idle["idle_seconds"] == 599)
         #expect(idle["expires_in_seconds"] == 1)
         #expect(idle["exchanges"] == 1)
         // A control call counts as use.
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
-        seconds.value += 599
+        machine.advance(.seconds(599))
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
-        seconds.value += 600
+        machine.advance(.seconds(600))
         #expect(try await listedFromOutside(world) == nil)
         #expect(try await world.control(.get, "clock").json["machine_time"] == true)
         #expect(try #require(try await listed(world))["exchanges"] == 0)
@@ -100,22 +97,22 @@ struct SandboxControlTests {
 
     @Test("a time to live can be taken from a sandbox; one that is named so is made")
     func endless() async throws {
-        let seconds = Ticker(1_000_000)
-        let world = try await World(on: agingStage(seconds))
+        let machine = MachineClock()
+        let world = try await World(on: agingStage(machine))
         let kept = try await world.control(.put, "sandboxes/kept", #"{"ttl":null}"#)
         #expect(kept.json["name"] == "kept")
         #expect(kept.json["ttl_seconds"] == .null)
-        seconds.value += 1e8
+        machine.advance(.seconds(100_000_000))
         let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
         #expect(names == ["default", "kept"])
     }
 
     @Test("at the cap the sandbox that was longest unused makes room")
     func cap() async throws {
-        let seconds = Ticker(1_000_000)
-        let world = try await World(on: agingStage(seconds, capacity: 2), at: nil)
+        let machine = MachineClock()
+        let world = try await World(on: agingStage(machine, capacity: 2), at: nil)
         for name in ["a", "b", "a", "c"] {
-            seconds.value += 1
+            machine.advance(.seconds(1))
             _ = try await world.bare(.get, "/~\(name)/nowhere")
         }
         let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
@@ -137,18 +134,6 @@ struct SandboxControlTests {
         let world = try await World()
         try await world.control(.put, "sandboxes/" + name, body).expectProblem(400, code, message)
         #expect(world.emulator.sandboxes.existing("x") == nil)
-    }
-}
-
-/// A machine clock that a test advances.
-private final class Ticker: Sendable {
-    private let number: Mutex<Double>
-
-    init(_ seconds: Double) { number = Mutex(seconds) }
-
-    var value: Double {
-        get { number.withLock { $0 } }
-        set { number.withLock { $0 = newValue } }
     }
 }
 

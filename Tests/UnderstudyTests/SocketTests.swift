@@ -271,7 +271,7 @@ struct SocketLifeTests {
 
     @Test("an open one keeps its sandbox from expiring, from its end on the time counts", arguments: Depth.allCases)
     func timeToLive(_ depth: Depth) async throws {
-        let machine = Machine()
+        let machine = MachineClock()
         let board = try await SwitchboardWorld(depth) { machine.now }
         let directory = board.emulator.sandboxes
         let sandbox = board.world.sandbox
@@ -289,13 +289,5 @@ struct SocketLifeTests {
         #expect(directory.existing(board.world.name) === sandbox)
         machine.advance(.seconds(2))
         #expect(directory.existing(board.world.name) == nil)
-    }
-
-    /// A machine clock that a test advances.
-    private final class Machine: Sendable {
-        private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
-
-        var now: Moment { moment.withLock { $0 } }
-        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 }

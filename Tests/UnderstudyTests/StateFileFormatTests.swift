@@ -52,61 +52,54 @@ struct StateFileFormatTests {
         ) { try emulator.restoreState(later, from: "state.json") }
     }
 
-    struct Damage: Sendable, CustomStringConvertible {
-        let old: String
-        let new: String
-        let place: String
-        let problem: String
-
-        var description: String { place }
-    }
-
     private static let path = "sandboxes[0].state."
+
+    /// A text of the file, what stands there instead, the place of the damaged record, and the problem.
     private static let damages = [
-        Damage(
-            old: #""partner_entity_id": "rua-1002""#, new: #""partner_entity_id": 7"#,
-            place: "sandbox default, rezolve, customers[0]",
-            problem: "rezolve.customers[0].partner_entity_id: found the number 7; expected a string"),
-        Damage(
-            old: #""state": "enrolled""#, new: #""state": "lost""#, place: "sandbox default, ims, users[0]",
-            problem: "ims.users[0].state: “lost” is not one of enrolled, active, deactivated"),
-        Damage(
-            old: #""number": 4"#, new: #""number": -4"#,
-            place: "sandbox default, bloomreach, projects[0].customers[1]",
-            problem: "bloomreach.projects[0].customers[1].number: -4 is not between 0 and 4503599627370496"),
-        Damage(
-            old:
-                #""timestamp": 1800000000.5,\#n                      "properties": {\#n                        "total_price": 12"#,
-            new: #""timestamp": "x", "properties": {"total_price": 12"#,
-            place: "sandbox default, bloomreach, projects[0].customers[0].events[0]",
-            problem:
-                "bloomreach.projects[0].customers[0].events[0].timestamp: found the string “x”; expected a number"
+        (
+            #""partner_entity_id": "rua-1002""#, #""partner_entity_id": 7"#, "sandbox default, rezolve, customers[0]",
+            "rezolve.customers[0].partner_entity_id: found the number 7; expected a string"
         ),
-        Damage(
-            old: #""revision": 2"#, new: #""revision": 9223372036854775807"#,
-            place: "sandbox default, comapi, spaces[0].profiles[0]",
-            problem: "comapi.spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"),
-        Damage(
-            old: #""mint_mark": "first""#, new: #""mint_mark": 1"#, place: "sandbox default, comapi",
-            problem: "comapi.mint_mark: found the number 1; expected a string; write it in quotes"),
-        Damage(
-            old: #""bloomreach": {"#, new: #""bloomerang": {"#, place: "sandbox default, bloomerang",
-            problem: "bloomerang: no vendor is called bloomerang"),
+        (
+            #""state": "enrolled""#, #""state": "lost""#, "sandbox default, ims, users[0]",
+            "ims.users[0].state: “lost” is not one of enrolled, active, deactivated"
+        ),
+        (
+            #""number": 4"#, #""number": -4"#, "sandbox default, bloomreach, projects[0].customers[1]",
+            "bloomreach.projects[0].customers[1].number: -4 is not between 0 and 4503599627370496"
+        ),
+        (
+            #""purchase",\#n                      "timestamp": 1800000000.5"#, #""purchase", "timestamp": "x""#,
+            "sandbox default, bloomreach, projects[0].customers[0].events[0]",
+            "bloomreach.projects[0].customers[0].events[0].timestamp: found the string “x”; expected a number"
+        ),
+        (
+            #""revision": 2"#, #""revision": 9223372036854775807"#, "sandbox default, comapi, spaces[0].profiles[0]",
+            "comapi.spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"
+        ),
+        (
+            #""mint_mark": "first""#, #""mint_mark": 1"#, "sandbox default, comapi",
+            "comapi.mint_mark: found the number 1; expected a string; write it in quotes"
+        ),
+        (
+            #""bloomreach": {"#, #""bloomerang": {"#, "sandbox default, bloomerang",
+            "bloomerang: no vendor is called bloomerang"
+        ),
     ]
 
     @Test("with a damaged record lose no other one, and keep it as it stood", arguments: damages)
-    func damage(_ damage: Damage) throws {
-        let text = Self.formatOne.replacing(damage.old, with: damage.new)
+    func damage(_ old: String, _ new: String, _ place: String, _ problem: String) throws {
+        let text = Self.formatOne.replacing(old, with: new)
         try #require(text != Self.formatOne)
         let file = try Self.parsed(text)
         let emulator = try Self.emulator()
         let parts = try emulator.restoreState(file, from: "state.json").setAside.map(\.description)
-        #expect(parts.first?.hasPrefix("\(damage.place): \(Self.path)\(damage.problem)") == true, "\(parts)")
+        #expect(parts.first?.hasPrefix("\(place): \(Self.path)\(problem)") == true, "\(parts)")
         // Undamaged vendors keep all their data.
-        let (old, new) = (file["sandboxes"]?[0]?["state"], Self.export(emulator)["sandboxes"]?[0]?["state"])
-        let vendor = damage.place.split(separator: ", ")[1]
-        for member in old?.object ?? [:] where member.name != vendor {
-            #expect(new?[member.name] == member.value, "\(member.name)")
+        let (before, after) = (file["sandboxes"]?[0]?["state"], Self.export(emulator)["sandboxes"]?[0]?["state"])
+        let vendor = place.split(separator: ", ")[1]
+        for member in before?.object ?? [:] where member.name != vendor {
+            #expect(after?[member.name] == member.value, "\(member.name)")
         }
         // Restarting again from the exported file keeps what was set aside.
         let exported = Self.export(emulator)

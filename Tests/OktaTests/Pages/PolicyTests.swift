@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import JSON
+import Mutations
 import Testing
 import Tokens
 import Wire
@@ -202,7 +203,7 @@ import Wire
             "http", "https", "app", ":", "//", "[", "]", "::1", "a.b", ";", ",", "'", "\"", " ", "\n", "*", "@", "\\",
             "9", "é", "\0", "/",
         ]
-        var generator = Seeded(state: 7)
+        var generator = SeededGenerator(seed: 7)
         var accepted = 0
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 1...7, using: &generator)).map { _ in
@@ -215,19 +216,6 @@ import Wire
                 "\(text.joined())")
         }
         #expect(accepted > 200)
-    }
-
-    /// The same texts in every run (SplitMix64).
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }
 
