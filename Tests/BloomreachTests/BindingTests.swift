@@ -4,8 +4,7 @@ import Support
 import Testing
 
 /// The ids that a token may act for (sections 2.3 and 2.4 of the vendor's spec).
-@Suite("Tokens of Bloomreach and the ids of a request")
-struct BindingTests {
+@Suite("Tokens of Bloomreach and the ids of a request") struct BindingTests {
     /// Ids of a request, and whether Ana's token is good for them with exact and with subset.
     private static let cases: [(ids: String, Bool, Bool)] = [
         (Example.ana, true, true),
@@ -29,8 +28,7 @@ struct BindingTests {
         }
     }
 
-    @Test("a cookie in the token must be that of the request")
-    func cookieInToken() async throws {
+    @Test("a cookie in the token must be that of the request") func cookieInToken() async throws {
         let world = try await World()
         let token = try Forged.customer(
             claims: #"{"sub":{"registered":"ana@example.test","cookie":"\#(Example.cookieAna)"},"exp":1800003600}"#)
@@ -177,8 +175,7 @@ struct BindingTests {
     }
 }
 
-@Suite("Bloomreach's tokens and the records of others")
-struct RecordOwnerTests {
+@Suite("Bloomreach's tokens and the records of others") struct RecordOwnerTests {
     private static let blocks = "inappcontentblocks?v=2"
     private static let asked = #""content_block_ids":["block-2"]"#
     private static let benWithMail = #"{"registered":"ben@example.test","email_id":"b"}"#
@@ -197,8 +194,7 @@ struct RecordOwnerTests {
         return world
     }
 
-    @Test("a stream's token with somebody's cookie or hard id reads its own customer")
-    func stream() async throws {
+    @Test("a stream's token with somebody's cookie or hard id reads its own customer") func stream() async throws {
         let world = try await world()
         let own = try await greeting(world, "streams/demo-stream-1", .streamBearer, Example.ana)
         own.expect(200)
@@ -265,8 +261,7 @@ struct RecordOwnerTests {
         try await world.call(.post, path, .bearer(token), body).expect(200, own.text)
     }
 
-    @Test("a token whose ids have no name is one without ids")
-    func nameless() async throws {
+    @Test("a token whose ids have no name is one without ids") func nameless() async throws {
         let world = try await World()
         let stream = try Forged.stream(claims: #"{"exp":1800000900,"ids":{"":"x"}}"#)
         try await world.call(.post, Example.streamInbox, .bearer(stream), Example.body(Example.ana)).expect(
@@ -292,8 +287,7 @@ struct RecordOwnerTests {
 }
 
 /// What a token may and may not contain (sections 2.2 and 2.4 of the vendor's spec).
-@Suite("Bloomreach's rules for tokens")
-struct TokenRuleTests {
+@Suite("Bloomreach's rules for tokens") struct TokenRuleTests {
     private static func header(_ members: String) -> String { "{\(members)}" }
     private static func exp(_ text: String) -> String { #"{"sub":{"registered":"ana@example.test"},"exp":\#(text)}"# }
     private static func sub(_ text: String) -> String { #"{"sub":\#(text),"exp":1800003600}"# }
@@ -332,16 +326,14 @@ struct TokenRuleTests {
         #expect(answer.status == (example.failure == nil ? 200 : 401))
     }
 
-    @Test("a token of one project opens no other")
-    func otherProject() async throws {
+    @Test("a token of one project opens no other") func otherProject() async throws {
         let world = try await World()
         let path = "/webxp/projects/demo-project-2/appinbox/fetch"
         try await world.call(.post, path, .bearer, Example.body(Example.ana)).expect(
             401, Example.invalidToken, "customer-token-unknown-key")
     }
 
-    @Test("a customer token of a stream's kind, and the reverse, are refused")
-    func otherKind() async throws {
+    @Test("a customer token of a stream's kind, and the reverse, are refused") func otherKind() async throws {
         let world = try await World()
         let body = Example.body(Example.ana)
         let asCustomer = try Forged.customer(claims: Forged.streamClaims)
@@ -353,8 +345,7 @@ struct TokenRuleTests {
             401, Example.invalidToken, "stream-token-empty-ids")
     }
 
-    @Test("a token with several faults is refused for the first in the vendor's order")
-    func order() async throws {
+    @Test("a token with several faults is refused for the first in the vendor's order") func order() async throws {
         let world = try await World()
         let body = Example.body(Example.ben)
         let expired = #"{"sub":{},"exp":1}"#
@@ -373,8 +364,7 @@ struct TokenRuleTests {
         }
     }
 
-    @Test("the leeway counts for both ends of a life")
-    func leeway() async throws {
+    @Test("the leeway counts for both ends of a life") func leeway() async throws {
         let world = try await World()
         try await world.set("bloomreach.clock-leeway-seconds", "5")
         for (claims, failure) in [

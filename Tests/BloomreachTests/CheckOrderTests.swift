@@ -6,8 +6,7 @@ import Understudy
 
 /// If several things are wrong with a request, the answer covers the first in the vendor's order (section 2.6 of the
 /// vendor's spec); the journal lists the others.
-@Suite("Bloomreach's order of checks")
-struct CheckOrderTests {
+@Suite("Bloomreach's order of checks") struct CheckOrderTests {
     @Test("the first fault in the vendor's order answers", arguments: cases)
     func order(_ failure: String, _ path: String, _ fields: World.Fields, _ body: String) async throws {
         #expect(try await World().call(.post, path, fields, body).failure == failure)
@@ -38,8 +37,7 @@ struct CheckOrderTests {
         ("sync-token-unknown", Example.inbox, .bearer, Example.body(Example.ana, #""sync_token":"abc""#)),
     ]
 
-    @Test("an armed failure answers before every other check but route and method")
-    func armed() async throws {
+    @Test("an armed failure answers before every other check but route and method") func armed() async throws {
         let world = try await World()
         try await world.arm("rate-limited", at: "track.events")
         try await world.call(.post, Self.badProject, Self.gzip, "{").expect(
@@ -49,8 +47,7 @@ struct CheckOrderTests {
         #expect(answer.failure == "method-not-allowed")
     }
 
-    @Test("the journal tells every check that was made, not only the one that answered")
-    func journal() async throws {
+    @Test("the journal tells every check that was made, not only the one that answered") func journal() async throws {
         let world = try await World()
         let token = try await world.mint(
             "bloomreach/customer-token", ["defect": "expired", "customer": "ben@example.test"])
@@ -66,8 +63,7 @@ struct CheckOrderTests {
 }
 
 /// The permission matrix (section 2.5 of the vendor's spec): the credentials each route accepts on paths of a project.
-@Suite("Bloomreach's permission matrix")
-struct MatrixTests {
+@Suite("Bloomreach's permission matrix") struct MatrixTests {
     /// The credentials that each route takes: a public key, a customer token, a private key, none.
     private static let rows: [(route: String, takes: String)] = [
         ("track.customers", "token basic"), ("track.events", "token basic"), ("track.clicks", "token basic"),
@@ -96,8 +92,7 @@ struct MatrixTests {
         }
     }
 
-    @Test("no route of a project is without a row")
-    func coverage() {
+    @Test("no route of a project is without a row") func coverage() {
         let routes = Set(RouteCase.all.map(\.route)).subtracting(["recommend.user"])
         #expect(Set(Self.rows.map(\.route)) == routes)
     }
@@ -117,9 +112,7 @@ struct MatrixTests {
 
     @Test(
         "what is sent as Authorization and cannot be read",
-        arguments: [
-            "", "Token", "Bearer ", "Basic", "Basic !!!", "Basic bm9jb2xvbg==", "Digest a", "pubkey-demo-1",
-        ])
+        arguments: ["", "Token", "Bearer ", "Basic", "Basic !!!", "Basic bm9jb2xvbg==", "Digest a", "pubkey-demo-1"])
     func malformed(_ value: String) async throws {
         let world = try await World()
         let body = Example.body(Example.ana, #""event_type":"view""#)
@@ -127,8 +120,7 @@ struct MatrixTests {
         answer.expect(401, Example.noAccessKey, "malformed-authorization")
     }
 
-    @Test("a key in the wrong place is not repeated in the journal")
-    func secretAsKey() async throws {
+    @Test("a key in the wrong place is not repeated in the journal") func secretAsKey() async throws {
         let world = try await World()
         let answer = try await world.call(
             .post, Example.events, .authorization("Token " + Example.secret), Example.body(Example.ana))
@@ -138,8 +130,7 @@ struct MatrixTests {
     }
 }
 
-@Suite("Bloomreach's failures")
-struct FailureTests {
+@Suite("Bloomreach's failures") struct FailureTests {
     /// An invalid request body, and the answer in the form of its family.
     struct Shape: Sendable, CustomStringConvertible {
         let path: String

@@ -3,8 +3,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Bloomreach's consents and segments")
-struct ConsentTests {
+@Suite("Bloomreach's consents and segments") struct ConsentTests {
     private typealias Content = ContentExample
 
     // MARK: - Consents
@@ -46,8 +45,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("each project has a category, since Android refuses an empty list")
-    func everyProject() async throws {
+    @Test("each project has a category, since Android refuses an empty list") func everyProject() async throws {
         let other = try await World().call(
             .get, "/data/v2/projects/demo-project-2/consent/categories", [("authorization", "Token pubkey-demo-2")])
         #expect(other.json["results"]?.array?.count == 1)
@@ -121,8 +119,7 @@ struct ConsentTests {
     }
 }
 
-@Suite("Bloomreach's recommendations and computed attributes")
-struct RecommendationTests {
+@Suite("Bloomreach's recommendations and computed attributes") struct RecommendationTests {
     private typealias Content = ContentExample
 
     // MARK: - Recommendations
@@ -178,16 +175,14 @@ struct RecommendationTests {
             ),
         ])
     func recommendationFields(_ members: String, _ text: String, _ failure: String) async throws {
-        try await recommend(try await World(), members)
-            .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
+        try await recommend(try await World(), members).expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 
     @Test("an engine that a stream does not have is an error of the server", arguments: Depth.allCases)
     func unknownEngine(_ depth: Depth) async throws {
         let answer = try await recommend(try await World(depth), #""none""#)
         answer.expect(500, "Internal Server Error", "unknown-engine")
-        #expect(
-            answer.entry?.explanation == "the project has no engine none; known are bestsellers, also-bought")
+        #expect(answer.entry?.explanation == "the project has no engine none; known are bestsellers, also-bought")
     }
 
     @Test("recommendations of a stream need a token, which stands in for the ids")
@@ -213,8 +208,7 @@ struct RecommendationTests {
         let answer = try await World().call(
             .post, Example.attributes, .token, #"{\#(Content.anaIDs),"attributes":[\#(attribute)]}"#)
         #expect(answer.status == 400)
-        #expect(
-            answer.json["errors"]?["attributes"]?["0"]?[0]?.string == "Could not parse \(shown). Invalid type.")
+        #expect(answer.json["errors"]?["attributes"]?["0"]?[0]?.string == "Could not parse \(shown). Invalid type.")
     }
 
     // MARK: - Computed attributes

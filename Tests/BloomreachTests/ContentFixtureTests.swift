@@ -5,8 +5,7 @@ import Testing
 import Understudy
 
 /// Content files with one fault each: the start fails with a message naming file, line, column and valid values.
-@Suite("Bloomreach's content files")
-struct ContentFixtureTests {
+@Suite("Bloomreach's content files") struct ContentFixtureTests {
     /// A change that makes a file invalid, with the text in the changed file at which the message points.
     typealias Fault = (file: String, old: String, new: String, place: String, complaint: String)
 

@@ -72,8 +72,7 @@ enum Example {
     static let mismatch = error("token does not belong to these customer ids")
     static let notFound =
         #"{"success":false,"errors":[{"code":404,"description":"No such endpoint","message":"Not Found"}]}"#
-    static let unreadable =
-        "BadRequest: The browser (or proxy) sent a request that this server could not understand."
+    static let unreadable = "BadRequest: The browser (or proxy) sent a request that this server could not understand."
 }
 
 extension World.Fields {

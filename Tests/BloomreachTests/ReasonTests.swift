@@ -3,8 +3,7 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Bloomreach's reasons")
-struct ReasonTests {
+@Suite("Bloomreach's reasons") struct ReasonTests {
     private static let privateSecret = "demo-secret-not-real-1"
     private static let streamSecret = "demo-stream-secret-not-real-1"
     private static let anaClaims = #"{"sub":{"registered":"ana@example.test"},"exp":1800003600}"#

@@ -110,10 +110,8 @@ extension Mistake {
     ]
 }
 
-@Suite("Comapi's reasons")
-struct ReasonTests {
-    @Test("the reason names the cause", arguments: Mistake.all)
-    func reasons(_ mistake: Mistake) async throws {
+@Suite("Comapi's reasons") struct ReasonTests {
+    @Test("the reason names the cause", arguments: Mistake.all) func reasons(_ mistake: Mistake) async throws {
         let answer = try await mistake.send(try await World.comapi())
         #expect(answer.failure == mistake.failure, "\(answer.text)")
         let reason = answer.entry?.explanation ?? ""
@@ -121,8 +119,7 @@ struct ReasonTests {
         #expect(!reason.contains(Example.secretA))
     }
 
-    @Test("a beginning in milliseconds is remarked when the call passes")
-    func milliseconds() async throws {
+    @Test("a beginning in milliseconds is remarked when the call passes") func milliseconds() async throws {
         let answer = try await World.comapi().answer {
             Forged.claims(nonce: $0.json, more: [("nbf", "1798761600000")])
         }

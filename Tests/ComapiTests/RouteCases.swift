@@ -198,9 +198,7 @@ extension SwitchCase {
     private static let begin: @Sendable (World) async throws -> ReceivedAnswer = { world in
         let session = try await world.session()
         let expiry = CompactToken(session.token).claims?["exp"]?.int ?? 0
-        return .heard([
-            session.answer.json["session"]?["expiresOn"]?.string ?? "", "\(expiry - Example.moment)",
-        ])
+        return .heard([session.answer.json["session"]?["expiresOn"]?.string ?? "", "\(expiry - Example.moment)"])
     }
 
     /// Writing a profile twice gets the same status.

@@ -3,8 +3,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Comapi's scenarios and actions", .timeLimit(.minutes(15)))
-struct ScenarioTests {
+@Suite("Comapi's scenarios and actions", .timeLimit(.minutes(15))) struct ScenarioTests {
     private func activate(_ scenario: String, _ world: World) async throws {
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"comapi-\#(scenario)"}"#)
         #expect(answer.status == 200, "\(answer.text)")
@@ -33,9 +32,7 @@ struct ScenarioTests {
         let socket = try await world.socket(mira)
         try await activate("socket-drops", world)
         let path = Example.path("/conversations/trip-42")
-        for _ in 0..<2 {
-            try await world.call(.post, path + "/messages", mira.fields, Example.message).expect(200)
-        }
+        for _ in 0..<2 { try await world.call(.post, path + "/messages", mira.fields, Example.message).expect(200) }
         #expect(await socket.frame()["conversationEventId"] == 1)
         #expect(await socket.next().isClosed(with: .goingAway))
         let refused = await #expect(throws: SocketRefused.self) { _ = try await world.socket(mira) }
@@ -71,9 +68,7 @@ struct ScenarioTests {
         #expect(told.status == 200, "\(told.text)")
         let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
         let late = try await world.answer(challenge, token)
-        guard deed.name != "answer-challenge" else {
-            return late.expect(403, Example.invalidJWT, "nonce-reused")
-        }
+        guard deed.name != "answer-challenge" else { return late.expect(403, Example.invalidJWT, "nonce-reused") }
         late.expect(200)
         let answer = try await world.call(.get, path, mira.fields)
         #expect(answer.failure == deed.failure)
@@ -90,8 +85,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("no action is without a case")
-    func coverage() async throws {
+    @Test("no action is without a case") func coverage() async throws {
         let comapi = try #require(try await World().emulator.vendors.first { $0.identity.id == "comapi" })
         #expect(Self.deeds.map(\.name) == comapi.actions.map(\.name))
     }
@@ -138,8 +132,7 @@ extension ScenarioPlay {
     static let all = [
         ScenarioPlay("comapi-nonce-reused") { world, _ in
             let challenge = try await world.challenge()
-            return try await world.answer(
-                challenge, try Forged.token(claims: Forged.claims(nonce: challenge.json)))
+            return try await world.answer(challenge, try Forged.token(claims: Forged.claims(nonce: challenge.json)))
         },
         ScenarioPlay("comapi-session-expires", calls: 5, signIn: signIn, call: send),
         ScenarioPlay("comapi-socket-drops", signIn: signIn, call: send),

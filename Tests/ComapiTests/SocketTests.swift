@@ -5,8 +5,7 @@ import Testing
 import Wire
 
 /// The socket and its frames (section 5 of the vendor's spec).
-@Suite("Comapi's socket", .timeLimit(.minutes(15)))
-struct SocketTests {
+@Suite("Comapi's socket", .timeLimit(.minutes(15))) struct SocketTests {
     private static let conversation = "/conversations/trip-42"
 
     /// A call, and the frames that mira and bob receive for it.

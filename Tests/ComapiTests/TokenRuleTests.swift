@@ -5,8 +5,7 @@ import Tokens
 import Understudy
 
 /// The rules of the app's token one by one (sections 2.1 to 2.3 of the vendor's spec), in checking order.
-@Suite("Comapi's rules of tokens")
-struct TokenRuleTests {
+@Suite("Comapi's rules of tokens") struct TokenRuleTests {
     struct Rule: Sendable, CustomStringConvertible {
         let description: String
         let failure: String?

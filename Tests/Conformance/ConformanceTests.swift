@@ -2,8 +2,7 @@ import Support
 import Testing
 
 /// What every vendor must satisfy; `VendorConformance.vendors` lists the vendors.
-@Suite("Every vendor")
-struct ConformanceTests {
+@Suite("Every vendor") struct ConformanceTests {
     // MARK: Routes
 
     @Test("answers each route at each of its places", arguments: Depth.allCases, each(\.routes))

@@ -141,9 +141,7 @@ struct RawClient: Sendable {
     }
 
     /// Ends the client's direction; answers can still be read.
-    func finishSending() {
-        if session?.finishWriting() == nil { socket.shutdownWriting() }
-    }
+    func finishSending() { if session?.finishWriting() == nil { socket.shutdownWriting() } }
 
     func read(until end: String) throws -> String {
         var text = ""
@@ -237,9 +235,7 @@ enum RawClientError: Error, Equatable {
 /// Runs blocking work on a separate thread.
 func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-        let isRunning = OperatingSystem.startThread {
-            continuation.resume(with: Swift.Result { try work() })
-        }
+        let isRunning = OperatingSystem.startThread { continuation.resume(with: Swift.Result { try work() }) }
         if !isRunning { continuation.resume(throwing: RawClientError.noSocket) }
     }
 }

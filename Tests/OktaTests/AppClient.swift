@@ -163,9 +163,7 @@ struct Assertion {
     }
 
     /// The parameters that present it.
-    var items: Parameters {
-        get throws { .assertion(try text) }
-    }
+    var items: Parameters { get throws { .assertion(try text) } }
 }
 
 /// A DPoP proof as clients make them; tests change what they break.
@@ -191,9 +189,7 @@ struct Proof: Sendable {
         self.key = key
         let jwk = key.publicJWK()?.object.map { JSONObject($0.filter { $0.name != "use" }.map { ($0.name, $0.value) }) }
         header = ["typ": "dpop+jwt", "alg": "ES256", "jwk": .object(jwk ?? [:])]
-        claims = [
-            "jti": .string(id), "htm": .string(method), "htu": .string(Example.base + path), "iat": JSON(moment),
-        ]
+        claims = ["jti": .string(id), "htm": .string(method), "htu": .string(Example.base + path), "iat": JSON(moment)]
         if let nonce { claims["nonce"] = .string(nonce) }
         if let token { claims["ath"] = .string(Proof.hash(of: token)) }
     }

@@ -172,9 +172,7 @@ extension Proof {
 }
 
 extension World {
-    func manage(
-        _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil
-    ) async throws -> ReceivedAnswer {
+    func manage(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil) async throws -> ReceivedAnswer {
         let fields = World.Fields.apiToken
         guard let body else { return try await call(method, path, fields) }
         return try await call(method, path, fields + [("content-type", "application/json")], body.text)

@@ -3,8 +3,7 @@ import Support
 import Testing
 
 /// Calls from pages in browsers (section 6.4, example 6.2).
-@Suite("Okta's answers to browsers")
-struct CORSTests {
+@Suite("Okta's answers to browsers") struct CORSTests {
     private static let evil = "http://evil.example"
     private static let trusted = "http://localhost:3000"
     private static let token = Example.custom + "/token"
@@ -226,8 +225,7 @@ struct CORSTests {
         #expect(permission(try await signIn(Self.trusted, "wrong")) == cookies)
     }
 
-    @Test("pages, authorize and factors have no CORS")
-    func others() async throws {
+    @Test("pages, authorize and factors have no CORS") func others() async throws {
         let world = try await World()
         let factors = "/api/v1/users/\(Example.ada)/factors"
         for path in [Example.custom + "/authorize", "/activate", factors] {

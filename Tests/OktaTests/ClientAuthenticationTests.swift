@@ -3,8 +3,7 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Okta authenticates clients")
-struct ClientAuthenticationTests {
+@Suite("Okta authenticates clients") struct ClientAuthenticationTests {
     private static func invalidClient(_ text: String) -> String {
         #"{"error":"invalid_client","error_description":"\#(text)"}"#
     }
@@ -55,8 +54,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    @Test("an assertion's jti counts for each client alone, and until it expires")
-    func reuse() async throws {
+    @Test("an assertion's jti counts for each client alone, and until it expires") func reuse() async throws {
         let world = try await World()
         try await Self.ask(world, Assertion()).expect(200)
         // A refused one uses nothing up.
@@ -75,8 +73,7 @@ struct ClientAuthenticationTests {
         #expect(try await Self.ask(world, long).failure == "assertion-replayed")
     }
 
-    @Test("by a secret as key, and in every form of the endpoint's address")
-    func forms() async throws {
+    @Test("by a secret as key, and in every form of the endpoint's address") func forms() async throws {
         let world = try await World()
         for algorithm in [Algorithm.hs256, .hs384, .hs512] {
             try await Self.ask(world, try Assertion(id: nil).signed(algorithm)).expect(200)
@@ -97,8 +94,7 @@ struct ClientAuthenticationTests {
         #expect(foreign.why.contains("--public-base"), "\(foreign.why)")
     }
 
-    @Test("by a secret that is long enough for its algorithm")
-    func shortSecret() async throws {
+    @Test("by a secret that is long enough for its algorithm") func shortSecret() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put("okta/accounts.yaml", [(Example.serviceSecret, "short-secret-not-real")])
         let world = try await World(on: Stage(fixtures.emulator(of: "okta")))
@@ -107,8 +103,7 @@ struct ClientAuthenticationTests {
     }
 
     /// The content of each is that of a contract case with the same failure.
-    @Test("and says what is wrong, to the client and in the journal")
-    func refuses() async throws {
+    @Test("and says what is wrong, to the client and in the journal") func refuses() async throws {
         let service = World.Fields.basic(Example.service, Example.serviceSecret)
         let ofAnother = try Assertion().signed().changed { $0.claims["iss"] = .string(Example.ops) }
         // It names no key, so that no key of the client's is named.

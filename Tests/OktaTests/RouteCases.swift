@@ -187,9 +187,7 @@ extension RouteCase {
             let begun = try await world.call(.post, "/api/v1/authn/recovery/password", .jsonContent, body)
             let factor: JSON = "smsunderstudyada0001"
             let code = try await world.perform("factor-code", ["user": .string(Example.ada), "factor": factor])
-            return [
-                "NEWTOKEN": begun.json["stateToken"]?.string ?? "", "NEWCODE": code.json["code"]?.string ?? "",
-            ]
+            return ["NEWTOKEN": begun.json["stateToken"]?.string ?? "", "NEWCODE": code.json["code"]?.string ?? ""]
         }
     }
 
@@ -337,9 +335,7 @@ extension World {
         let cookie: String
         var userCode = ""
 
-        var values: [String: String] {
-            ["NEWSIGNIN": tx, "NEWSEAL": csrf, "NEWCOOKIE": cookie, "NEWCODE": userCode]
-        }
+        var values: [String: String] { ["NEWSIGNIN": tx, "NEWSEAL": csrf, "NEWCOOKIE": cookie, "NEWCODE": userCode] }
 
         init(_ answer: ReceivedAnswer, userCode: String = "") {
             (tx, csrf) = (answer.json["tx"]?.string ?? "", answer.json["csrf"]?.string ?? "")

@@ -4,8 +4,7 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Okta's token exchange")
-struct TokenExchangeTests {
+@Suite("Okta's token exchange") struct TokenExchangeTests {
     private static let types = "urn:ietf:params:oauth:token-type:"
     private static let deviceSecret = "urn:x-oath:params:oauth:token-type:device-secret"
     private static let grant = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange"
@@ -80,8 +79,7 @@ struct TokenExchangeTests {
         #expect(answer.outcome(of: header == nil ? "subject-signature" : "subject-algorithm") == .failed)
     }
 
-    @Test("neither a revoked token nor one of another kind is exchanged")
-    func otherTokens() async throws {
+    @Test("neither a revoked token nor one of another kind is exchanged") func otherTokens() async throws {
         let world = try await World()
         let tokens = try await world.signIn()
         let idToken = try await onBehalf(world, tokens.text("id_token"))
@@ -140,8 +138,7 @@ struct TokenExchangeTests {
         try await native(world, try refreshed.text("id_token"), secret).expect(200)
     }
 
-    @Test("a secret must be known, and of the ID token's session")
-    func otherSecrets() async throws {
+    @Test("a secret must be known, and of the ID token's session") func otherSecrets() async throws {
         let world = try await World()
         let ((idToken, _, _), (_, other, _)) = (try await deviceSession(world), try await deviceSession(world))
         let invalid = Self.body("invalid_request", "'actor_token' is invalid.")
@@ -155,8 +152,7 @@ struct TokenExchangeTests {
         #expect(try await native(world, plain, other).outcome(of: "subject-device-secret") == .failed)
     }
 
-    @Test("a device session ends when all of its user's sessions do")
-    func globalRevocation() async throws {
+    @Test("a device session ends when all of its user's sessions do") func globalRevocation() async throws {
         let world = try await World()
         let (idToken, secret, _) = try await deviceSession(world)
         try await world.perform("end-sessions", ["user": .string(Example.ada), "tokens": true]).expect(200)

@@ -116,8 +116,7 @@ enum PropertyLog {
     }
 }
 
-@Suite("Export and import")
-struct PropertyTests {
+@Suite("Export and import") struct PropertyTests {
     private static func setting(_ name: String, or standard: Int) -> Int {
         ProcessInfo.processInfo.environment["UNDERSTUDY_PROPERTY_" + name].flatMap { Int($0) } ?? standard
     }

@@ -97,9 +97,7 @@ enum Forged {
     static let loginHeader = #"{"auth":"v2","alg":"HS512","typ":"JWT"}"#
     static let registrationHeader = #"{"alg":"HS512","typ":"JWT"}"#
 
-    static func token(
-        secret: String = Example.secret, header: String = loginHeader, claims: String
-    ) throws -> String {
+    static func token(secret: String = Example.secret, header: String = loginHeader, claims: String) throws -> String {
         try token(secret: secret, header: Array(header.utf8), claims: Array(claims.utf8))
     }
 
@@ -119,9 +117,7 @@ enum Forged {
         entity: String? = #""entity123""#, user: String? = #""user-1001""#, exp: String? = "1800001800",
         device: String? = #""wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a""#
     ) -> String {
-        let members = [
-            ("rezolve_entity_id", entity), ("partner_entity_id", user), ("exp", exp), ("device_id", device),
-        ]
+        let members = [("rezolve_entity_id", entity), ("partner_entity_id", user), ("exp", exp), ("device_id", device)]
         return "{" + members.compactMap { name, value in value.map { #""\#(name)":\#($0)"# } }.joined(separator: ",")
             + "}"
     }

@@ -29,9 +29,7 @@ extension RouteCase {
         },
         RouteCase("publickey.get", .get, Example.ada + "/publickey", fields: .ada),
         RouteCase("profile.get", .get, Example.ada + "/profile", fields: .ada, answer: profile),
-        RouteCase(
-            "profile.update", .put, Example.ada + "/profile", fields: .ada, body: "{}", answer: profile
-        ),
+        RouteCase("profile.update", .put, Example.ada + "/profile", fields: .ada, body: "{}", answer: profile),
         RouteCase(
             "phonebook.list", .get, Example.ada + "/phonebook", fields: .ada,
             answer: #"{"phones":[\#(Example.phone1)]}"#),
@@ -45,9 +43,7 @@ extension RouteCase {
             "phonebook.update", .put, Example.ada + "/phonebook/phone-1", fields: .ada,
             body: #"{"id":"ignored","name":"Work","phone":"+15550102"}"#,
             answer: #"{"id":"phone-1","name":"Work","phone":"+15550102"}"#),
-        RouteCase(
-            "phonebook.delete", .delete, Example.ada + "/phonebook/NEW", fields: .ada, status: 204, answer: ""
-        ) {
+        RouteCase("phonebook.delete", .delete, Example.ada + "/phonebook/NEW", fields: .ada, status: 204, answer: "") {
             let created = try await $0.call(
                 .post, Example.ada + "/phonebook", .ada, #"{"name":"Work","phone":"+15550102"}"#)
             return ["NEW": created.json["id"]?.string ?? ""]
@@ -64,9 +60,7 @@ extension RouteCase {
             body: #"{"line1":"3 Test Street","line2":"c/o Ben","country_alpha2":"CZ","phone_book_id":"phone-1"}"#,
             answer: #"{"id":"address-1","short_name":"","full_name":"","line_1":"3 Test Street","line_2":"c/o Ben","#
                 + #""city":"","state":"","zip":"","country":"","country_alpha2":null,"phone_id":"phone-1"}"#),
-        RouteCase(
-            "addressbook.delete", .delete, Example.addresses + "/NEW", fields: .ada, status: 204, answer: ""
-        ) {
+        RouteCase("addressbook.delete", .delete, Example.addresses + "/NEW", fields: .ada, status: 204, answer: "") {
             ["NEW": try await $0.call(.post, Example.addresses, .ada, "{}").json["id"]?.string ?? ""]
         },
         RouteCase(

@@ -8,8 +8,7 @@ import Tokens
 
 private typealias Change = (inout RezolveFacts) -> Void
 
-@Suite("Rezolve's rules")
-struct RuleTests {
+@Suite("Rezolve's rules") struct RuleTests {
     private static let vendor = Result {
         try Rezolve(fixtures: VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
     }

@@ -5,8 +5,7 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Rezolve's scenarios and actions")
-struct ScenarioTests {
+@Suite("Rezolve's scenarios and actions") struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-\#(scenario)"}"#)
@@ -138,8 +137,7 @@ struct ScenarioTests {
         #expect(reads.last?.fault == .truncated(bytes: 40))
     }
 
-    @Test("a customer can be registered and removed without a request of the app")
-    func customers() async throws {
+    @Test("a customer can be registered and removed without a request of the app") func customers() async throws {
         let world = try await World()
         let made = try await world.control(
             .post, "state/rezolve/register-customer", #"{"partner_entity_id":"user-9","entity":"entity-9"}"#)
@@ -151,8 +149,7 @@ struct ScenarioTests {
         #expect(try await world.call(.get, path, fields(token)).failure == "masked-other-user")
     }
 
-    @Test("a session can be ended from outside")
-    func logOut() async throws {
+    @Test("a session can be ended from outside") func logOut() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/login")
         let answer = try await world.control(.post, "state/rezolve/log-out", #"{"entity":"entity123"}"#)
@@ -189,11 +186,9 @@ extension ScenarioPlay {
     ]
 }
 
-@Suite("Rezolve's switches")
-struct SwitchTests {
+@Suite("Rezolve's switches") struct SwitchTests {
 
-    @Test("the renewal of the JWT page's sample opens core with its token")
-    func sampleRenewalWorks() async throws {
+    @Test("the renewal of the JWT page's sample opens core with its token") func sampleRenewalWorks() async throws {
         let world = try await World()
         try await world.set("rezolve.ios-sample-renewal", "on")
         let answer = try await SwitchCase.sampleRenewal(world)
@@ -218,8 +213,7 @@ struct SwitchTests {
         try await world.call(.post, "/api/v1/authentication/register", [], body).expectDenied("masked-api-key")
     }
 
-    @Test("an adopted customer stays, and takes nobody's id")
-    func adopted() async throws {
+    @Test("an adopted customer stays, and takes nobody's id") func adopted() async throws {
         let world = try await World()
         try await world.set("rezolve.unknown-entity", "adopt")
         try await SwitchCase.unknownEntity(world).expect(200, "[]")
@@ -235,8 +229,7 @@ struct SwitchTests {
         ).expectDenied("masked-other-user")
     }
 
-    @Test("an adopted customer gets a key pair of its own")
-    func adoptedKey() async throws {
+    @Test("an adopted customer gets a key pair of its own") func adoptedKey() async throws {
         let world = try await World()
         try await world.set("rezolve.unknown-entity", "adopt")
         let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
@@ -271,8 +264,7 @@ struct SwitchTests {
         #expect(!world.shown(answer.entry).contains(pan))
     }
 
-    @Test("a vendor's profile beats the profile of all, and a switch beats both")
-    func precedence() async throws {
+    @Test("a vendor's profile beats the profile of all, and a switch beats both") func precedence() async throws {
         let world = try await World()
         let request = { try await world.call(.get, Example.addresses, .keyN.bearer(Example.jwtAda)) }
         try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)

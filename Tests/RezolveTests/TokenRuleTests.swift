@@ -4,8 +4,7 @@ import Testing
 import Tokens
 
 /// The required form of a token (section 2.2 of the vendor's spec).
-@Suite("Rezolve's rules for tokens")
-struct TokenRuleTests {
+@Suite("Rezolve's rules for tokens") struct TokenRuleTests {
     /// A token and the address book's answer for Ada; no failure means 200.
     struct Case: Sendable, CustomStringConvertible {
         let description: String

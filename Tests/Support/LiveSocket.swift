@@ -183,7 +183,5 @@ final class MemorySocketEnd: SocketEnd {
         }
     }
 
-    func close(_ closure: WebSocketClosure) {
-        queue.async { [channel] in channel.close(closure) }
-    }
+    func close(_ closure: WebSocketClosure) { queue.async { [channel] in channel.close(closure) } }
 }

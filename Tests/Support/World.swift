@@ -22,9 +22,7 @@ package struct World: Sendable {
     private static let created = Atomic(0)
 
     /// A new sandbox, its clock frozen.
-    package init(
-        _ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment
-    ) async throws {
+    package init(_ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment) async throws {
         let number = Self.created.add(1, ordering: .relaxed).newValue
         name = "case-\(number)"
         self.depth = depth
@@ -74,9 +72,7 @@ package struct World: Sendable {
     }
 
     /// Deletes the sandbox, for tests whose long journal would push out those of others.
-    package func delete() async throws {
-        try await control(.delete, "sandboxes/" + name)
-    }
+    package func delete() async throws { try await control(.delete, "sandboxes/" + name) }
 
     /// Sends a request without selecting a sandbox; the answer has no entry.
     package func bare(
@@ -150,9 +146,7 @@ extension World {
         try await succeed(.put, "settings", ["profile": .string(profile.rawValue)])
     }
 
-    package func set(seed: Int) async throws {
-        try await succeed(.put, "settings", ["seed": JSON(seed)])
-    }
+    package func set(seed: Int) async throws { try await succeed(.put, "settings", ["seed": JSON(seed)]) }
 
     /// Arms a failure for one call of a route.
     package func arm(_ failure: String, at route: String, call: Int = 1) async throws {
@@ -192,8 +186,7 @@ package final class Stage: Sendable {
         keeping home: StoreHome, _ fixtures: FixtureStore = Repository.fixtures,
         _ loaders: [VendorLoader] = Catalog.vendors
     ) throws {
-        try self.init(
-            Emulator(fixtures: fixtures, loaders: loaders, keeper: StateKeeper(home.open())), keeping: home)
+        try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: StateKeeper(home.open())), keeping: home)
     }
 
     /// A separate server for tests that need another emulator than the shared one.

@@ -8,8 +8,7 @@ import Testing
 /// Feeds mutated tokens to the reader and the verifiers.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
-@Suite("Mutated tokens")
-struct CompactTokenMutationTests {
+@Suite("Mutated tokens") struct CompactTokenMutationTests {
     /// A valid token with the key that verifies it.
     struct Honest {
         let bytes: [UInt8]
@@ -19,8 +18,7 @@ struct CompactTokenMutationTests {
 
     static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("never crash the reader, and never verify unless nothing of them changed")
-    func mutate() throws {
+    @Test("never crash the reader, and never verify unless nothing of them changed") func mutate() throws {
         var random = SeededGenerator(seed: 0x5EED_0001)
         let honest = try Self.honestTokens()
         var unchanged = 0
@@ -291,9 +289,7 @@ extension CompactToken {
         certain(.headerMember(name, is: types, required: required))
     }
 
-    func headerMember(_ name: String, equals text: String) -> Finding {
-        certain(.headerMember(name, equals: text))
-    }
+    func headerMember(_ name: String, equals text: String) -> Finding { certain(.headerMember(name, equals: text)) }
 
     func claim(_ name: String, is types: ValueTypes, required: Bool) -> Finding {
         certain(.claim(name, is: types, required: required))

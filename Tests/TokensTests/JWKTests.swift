@@ -4,18 +4,14 @@ import Testing
 
 @testable import Tokens
 
-@Suite("Keys from JWK and JWKS")
-struct JWKTests {
+@Suite("Keys from JWK and JWKS") struct JWKTests {
     static func rsa() throws -> JSONObject {
         try #require(try SigningKey.pem(TestPEM.rsaPrivate, id: "r").publicJWK()?.object)
     }
 
-    static func ec() throws -> JSONObject {
-        try #require(try PublishedVector.cookbook3.jwk().object)
-    }
+    static func ec() throws -> JSONObject { try #require(try PublishedVector.cookbook3.jwk().object) }
 
-    @Test("A public JWK reads back as the same key")
-    func roundTrip() throws {
+    @Test("A public JWK reads back as the same key") func roundTrip() throws {
         for key in [
             try SigningKey.pem(TestPEM.rsaPrivate, id: "r"), try .generateEC(.p256, id: "e"), try .generateEC(.p384),
             try .generateEC(.p521), try .generateEd25519(),
@@ -122,16 +118,14 @@ struct JWKTests {
         #expect(throws: KeyError.pointOfSmallOrder) { try Self.edwards(bytes) }
     }
 
-    @Test("Ed25519 points of other lengths and of other curves are refused")
-    func edwardsPoints() throws {
+    @Test("Ed25519 points of other lengths and of other curves are refused") func edwardsPoints() throws {
         let zeros = [UInt8](repeating: 0, count: 31)
         #expect(throws: KeyError.member("x", "has 31 bytes; expected 32")) { try Self.edwards(zeros) }
         #expect(throws: KeyError.unsupportedCurve("X25519")) { try Self.edwards([9] + zeros, crv: "X25519") }
         #expect(throws: KeyError.unsupportedCurve("Ed448")) { try Self.edwards([9] + zeros, crv: "Ed448") }
     }
 
-    @Test("A JWK with a repeated member is refused")
-    func duplicates() throws {
+    @Test("A JWK with a repeated member is refused") func duplicates() throws {
         var jwk = try Self.rsa()
         jwk.append("n", "AQAB")
         #expect(throws: KeyError.member("n", "occurs twice")) { try VerificationKey.jwk(.object(jwk)) }
@@ -144,8 +138,7 @@ struct JWKTests {
         #expect(throws: KeyError.self) { try KeySet(jwks: value) }
     }
 
-    @Test("A set keeps the usable keys, and says what it left out and why")
-    func keySet() throws {
+    @Test("A set keeps the usable keys, and says what it left out and why") func keySet() throws {
         var encryption = try Self.rsa()
         encryption["use"] = "enc"
         encryption["kid"] = "e"
@@ -160,8 +153,7 @@ struct JWKTests {
         #expect(try KeySet(jwks: ["keys": [secret]], acceptsPrivate: true).keys[0].kind == .secret(byteCount: 6))
     }
 
-    @Test("A name is compared byte for byte, and the first of two equal ones wins")
-    func lookUp() throws {
+    @Test("A name is compared byte for byte, and the first of two equal ones wins") func lookUp() throws {
         let first = try VerificationKey.secret("one", id: "caf\u{E9}")
         let set = KeySet(keys: [first, try .secret("two two", id: "caf\u{E9}"), try .secret("three", id: "x")])
         #expect(set.key(withID: "caf\u{E9}")?.kind == first.kind)
@@ -169,16 +161,14 @@ struct JWKTests {
         #expect(set.key(withID: "X") == nil)
     }
 
-    @Test("Private members are found anywhere in a set")
-    func privateMembers() throws {
+    @Test("Private members are found anywhere in a set") func privateMembers() throws {
         #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa())]]).isEmpty)
         let secret: JSON = ["kty": "oct", "k": "c2VjcmV0"]
         #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa()), secret]]) == ["k"])
         #expect(try KeySet.privateMembers(in: PublishedVector.a2.jwk()) == ["d", "p", "q", "dp", "dq", "qi"])
     }
 
-    @Test("Private JWKs sign; one whose halves disagree is refused")
-    func privateKeys() throws {
+    @Test("Private JWKs sign; one whose halves disagree is refused") func privateKeys() throws {
         for vector in [PublishedVector.a2, .a3, .a4, .edwards] {
             let key = try SigningKey.jwk(vector.jwk())
             let signature = try key.sign([1, 2, 3], algorithm: vector.algorithm)

@@ -4,8 +4,7 @@ import Testing
 
 @testable import UnderstudyCLI
 
-@Suite("Wrong options and files")
-struct ConfigurationTests {
+@Suite("Wrong options and files") struct ConfigurationTests {
     @Test(
         "a wrong flag stops the start with the value and what would be right",
         arguments: [
@@ -13,10 +12,7 @@ struct ConfigurationTests {
             (["--port", "65536"], "understudy: --port 65536 is not a port (0–65535).\n"),
             (["--https-port", "x"], "understudy: --https-port x is not a port (0–65535).\n"),
             (["--log", "xml"], "understudy: --log xml is not a form of log (text, json, off).\n"),
-            (
-                ["--sandbox-ttl", "10"],
-                "understudy: --sandbox-ttl 10 is not a duration such as 90s, 10m or 2h.\n"
-            ),
+            (["--sandbox-ttl", "10"], "understudy: --sandbox-ttl 10 is not a duration such as 90s, 10m or 2h.\n"),
             (["--sandboxes", "0"], "understudy: --sandboxes 0 is not a number of sandboxes (from 1).\n"),
             (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
             (["--state-limit", "0"], "understudy: --state-limit 0 is not a number of megabytes (1–4096).\n"),
@@ -97,8 +93,7 @@ struct ConfigurationTests {
         #expect(run.complaint == "understudy: \(complaint)\n")
     }
 
-    @Test("a byte order mark at the beginning is no mistake")
-    func mark() throws {
+    @Test("a byte order mark at the beginning is no mistake") func mark() throws {
         let folder = TemporaryFolder()
         try folder.write("\u{FEFF}profile: observed\n", to: "understudy.yaml")
         #expect(try Program.run("routes", in: folder).status == 0)
@@ -117,8 +112,7 @@ struct ConfigurationTests {
         )
     }
 
-    @Test("a key file that is missing is complained of where it is named")
-    func missingKey() throws {
+    @Test("a key file that is missing is complained of where it is named") func missingKey() throws {
         let folder = TemporaryFolder()
         let accounts = URL(filePath: #filePath).deletingLastPathComponent().appending(
             path: "../../Fixtures/ims/accounts.yaml")
@@ -133,8 +127,7 @@ struct ConfigurationTests {
         #expect(run.complaint.contains(": ims/keys/k0.pem: no such file; looked in Fixtures, "), "\(run.complaint)")
     }
 
-    @Test("a wrong variable names where it was set, and what the file says")
-    func environment() throws {
+    @Test("a wrong variable names where it was set, and what the file says") func environment() throws {
         let folder = TemporaryFolder()
         try folder.write("port: 8080\n", to: "understudy.yaml")
         let run = try Program.run("serve", environment: ["UNDERSTUDY_PORT": "eighty"], in: folder)
@@ -165,8 +158,7 @@ struct ConfigurationTests {
         #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
     }
 
-    @Test("a configuration file that is named must exist")
-    func missingFile() throws {
+    @Test("a configuration file that is named must exist") func missingFile() throws {
         let run = try Program.run("serve", "--config", "mistyped.yaml")
         #expect(run.status == 2)
         #expect(run.complaint == "understudy: mistyped.yaml: no such file; looked in .\n")
@@ -185,10 +177,8 @@ struct ConfigurationTests {
     }
 }
 
-@Suite("understudy fixtures check")
-struct FixturesCheckTests {
-    @Test("good fixtures are called good")
-    func good() throws {
+@Suite("understudy fixtures check") struct FixturesCheckTests {
+    @Test("good fixtures are called good") func good() throws {
         let folder = TemporaryFolder()
         let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
         let installed = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
@@ -209,8 +199,7 @@ struct FixturesCheckTests {
         #expect(run.output.split(separator: "\n").dropFirst(2).allSatisfy { $0.hasSuffix(" failures, good") })
     }
 
-    @Test("a folder of which nothing would be read is no set of fixtures")
-    func nothingRead() throws {
+    @Test("a folder of which nothing would be read is no set of fixtures") func nothingRead() throws {
         let folder = TemporaryFolder()
         try folder.write("", to: "rezolve/account.yaml")
         let run = try Program.run("fixtures", "check", folder.path)
@@ -218,8 +207,7 @@ struct FixturesCheckTests {
         #expect(run.complaint.contains("holds no file that would be read; expected one such as rezolve/accounts.yaml."))
     }
 
-    @Test("of several folders each is judged, and one that is wrong makes the answer no")
-    func several() throws {
+    @Test("of several folders each is judged, and one that is wrong makes the answer no") func several() throws {
         let folder = TemporaryFolder()
         try folder.write("partners: [\n", to: "wrong/rezolve/accounts.yaml")
         try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good/rezolve/contract/a.hurl")
@@ -288,8 +276,7 @@ struct FixturesCheckTests {
 /// The text in UTF-16, low byte first.
 private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } }
 
-@Suite("Arguments of understudy serve")
-struct PlainArgumentsTests {
+@Suite("Arguments of understudy serve") struct PlainArgumentsTests {
     /// Every option of `serve`, each with values of its own.
     private static func arguments() throws -> [String] {
         let help = ServeCommand.helpMessage(columns: 200)
@@ -301,8 +288,7 @@ struct PlainArgumentsTests {
         }
     }
 
-    @Test("plain ones are read as ArgumentParser reads them")
-    func plain() throws {
+    @Test("plain ones are read as ArgumentParser reads them") func plain() throws {
         let arguments = try Self.arguments()
         let parsed = try #require(try ServeCommand.parseAsRoot(arguments) as? ServeCommand)
         let plain = try #require(ServeCommand(plain: arguments))

@@ -42,8 +42,7 @@ private final class Listener: RequestHandler {
     func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
-@Suite("understudy contract")
-struct ContractCommandTests {
+@Suite("understudy contract") struct ContractCommandTests {
     private let folder = TemporaryFolder()
 
     private let steering = """
@@ -60,8 +59,7 @@ struct ContractCommandTests {
         {"type":"Not Found","code":"4","message":"Requested resource not found"}
         """
 
-    @Test("alone it runs the cases of the fixtures in an emulator of its own")
-    func alone() throws {
+    @Test("alone it runs the cases of the fixtures in an emulator of its own") func alone() throws {
         let run = try Program.run("contract", "run")
         #expect(run.status == 0)
         #expect(run.complaint == "")
@@ -98,8 +96,7 @@ struct ContractCommandTests {
         #expect(try JSON.parse(answer.body)["sandboxes"]?.array?.map { $0["name"] } == ["default"])
     }
 
-    @Test("what differs is shown with what the journal knows, and the exit code is 1")
-    func difference() throws {
+    @Test("what differs is shown with what the journal knows, and the exit code is 1") func difference() throws {
         let text = """
             GET {{base}}/api/v1/partner/317/customer/entity123/wallet
             HTTP 403
@@ -141,10 +138,8 @@ struct ContractCommandTests {
         {"path":"/things","key":"{{token}}"}
         """
 
-    @Test("an emulator under a name that is none of its own is not taken for a vendor")
-    func foreignName() throws {
-        let server = try Server(
-            ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: ForeignlyNamed())
+    @Test("an emulator under a name that is none of its own is not taken for a vendor") func foreignName() throws {
+        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: ForeignlyNamed())
         server.start()
         let folder = TemporaryFolder()
         try folder.write("GET {{base}}/a\nHTTP 200\n", to: "a.hurl")
@@ -175,8 +170,7 @@ struct ContractCommandTests {
         await server.stop(within: .zero)
     }
 
-    @Test("the control token goes to the control calls of an emulator, and to nobody else")
-    func token() async throws {
+    @Test("the control token goes to the control calls of an emulator, and to nobody else") func token() async throws {
         let listener = Listener()
         let other = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: listener)
         other.start()
@@ -232,8 +226,7 @@ struct ContractCommandTests {
         }
     }
 
-    @Test("an answer to HEAD has no content, with and without a socket")
-    func head() async throws {
+    @Test("an answer to HEAD has no content, with and without a socket") func head() async throws {
         try folder.write("HEAD {{base}}/none\nHTTP 404\n[Asserts]\nbytes count == 0\n", to: "a.hurl")
         let server = try await RunningServer("--log", "off")
         defer { _ = server.stop() }
@@ -273,8 +266,7 @@ struct ContractCommandTests {
         #expect(run.status == 1)
     }
 
-    @Test("a report that cannot be written is noticed before the first request")
-    func report() async throws {
+    @Test("a report that cannot be written is noticed before the first request") func report() async throws {
         try folder.write("GET {{base}}/a\nHTTP 404\n", to: "a.hurl")
         let listener = Listener()
         let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: listener)
@@ -292,23 +284,20 @@ struct ContractCommandTests {
     func secure() async throws {
         try folder.write(steering, to: "a.hurl")
         let environment = ["UNDERSTUDY_CA_DIRECTORY": folder.path + "/ca"]
-        let server = try await RunningServer(
-            "--log", "off", "--https-port", "0", environment: environment, in: folder)
+        let server = try await RunningServer("--log", "off", "--https-port", "0", environment: environment, in: folder)
         defer { _ = server.stop() }
         let secureBase = try #require(server.secureBase)
         let run = try Program.run(
             ["contract", "run", "a.hurl", "--against", secureBase + "/~mine"], environment: environment, in: folder)
         #expect(run.status == 0, "\(run.complaint)")
-        let answer = try await HTTPClient.send(
-            url: server.base + "/~mine/_understudy/journal", within: .seconds(120))
+        let answer = try await HTTPClient.send(url: server.base + "/~mine/_understudy/journal", within: .seconds(120))
         #expect(try JSON.parse(answer.body)["entries"]?.array?.count == 1)
         let stranger = try Program.run("contract", "run", "a.hurl", "--against", secureBase, in: folder)
         #expect(stranger.status == 1)
         #expect(stranger.complaint.contains("the server's certificate is not trusted"))
     }
 
-    @Test("where nobody answers, the answer is no")
-    func nobody() throws {
+    @Test("where nobody answers, the answer is no") func nobody() throws {
         try folder.write(toVendor, to: "a.hurl")
         let run = try Program.run("contract", "run", "a.hurl", "--against", "http://127.0.0.1:1", in: folder)
         #expect(run.status == 1)

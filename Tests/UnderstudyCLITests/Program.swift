@@ -129,8 +129,7 @@ struct RunningServer {
     ) async throws {
         self.folder = folder
         (output, log) = (Pipe(), Pipe())
-        process = Program.process(
-            ["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
+        process = Program.process(["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
         process.standardOutput = output
         process.standardError = log
         try process.run()
@@ -197,9 +196,7 @@ final class KeyServer: Sendable {
             }
         }
 
-        private func moved(to location: String) -> Response {
-            Response(status: .found, fields: [.location: location])
-        }
+        private func moved(to location: String) -> Response { Response(status: .found, fields: [.location: location]) }
     }
 
     private let handler = Handler()

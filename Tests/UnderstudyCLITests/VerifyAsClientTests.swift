@@ -3,15 +3,12 @@ import JSON
 import Testing
 import Tokens
 
-@Suite("understudy token verify --as")
-struct VerifyAsClientTests {
+@Suite("understudy token verify --as") struct VerifyAsClientTests {
     private let folder = TemporaryFolder()
     private let key: SigningKey
     private let moment = "1800000000"
 
-    init() throws {
-        key = try KeyServer.key.get()
-    }
+    init() throws { key = try KeyServer.key.get() }
 
     private func token(issuer: String = "http://localhost/none", _ changes: [String: JSON] = [:]) throws -> String {
         var claims: JSONObject = [
@@ -35,8 +32,7 @@ struct VerifyAsClientTests {
         return "key.jwk"
     }
 
-    @Test("finds the key by discovery, and answers in the promised form")
-    func discovery() throws {
+    @Test("finds the key by discovery, and answers in the promised form") func discovery() throws {
         let server = try KeyServer()
         let token = try token(issuer: server.base + "/good")
         let run = try verify("--issuer", server.base + "/good", "--audience", "app", "--nonce", "n1", "--json", token)
@@ -72,8 +68,7 @@ struct VerifyAsClientTests {
         }
     }
 
-    @Test("says that nobody listens, and that an issuer calls itself differently")
-    func issuers() throws {
+    @Test("says that nobody listens, and that an issuer calls itself differently") func issuers() throws {
         let nobody = try verify("--issuer", "http://127.0.0.1:1", "--json", try token(issuer: "http://127.0.0.1:1"))
         #expect(try JSON.parse(nobody.output.utf8)["error"] == "jwt-no-well-known")
         #expect(nobody.status == 1)
@@ -84,8 +79,7 @@ struct VerifyAsClientTests {
         #expect(server.seen == [])
         #expect(try verify("--issuer", slash, "--profile", "observed", token).status == 0)
         let absent = server.base + "/nope"
-        let run = try verify(
-            "--issuer", absent, "--profile", "observed", "--json", try self.token(issuer: absent))
+        let run = try verify("--issuer", absent, "--profile", "observed", "--json", try self.token(issuer: absent))
         #expect(try JSON.parse(run.output.utf8)["error"] == "jwt-no-jwks-uri")
     }
 
@@ -104,8 +98,7 @@ struct VerifyAsClientTests {
         #expect(findings.contains { $0["check"] == "signature" && $0["outcome"] == "passed" })
         let shown = try verify("--jwk", "key.jwk", token)
         #expect(
-            shown.output.hasPrefix(
-                "not valid, jwt-expired: exp 1799990000 is 10000 s before now, leeway 3000 s\n"))
+            shown.output.hasPrefix("not valid, jwt-expired: exp 1799990000 is 10000 s before now, leeway 3000 s\n"))
         #expect(shown.output.contains("\n  FAILED  expiry "), "\(shown.output)")
     }
 
@@ -124,8 +117,7 @@ struct VerifyAsClientTests {
         (["--at", "1799996999", "--profile", "observed", "--iat"], "jwt-issued-in-future"),
     ]
 
-    @Test("takes every option of the validator", arguments: optionCases.indices)
-    func options(_ index: Int) throws {
+    @Test("takes every option of the validator", arguments: optionCases.indices) func options(_ index: Int) throws {
         let (options, error) = Self.optionCases[index]
         let moment = options.contains("--at") ? [] : ["--at", moment]
         let run = try Program.run(
@@ -135,8 +127,7 @@ struct VerifyAsClientTests {
         #expect(run.status == (error == nil ? 0 : 1))
     }
 
-    @Test("takes a key from a file: a JWK that must be the token's, or an RSA key")
-    func keys() throws {
+    @Test("takes a key from a file: a JWK that must be the token's, or an RSA key") func keys() throws {
         let token = try token()
         try folder.write(key.publicPEM ?? "", to: "key.pem")
         let rsa = try verify("--rsa-key", "key.pem", "--json", token)
@@ -196,8 +187,7 @@ struct VerifyAsClientTests {
         #expect(run.output.isEmpty)
     }
 
-    @Test("judges for a client without keys as before")
-    func keyless() throws {
+    @Test("judges for a client without keys as before") func keyless() throws {
         let run = try Program.run("token", "verify", "--as", "ims-sdk", "--at", moment, try token(["sub": "ada"]))
         #expect(run.status == 0, "\(run.output)\(run.complaint)")
         #expect(run.output.hasPrefix(#"{"usable":true,"renew":false,"problems":[]}"# + "\n"))
@@ -208,8 +198,7 @@ struct VerifyAsClientTests {
         #expect(answer["renew"] == true && answer["findings"]?.array?.isEmpty == false)
     }
 
-    @Test("shows hostile tokens without their control characters")
-    func hostile() throws {
+    @Test("shows hostile tokens without their control characters") func hostile() throws {
         let run = try verify(
             "--jwk", try jwk(), "--nonce", "x", try token(["nonce": "\u{1B}[2J\u{9B}1m\u{202E}\u{2066}"]))
         #expect(run.status == 1)
@@ -224,8 +213,7 @@ struct VerifyAsClientTests {
         #expect(try JSON.parse(long.output.utf8)["error"] == "jwt-malformed")
     }
 
-    @Test("is in the help, with its clients in the completions")
-    func help() throws {
+    @Test("is in the help, with its clients in the completions") func help() throws {
         let help = try Program.run("token", "verify", "--help").output
         for option in [
             "--cid", "--scp", "--typ", "--exp/--no-exp", "--iat/--no-iat", "--jwk", "--rsa-key", "--profile",

@@ -4,8 +4,7 @@ import Support
 import Testing
 
 /// Content that a vendor cannot read because of its form: one rule says so, at every vendor.
-@Suite("The form of a request's content")
-struct ContentFormTests {
+@Suite("The form of a request's content") struct ContentFormTests {
     /// A vendor's route that reads content, with content that it takes.
     struct Place: Sendable, CustomStringConvertible {
         let vendor: String

@@ -6,8 +6,7 @@ import Understudy
 import Wire
 
 /// Deleted sandboxes are freed from memory, whatever happened in them.
-@Suite("Memory comes back", .timeLimit(.minutes(15)))
-struct MemoryTests {
+@Suite("Memory comes back", .timeLimit(.minutes(15))) struct MemoryTests {
     enum Departure: CaseIterable, Sendable {
         case deletion, timeToLive, newcomers
 
@@ -204,8 +203,7 @@ struct MemoryTests {
         #expect(await holdings(board.emulator, expecting: 2) == Holdings(sandboxes: 2))
     }
 
-    @Test("while keys are asked for", arguments: Depth.allCases)
-    func keys(_ depth: Depth) async throws {
+    @Test("while keys are asked for", arguments: Depth.allCases) func keys(_ depth: Depth) async throws {
         let folder = try Subscriber.fixtures(["own": "{self}/notary/plain/jwks"])
         let emulator = try Emulator(
             fixtures: FixtureStore(layers: [folder.path]),
@@ -250,8 +248,7 @@ struct MemoryTests {
 
     // MARK: - Journals
 
-    @Test("an entry keeps what was answered, and not what opened behind it")
-    func upgrade() async throws {
+    @Test("an entry keeps what was answered, and not what opened behind it") func upgrade() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         try await board.world.control(
             .put, "faults", #"{"vendor":"switchboard","route":"socket","fault":{"delay":"10ms"}}"#)

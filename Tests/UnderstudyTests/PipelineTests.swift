@@ -5,8 +5,7 @@ import Support
 import Testing
 import Understudy
 
-@Suite("The pipeline")
-struct PipelineTests {
+@Suite("The pipeline") struct PipelineTests {
     @Test(
         "what nobody owns is 404, and the journal names the nearest routes", arguments: Depth.allCases,
         [
@@ -165,14 +164,12 @@ struct PipelineTests {
         #expect(try await other.call(.post, "/v2/credentials/register/guest", key).text == first.text)
     }
 
-    @Test("wrong fixtures stop the start")
-    func wrongFixtures() {
+    @Test("wrong fixtures stop the start") func wrongFixtures() {
         #expect(throws: FixtureProblem.self) { try Emulator(fixtures: FixtureStore(layers: ["/nowhere"])) }
     }
 }
 
-@Suite("The methods of a path")
-struct AllowTests {
+@Suite("The methods of a path") struct AllowTests {
     /// A vendor's path with its parameters filled in.
     struct Place: Sendable, CustomStringConvertible {
         let path: String
@@ -222,11 +219,9 @@ struct AllowTests {
         }
     }
 
-    @Test("an armed 405 says the same of its path", arguments: Place.all)
-    func armed(_ place: Place) async throws {
+    @Test("an armed 405 says the same of its path", arguments: Place.all) func armed(_ place: Place) async throws {
         let world = try await World()
-        let vendor = try #require(
-            world.emulator.vendors.first { $0.routes.contains { $0.id == place.route } })
+        let vendor = try #require(world.emulator.vendors.first { $0.routes.contains { $0.id == place.route } })
         guard vendor.failures.contains(where: { $0.name == "method-not-allowed" }),
             !place.path.hasSuffix("/x") || place.method != .options
         else { return }
@@ -239,8 +234,7 @@ struct AllowTests {
     }
 }
 
-@Suite("Selecting a sandbox")
-struct SandboxSelectionTests {
+@Suite("Selecting a sandbox") struct SandboxSelectionTests {
     /// The sandbox that a control call selects.
     private func selected(
         _ target: String, _ fields: World.Fields, _ depth: Depth = .pipeline
@@ -284,8 +278,7 @@ struct SandboxSelectionTests {
         #expect(answer.json["sandbox"] == "default")
     }
 
-    @Test("two that agree are one")
-    func agreement() async throws {
+    @Test("two that agree are one") func agreement() async throws {
         let answer = try await selected(
             "/~select-d/_understudy/journal", [("x-understudy-sandbox", "select-d"), ("host", "select-d.localhost")])
         #expect(answer.json["sandbox"] == "select-d")
@@ -325,8 +318,7 @@ struct SandboxSelectionTests {
         #expect(stage.emulator.sandboxes.count == 1)
     }
 
-    @Test("an invalid name in the header or the host is refused")
-    func invalidElsewhere() async throws {
+    @Test("an invalid name in the header or the host is refused") func invalidElsewhere() async throws {
         for fields in [[("x-understudy-sandbox", "A")], [("x-understudy-sandbox", "")], [("host", "a.b.localhost")]] {
             try await selected("/x", fields).expectProblem(400, "sandbox-name-invalid", "is not a sandbox name")
         }

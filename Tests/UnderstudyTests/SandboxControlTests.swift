@@ -5,8 +5,7 @@ import Testing
 import Understudy
 import Wire
 
-@Suite("Control: sandboxes")
-struct SandboxControlTests {
+@Suite("Control: sandboxes") struct SandboxControlTests {
     private func listed(_ world: World) async throws -> JSON? {
         try await world.control(.get, "sandboxes").json["sandboxes"]?.array?.first { $0["name"] == .string(world.name) }
     }
@@ -37,8 +36,7 @@ struct SandboxControlTests {
             .expectProblem(404, "no-such-sandbox", "There is no sandbox \(world.name)")
     }
 
-    @Test("reset gives the first answer again: clock, settings, faults, ids, journal")
-    func reset() async throws {
+    @Test("reset gives the first answer again: clock, settings, faults, ids, journal") func reset() async throws {
         let world = try await World()
         try await world.set(seed: 3)
         try await world.set(profile: .observed)
@@ -95,8 +93,7 @@ struct SandboxControlTests {
             .first { $0["name"] == .string(world.name) }
     }
 
-    @Test("a time to live can be taken from a sandbox; one that is named so is made")
-    func endless() async throws {
+    @Test("a time to live can be taken from a sandbox; one that is named so is made") func endless() async throws {
         let machine = MachineClock()
         let world = try await World(on: agingStage(machine))
         let kept = try await world.control(.put, "sandboxes/kept", #"{"ttl":null}"#)
@@ -107,8 +104,7 @@ struct SandboxControlTests {
         #expect(names == ["default", "kept"])
     }
 
-    @Test("at the cap the sandbox that was longest unused makes room")
-    func cap() async throws {
+    @Test("at the cap the sandbox that was longest unused makes room") func cap() async throws {
         let machine = MachineClock()
         let world = try await World(on: agingStage(machine, capacity: 2), at: nil)
         for name in ["a", "b", "a", "c"] {
@@ -138,16 +134,14 @@ struct SandboxControlTests {
 }
 
 /// Deadlines that expire without a request, by the sandbox's clock.
-@Suite("Deadlines of vendors", .timeLimit(.minutes(15)))
-struct DeadlineTests {
+@Suite("Deadlines of vendors", .timeLimit(.minutes(15))) struct DeadlineTests {
     private let expired = LiveSocket.Event.closed(WebSocketClosure(.policyViolation, reason: "expired"))
 
     private func end(_ session: String, in seconds: Double, _ world: World) async throws {
         #expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status == 204)
     }
 
-    @Test("a running clock keeps them", arguments: Depth.allCases)
-    func running(_ depth: Depth) async throws {
+    @Test("a running clock keeps them", arguments: Depth.allCases) func running(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth, at: nil)
         let (late, early) = (try await board.open("late"), try await board.open("early"))
         try await end("late", in: 0.4, board.world)
@@ -160,8 +154,7 @@ struct DeadlineTests {
         #expect(state["sessions"] == [])
     }
 
-    @Test("one that was put off a hundred times passes at the last moment it was given")
-    func putOff() async throws {
+    @Test("one that was put off a hundred times passes at the last moment it was given") func putOff() async throws {
         let board = try await SwitchboardWorld(.pipeline, at: nil)
         let socket = try await board.open("ada")
         for time in 1...100 { try await end("ada", in: Double(1000 - time), board.world) }
@@ -223,8 +216,7 @@ struct DeadlineTests {
         #expect(try await board.state()["passed"] == 1)
     }
 
-    @Test("a later one takes the place of an earlier one that was taken back")
-    func takenBack() async throws {
+    @Test("a later one takes the place of an earlier one that was taken back") func takenBack() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         let socket = try await board.open("ada", life: 60)
         try await end("ada", in: 120, board.world)
@@ -235,8 +227,7 @@ struct DeadlineTests {
         #expect(try await board.state()["passed"] == 1)
     }
 
-    @Test("a reset forgets them")
-    func reset() async throws {
+    @Test("a reset forgets them") func reset() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada?life=60")
         try await board.world.control(.post, "reset")
@@ -255,8 +246,7 @@ struct DeadlineTests {
         #expect(try await board.state()["passed"] == 1)
     }
 
-    @Test("those of 300 sandboxes pass each in its own")
-    func many() async throws {
+    @Test("those of 300 sandboxes pass each in its own") func many() async throws {
         let board = try await SwitchboardWorld(.pipeline, at: nil)
         let sockets = try await withThrowingTaskGroup(of: LiveSocket.self) { group in
             for number in 0..<300 {

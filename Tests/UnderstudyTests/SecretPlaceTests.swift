@@ -10,8 +10,7 @@ import Tokens
 import Understudy
 
 /// Secrets sent to wrong places must not let readers of the server's output impersonate anyone.
-@Suite("Secrets in wrong places")
-struct SecretPlaceTests {
+@Suite("Secrets in wrong places") struct SecretPlaceTests {
     private let world: World
     private let lines = LogLines()
 
@@ -33,8 +32,7 @@ struct SecretPlaceTests {
         try await world.control(method, path, body, fields: [("Authorization", "Bearer " + Self.controlToken)])
     }
 
-    @Test("more than 400 secrets in wrong places appear in nothing that can be read")
-    func places() async throws {
+    @Test("more than 400 secrets in wrong places appear in nothing that can be read") func places() async throws {
         let secrets = try await secrets()
         // Roughly every tenth call goes to a path no vendor owns.
         let targets = routes + (0..<12).map { _ in Target(method: .post, pattern: "/nobody/owns/{x}/this") }

@@ -6,8 +6,7 @@ import Testing
 import Understudy
 import Wire
 
-@Suite("WebSockets of vendors", .timeLimit(.minutes(15)))
-struct SocketTests {
+@Suite("WebSockets of vendors", .timeLimit(.minutes(15))) struct SocketTests {
     @Test("a socket is greeted, answered, and remarked on in the entry of its handshake", arguments: Depth.allCases)
     func conversation(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
@@ -191,8 +190,7 @@ struct SocketTests {
     }
 }
 
-@Suite("WebSockets and their sandbox", .timeLimit(.minutes(15)))
-struct SocketLifeTests {
+@Suite("WebSockets and their sandbox", .timeLimit(.minutes(15))) struct SocketLifeTests {
     private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
 
     @Test("a reset closes them, and the new state knows nothing of them", arguments: Depth.allCases)
@@ -226,8 +224,7 @@ struct SocketLifeTests {
         #expect(board.world.sandbox.sockets == 0)
     }
 
-    @Test("a handshake from before a reset opens nothing behind it")
-    func lateOpening() async throws {
+    @Test("a handshake from before a reset opens nothing behind it") func lateOpening() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let fields = [

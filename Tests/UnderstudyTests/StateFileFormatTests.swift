@@ -5,8 +5,7 @@ import Support
 import Testing
 import Understudy
 
-@Suite("State files")
-struct StateFileFormatTests {
+@Suite("State files") struct StateFileFormatTests {
     /// A file written by a release of the first format, with data of every vendor. Its keys are invented.
     private static let formatOne =
         (try? String(contentsOfFile: Repository.root + "/Tests/UnderstudyTests/States/format-1.json", encoding: .utf8))
@@ -30,8 +29,7 @@ struct StateFileFormatTests {
         return .object(document)
     }
 
-    @Test("of the first format are read, and written again in the latest")
-    func formatOneIsRead() throws {
+    @Test("of the first format are read, and written again in the latest") func formatOneIsRead() throws {
         let emulator = try Self.emulator()
         let file = try Self.parsed(Self.formatOne)
         let restored = try emulator.restoreState(file, from: "state.json")
@@ -41,8 +39,7 @@ struct StateFileFormatTests {
         #expect(Self.export(emulator)["sandboxes"] == file["sandboxes"])
     }
 
-    @Test("of a later format are refused as a whole")
-    func later() throws {
+    @Test("of a later format are refused as a whole") func later() throws {
         let later = try Self.parsed(#"{"understudy_state":3,"sandboxes":[]}"#)
         let emulator = try Self.emulator()
         #expect(
@@ -109,8 +106,7 @@ struct StateFileFormatTests {
         #expect(Self.export(next) == exported)
     }
 
-    @Test("keep what was set aside byte for byte")
-    func verbatim() throws {
+    @Test("keep what was set aside byte for byte") func verbatim() throws {
         let emulator = try Self.emulator()
         let file = try Self.parsed(
             #"{"understudy_state":2,"sandboxes":[{"name":"No Name","state":{"a":1,"a":[1e400]}},{"name":"b"},7]}"#)
@@ -124,8 +120,7 @@ struct StateFileFormatTests {
         #expect(Self.export(emulator)["set_aside"]?.array?.map { $0["value"] } == file["sandboxes"]?.array)
     }
 
-    @Test("say in health what was set aside, and never a secret")
-    func health() async throws {
+    @Test("say in health what was set aside, and never a secret") func health() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         let text = Self.formatOne.replacing(#""password": "qa-pass-1""#, with: #""password": 4711"#)
         _ = try stage.emulator.restoreState(try Self.parsed(text), from: "state.json")
@@ -144,8 +139,7 @@ struct StateFileFormatTests {
         #expect(!health.text.contains("4711"))
     }
 
-    @Test("PUT state stays strict: the first problem is told, and nothing has changed")
-    func strict() async throws {
+    @Test("PUT state stays strict: the first problem is told, and nothing has changed") func strict() async throws {
         let world = try await World()
         let before = try await world.control(.get, "state/comapi").text
         let answer = try await world.control(
@@ -156,8 +150,7 @@ struct StateFileFormatTests {
     }
 }
 
-@Suite("Extreme numbers of a state")
-struct ExtremeStateTests {
+@Suite("Extreme numbers of a state") struct ExtremeStateTests {
     private static let space = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
 
     /// Expects that the state the calls produced can be exported and read again.
@@ -169,12 +162,9 @@ struct ExtremeStateTests {
         #expect(other.exportState()["sandboxes"] == exported["sandboxes"], sourceLocation: sourceLocation)
     }
 
-    private func world() async throws -> World {
-        try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
-    }
+    private func world() async throws -> World { try await World(on: Stage(Emulator(fixtures: Repository.fixtures))) }
 
-    @Test("users of IMS go on with the smallest free number")
-    func imsUsers() async throws {
+    @Test("users of IMS go on with the smallest free number") func imsUsers() async throws {
         let world = try await world()
         var state = try await world.control(.get, "state/ims").json.object ?? [:]
         state["last_user"] = 1_000_000_000
@@ -190,8 +180,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("users of RUA go on with the smallest free id")
-    func ruaUsers() async throws {
+    @Test("users of RUA go on with the smallest free id") func ruaUsers() async throws {
         let world = try await world()
         var state = try await world.control(.get, "state/rezolve").json.object ?? [:]
         state["last_user_id"] = 2_000_000_000
@@ -206,8 +195,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("customers and events of Bloomreach go on")
-    func customers() async throws {
+    @Test("customers and events of Bloomreach go on") func customers() async throws {
         let world = try await world()
         let state =
             #"{"projects":[{"token":"demo-project-1","customers":[],"last_number":4503599627370496,"#
@@ -222,8 +210,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("profiles, conversations and logs of Comapi go on, or say that they are full")
-    func comapi() async throws {
+    @Test("profiles, conversations and logs of Comapi go on, or say that they are full") func comapi() async throws {
         let world = try await world()
         let state =
             #"{"spaces":[{"id":"\#(Self.space)","profiles":[{"id":"mira","created":1,"revision":4503599627370496}],"#
@@ -246,8 +233,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("an inbox and the keys of an issuer go on")
-    func inbox() async throws {
+    @Test("an inbox and the keys of an issuer go on") func inbox() async throws {
         let world = try await world()
         var state = try await world.control(.get, "state/bloomreach").text
         state = state.replacing(#""counter":2"#, with: #""counter":1000000000"#)
@@ -267,8 +253,7 @@ struct ExtremeStateTests {
 }
 
 /// What is kept of a vendor in a sandbox is bounded once, for all vendors.
-@Suite("Full states")
-struct FullStateTests {
+@Suite("Full states") struct FullStateTests {
     private static let reason =
         "the sandbox keeps 100000 records of 0 bytes of Switchboard; expected fewer than 100000 of 268435456 before "
         + "anything is added"
@@ -289,8 +274,7 @@ struct FullStateTests {
         #expect(try await board.world.call(.post, "/switchboard/sessions/heavy-3").status == 204)
     }
 
-    @Test("an action that adds to a full state is undone and refused")
-    func action() async throws {
+    @Test("an action that adds to a full state is undone and refused") func action() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         for session in ["heavy-1", "heavy-2"] {
             #expect(try await board.world.call(.post, "/switchboard/sessions/\(session)").status == 204)

@@ -36,8 +36,7 @@ extension StateRow {
     }
 }
 
-@Suite("A store of sandboxes", .timeLimit(.minutes(10)))
-final class StateStoreTests {
+@Suite("A store of sandboxes", .timeLimit(.minutes(10))) final class StateStoreTests {
     private let homes = Mutex<[StoreHome]>([])
 
     private func makeStore(_ engine: StoreEngine) throws -> any StateStore {
@@ -126,8 +125,7 @@ final class StateStoreTests {
         #expect(try store.rows(of: "a") == rows)
     }
 
-    @Test("writes all of a batch but what is no longer this server's, where others may have it")
-    func lost() throws {
+    @Test("writes all of a batch but what is no longer this server's, where others may have it") func lost() throws {
         let store = try makeStore(.postgres)
         let claims = try ["c", "a", "b"].map { try store.claimed($0).claim }
         for claim in claims { _ = try store.put([.init("p", "", 0, "old")], in: claim) }

@@ -68,20 +68,15 @@ final class Switchboard: Vendor {
         return .empty()
     }
 
-    private static func open(
-        _ call: inout Call<Switchboard>, _ state: inout State
-    ) throws(Refusal<Failure>) -> Reply {
+    private static func open(_ call: inout Call<Switchboard>, _ state: inout State) throws(Refusal<Failure>) -> Reply {
         let session = call.parameters["session"]
         guard state.sessions[session] != nil else { throw Refusal(.sessionUnknown) }
         guard let handshake = try? WebSocketHandshake(call.request) else { throw Refusal(.upgradeRequired) }
-        return call.openSocket(
-            handshake, SocketOpening(topics: [topic(session), everybody], label: session))
+        return call.openSocket(handshake, SocketOpening(topics: [topic(session), everybody], label: session))
     }
 
     /// Sends a text to the sessions in `to`, then does what `and` says.
-    private static func tell(
-        _ call: inout Call<Switchboard>, _ state: inout State
-    ) throws(Refusal<Failure>) -> Reply {
+    private static func tell(_ call: inout Call<Switchboard>, _ state: inout State) throws(Refusal<Failure>) -> Reply {
         let items = call.request.queryItems
         let value = { (name: String) in items.first { $0.name == name }?.value ?? "" }
         let topics = value("to").split(separator: ",").map { topic(String($0)) }
@@ -140,9 +135,7 @@ final class Switchboard: Vendor {
         call.reply(.text("hello \(call.label), \(motto)"))
     }
 
-    func socketReceived(
-        _ message: WebSocketMessage, _ call: inout SocketCall<Switchboard>, _ state: inout State
-    ) {
+    func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Switchboard>, _ state: inout State) {
         guard case .text(let text) = message else {
             return call.close(WebSocketClosure(.unsupportedData, reason: "bytes"))
         }
@@ -157,9 +150,7 @@ final class Switchboard: Vendor {
         }
     }
 
-    func socketClosed(
-        _ closure: WebSocketClosure, _ call: inout SocketCall<Switchboard>, _ state: inout State
-    ) {
+    func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Switchboard>, _ state: inout State) {
         call.note(Finding("farewell", .noted, source: "tests"))
         state.gone.append("\(call.label) \(closure.code.rawValue)")
     }
@@ -238,9 +229,7 @@ struct SwitchboardWorld: Sendable {
         try await world.call(.post, "/switchboard/tell?to=\(sessions)&text=\(text)&and=\(and)")
     }
 
-    func state() async throws -> JSONObject {
-        try await world.control(.get, "state/switchboard").json.object ?? [:]
-    }
+    func state() async throws -> JSONObject { try await world.control(.get, "state/switchboard").json.object ?? [:] }
 
     /// The entries of handshakes, once the condition holds.
     func handshakes(_ isEnough: ([JournalEntry]) -> Bool) async -> [JournalEntry] {

@@ -111,8 +111,7 @@ import Wire
         #expect(lines(closed) == before + Self.closed, "once is enough")
     }
 
-    @Test("a page that is meant to be one keeps its own policy")
-    func ownPolicy() {
+    @Test("a page that is meant to be one keeps its own policy") func ownPolicy() {
         var page = Response(status: .ok, fields: [.contentSecurityPolicy: "default-src 'self'"])
         page.closeToPages()
         #expect(page.fields[.contentSecurityPolicy] == "default-src 'self'")

@@ -112,9 +112,7 @@ import Wire
 }
 
 extension OktaPage {
-    private static let pages = Result {
-        try OktaPages(VendorFixtures(store: Repository.fixtures, folder: "okta"))
-    }
+    private static let pages = Result { try OktaPages(VendorFixtures(store: Repository.fixtures, folder: "okta")) }
 
     func response(at path: String, as format: OktaPageFormat = .html) throws -> Response {
         let accept = format == .html ? "text/html" : "application/json"
@@ -245,9 +243,7 @@ struct ReadMarkup {
         return text
     }
 
-    private static let references = [
-        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'", "#13": "\r",
-    ]
+    private static let references = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'", "#13": "\r"]
 
     private static func decoded(_ text: Substring.UnicodeScalarView) -> String {
         var decoded = ""

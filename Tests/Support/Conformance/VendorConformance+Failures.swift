@@ -156,8 +156,7 @@ package struct FailureSheet: Sendable {
             return values[name] ?? .string(Self.text(template, values))
         case .array(let elements): return .array(elements.map { filled($0, values) })
         case .object(let object):
-            return .object(
-                JSONObject(object.map { (Self.text(.string($0.name), values), filled($0.value, values)) }))
+            return .object(JSONObject(object.map { (Self.text(.string($0.name), values), filled($0.value, values)) }))
         case .null, .bool, .number: return template
         }
     }
@@ -248,7 +247,5 @@ extension VendorConformance {
 }
 
 extension ReceivedAnswer {
-    fileprivate var isRefusedOrLost: Bool {
-        failure != nil || entry?.response.transmission.fault != nil
-    }
+    fileprivate var isRefusedOrLost: Bool { failure != nil || entry?.response.transmission.fault != nil }
 }

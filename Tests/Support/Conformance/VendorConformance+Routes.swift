@@ -123,8 +123,7 @@ extension VendorConformance {
     package func checkSamples(_ depth: Depth) async throws {
         let (world, vendor) = (try await world(depth), try mounted())
         if !vendor.tokenKinds.isEmpty {
-            let request = try vendor.sampleRequest(
-                at: world.sandbox.now, base: world.sandbox.identity.publicBase.text)
+            let request = try vendor.sampleRequest(at: world.sandbox.now, base: world.sandbox.identity.publicBase.text)
             let fields = request.fields.map { ($0.name, $0.value) }
             let answer = try await world.call(request.endpoint.method, request.endpoint.pattern, fields, request.body)
             #expect(answer.status == 200, "\(answer.text)")
@@ -173,9 +172,7 @@ package struct RouteCase: Sendable, CustomStringConvertible {
 
     func request(in world: World) async throws -> PreparedRequest {
         let values = try await prepare(world)
-        func filled(_ text: String) -> String {
-            values.reduce(text) { $0.replacing($1.key, with: $1.value) }
-        }
+        func filled(_ text: String) -> String { values.reduce(text) { $0.replacing($1.key, with: $1.value) } }
         return PreparedRequest(
             method: method, target: filled(target), fields: try fields().map { ($0.0, filled($0.1)) },
             body: filled(try body()))

@@ -84,9 +84,7 @@ extension VendorConformance {
             return
         }
         let found = try await findings(on: token, of: world, values: isOwn)
-        if found == usual[isOwn] {
-            Issue.record("\(id) \(kind) \(defect) changes nothing: \(found)")
-        }
+        if found == usual[isOwn] { Issue.record("\(id) \(kind) \(defect) changes nothing: \(found)") }
     }
 
     /// The vendor's findings on a token.
@@ -222,7 +220,5 @@ package struct SwitchCase: Sendable, CustomStringConvertible {
 }
 
 extension ReceivedAnswer {
-    var wire: String {
-        "\(status)\n" + fields.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + text
-    }
+    var wire: String { "\(status)\n" + fields.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + text }
 }

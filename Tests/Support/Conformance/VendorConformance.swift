@@ -55,9 +55,7 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     /// The server's vendors and fixtures; the repository's by default.
     package var server = ConformanceServer.repository
 
-    package init(id: String, life: SandboxLife? = nil) {
-        (self.id, self.life) = (id, life)
-    }
+    package init(id: String, life: SandboxLife? = nil) { (self.id, self.life) = (id, life) }
 
     package var description: String { id }
 
@@ -103,9 +101,7 @@ package struct ConformanceServer: Sendable {
         fixtures: Repository.root + "/Fixtures", loaders: Catalog.vendors)
 
     package init(fixtures: String, loaders: [VendorLoader]) {
-        let common = Result {
-            try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders))
-        }
+        let common = Result { try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders)) }
         (self.fixtures, self.loaders, stage) = (fixtures, loaders, { try common.get() })
     }
 
@@ -148,9 +144,7 @@ extension Stage {
         return next
     }
 
-    private func restartedWithFile(
-        _ fixtures: FixtureStore, _ loaders: [VendorLoader]
-    ) throws -> Stage {
+    private func restartedWithFile(_ fixtures: FixtureStore, _ loaders: [VendorLoader]) throws -> Stage {
         // As text, like in a file.
         let saved = try JSON.parse(Array(emulator.exportState().prettyText.utf8), maximumDepth: Emulator.documentDepth)
         let next = try Emulator(fixtures: fixtures, loaders: loaders)
