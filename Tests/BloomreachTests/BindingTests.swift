@@ -6,7 +6,7 @@ import Testing
 /// The ids that a token may act for (sections 2.3 and 2.4 of the vendor's spec).
 @Suite("Tokens of Bloomreach and the ids of a request") struct BindingTests {
     /// Ids of a request, and whether Ana's token is good for them with exact and with subset.
-    private static let cases: [(ids: String, Bool, Bool)] = [
+    private static let cases: [(String, Bool, Bool)] = [
         (Example.ana, true, true),
         (#"{"registered":"ana@example.test"}"#, true, true),
         (#"{"cookie":"other","registered":"ana@example.test"}"#, true, true),

@@ -279,8 +279,7 @@ enum BloomreachLife {
             "internal_audit: deny", to: "internal_audit: denied",
             complaint: "“denied” is not one of allow, signed-only, deny"),
         WrongAccounts("event_types:", to: "event_type:", complaint: "did you mean “event_types”?"),
-        WrongAccounts(
-            "[\"demo-stream-key-not-real-1\"]", to: "[\"\"]", complaint: "a secret key is empty"),
+        WrongAccounts("[\"demo-stream-key-not-real-1\"]", to: "[\"\"]", complaint: "a secret key is empty"),
         WrongAccounts("denied_events", to: "denied_event", complaint: "did you mean “denied_events”?"),
         WrongAccounts(
             "first_name: \"Ana\" }", to: "first_name: \"Ana\" }\n        event: []", complaint: "did you mean “events”?"

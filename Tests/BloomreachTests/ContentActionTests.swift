@@ -177,7 +177,6 @@ import Testing
         "a call for blocks checks its fields",
         arguments: [
             (#"{"content_block_ids":["block-2"]}"#, "Must specify at least one customer ID", "no-customer-ids"),
-            (Content.ofAna(), "Field 'content_block_ids' is required.", "missing-field"),
             (Content.ofAna(#""content_block_ids":{}"#), "Field 'content_block_ids' is invalid.", "invalid-field"),
             (Content.ofAna(#""content_block_ids":[null]"#), "Field 'content_block_ids' is invalid.", "invalid-field"),
             (

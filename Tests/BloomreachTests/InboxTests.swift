@@ -242,8 +242,6 @@ import Testing
             .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 
-    // MARK: - Values
-
     @Test("a token is read in the one form that it is written in")
     func tokenForm() {
         #expect(SyncToken("v1.3.2.10") == SyncToken(customer: 3, epoch: 2, counter: 10))

@@ -19,22 +19,10 @@ import Tokens
             + Base64URL.encode(try SigningKey.secret(secret).sign(Array(input.utf8), algorithm: algorithm))
     }
 
-    private static func inbox(_ authorization: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
-        {
-            try await $0.call(
-                .post, Example.inbox, [("authorization", try authorization())], Example.body(Example.ana))
-        }
-    }
-
-    private static func streamInbox(_ authorization: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
-        {
-            try await $0.call(
-                .post, Example.streamInbox, [("authorization", try authorization())], Example.body(Example.ana))
-        }
+    private static func inbox(
+        at path: String = Example.inbox, _ authorization: @escaping @Sendable () throws -> String
+    ) -> World.Send {
+        { try await $0.call(.post, path, [("authorization", try authorization())], Example.body(Example.ana)) }
     }
 
     private static let signatures: [Mistake] = [
@@ -53,7 +41,7 @@ import Tokens
         Mistake(
             "the project's key for a stream's",
             says: "matches the secret of private key of project demo-project-1 privkey-demo-1",
-            by: streamInbox {
+            by: inbox(at: Example.streamInbox) {
                 "Bearer " + (try signed(privateSecret, kid: "signkey-demo-1", .hs512, claims: streamClaims))
             }),
         Mistake(
@@ -141,7 +129,7 @@ import Tokens
         }
     }
 
-    private static func track(_ body: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func track(_ body: String) -> World.Send {
         { try await $0.call(.post, Example.events, .token, body) }
     }
 

@@ -153,8 +153,6 @@ import Wire
         }
     }
 
-    // MARK: - Armed failures
-
     @Test("switch pkce decides who needs a challenge") func pkce() async throws {
         var browser = Browser(try await World())
         let bare = Parameters.authorize.with([("code_challenge", nil), ("code_challenge_method", nil)])

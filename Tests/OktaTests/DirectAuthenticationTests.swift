@@ -58,8 +58,6 @@ import Testing
             to: Example.custom + "/primary-authenticate")
     }
 
-    // MARK: - The examples
-
     // MARK: - First factors
 
     @Test("a one-time code comes first, and another factor must follow") func codeFirst() async throws {

@@ -67,8 +67,7 @@ extension RouteCase {
             RouteCase(
                 "userinfo.get", .post, server + "/userinfo", fields: .bearer("NEWTOKEN"), answer: userinfo,
                 prepare: access),
-            form(
-                "device.authorize", server + "/device/authorize", [("client_id", Example.tv), ("scope", "openid")]),
+            form("device.authorize", server + "/device/authorize", [("client_id", Example.tv), ("scope", "openid")]),
         ]
     }
 
@@ -84,8 +83,7 @@ extension RouteCase {
                 answer: #"{"challenge_type":"http://auth0.com/oauth/grant-type/mfa-otp"}"#
             ) { ["NEWTOKEN": try await $0.mfaToken(at: server)] },
             // It is there to refuse its clients by name.
-            form(
-                "interact", server + "/interact", client, status: 400, failure: "interact-not-enabled"),
+            form("interact", server + "/interact", client, status: 400, failure: "interact-not-enabled"),
         ]
     }
 
@@ -201,14 +199,12 @@ extension RouteCase {
                 + #""credentials":{"password":{"value":"not-a-secret-4"}},"groupIds":["00gunderstudypilots1"]}"#),
         RouteCase("user.list", .get, "/api/v1/users", fields: .apiToken),
         RouteCase("user.get", .get, ada, fields: .apiToken),
-        RouteCase(
-            "user.update", .post, ada, fields: apiJSON, body: #"{"profile":{"nickName":"A"}}"#),
+        RouteCase("user.update", .post, ada, fields: apiJSON, body: #"{"profile":{"nickName":"A"}}"#),
         RouteCase(
             "user.update", .put, ada, fields: apiJSON,
             body: #"{"profile":{"firstName":"A","lastName":"L","email":"a@example.test","login":"a@example.test"}}"#),
         RouteCase("user.delete", .delete, ada, fields: .apiToken, status: 204, answer: ""),
-        RouteCase(
-            "user.credentials", .post, ada + "/credentials/forgot_password", fields: .apiToken, answer: "{}"),
+        RouteCase("user.credentials", .post, ada + "/credentials/forgot_password", fields: .apiToken, answer: "{}"),
         RouteCase("user.groups", .get, ada + "/groups", fields: .apiToken),
         RouteCase("user.lifecycle", .post, ada + "/lifecycle/suspend", fields: .apiToken, answer: "{}"),
         RouteCase(

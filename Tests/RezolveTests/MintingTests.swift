@@ -118,19 +118,15 @@ import Tokens
         #expect(!journal.contains(encoded) && !journal.contains(Example.secret))
     }
 
-    private static func list(_ token: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
+    private static func list(_ token: @escaping @Sendable () throws -> String) -> World.Send {
         { try await $0.call(.get, Example.addresses, .keyN.bearer(try token()).device(Example.device)) }
     }
 
-    private static func list(_ fields: World.Fields) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func list(_ fields: World.Fields) -> World.Send {
         { try await $0.call(.get, Example.addresses, fields) }
     }
 
-    private static func ping(_ token: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
+    private static func ping(_ token: @escaping @Sendable () throws -> String) -> World.Send {
         { try await $0.call(.get, "/v2/credentials/ping", World.Fields().bearer(try token())) }
     }
 

@@ -38,8 +38,7 @@ import Tokens
         Case(description: "alg in lower case", header: #"{"auth":"v2","alg":"hs512","typ":"JWT"}"#, failure: signature),
         Case(description: "no alg", header: #"{"auth":"v2","typ":"JWT"}"#, failure: signature),
         Case(description: "alg HS256, signed by HS512", header: #"{"auth":"v2","alg":"HS256"}"#, failure: signature),
-        Case(
-            description: "crit", header: #"{"auth":"v2","alg":"HS512","crit":["exp"],"exp":1}"#, failure: signature),
+        Case(description: "crit", header: #"{"auth":"v2","alg":"HS512","crit":["exp"],"exp":1}"#, failure: signature),
         Case(
             description: "keys of its own, which are ignored",
             header: #"{"auth":"v2","alg":"HS512","kid":"x","jku":"http://127.0.0.1:9/","jwk":{},"x5u":"u","x5c":[]}"#),

@@ -14,12 +14,12 @@ package struct Mistake: Sendable, CustomStringConvertible {
     package let secrets: [String]
     /// Phrases that the reason contains.
     package let phrases: [String]
-    package let send: @Sendable (World) async throws -> ReceivedAnswer
+    package let send: World.Send
 
     /// A mistake, the resulting failure, what the reason names, ignoring case, and what it must not repeat.
     package init(
         _ description: String, _ failure: String? = nil, says phrases: String..., hides secrets: [String] = [],
-        by send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+        by send: @escaping World.Send
     ) {
         (self.description, self.failure, self.phrases, self.secrets, self.send) = (
             description, failure, phrases, secrets, send

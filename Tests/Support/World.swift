@@ -12,6 +12,9 @@ import Wire
 package struct World: Sendable {
     package typealias Fields = [(String, String)]
 
+    /// A call of a case, in a sandbox of its own.
+    package typealias Send = @Sendable (World) async throws -> ReceivedAnswer
+
     /// The time of the examples in the vendors' specs.
     package static let exampleMoment = 1_800_000_000
 

@@ -306,30 +306,27 @@ private final class Listener: RequestHandler {
     }
 
     static let misuses: [([String], String)] = [
-        (["bad.hurl"], "understudy: bad.hurl:2:1: found [Multipart]; a request may have [Query], [Form]"),
-        (["none.hurl"], "understudy: there is no file or folder none.hurl."),
-        (["empty"], "understudy: empty has no contract cases; expected files with names such as sign-in.hurl."),
-        (["good.hurl", "--variable", "a"], "understudy: --variable a is not of the form NAME=VALUE."),
-        (["good.hurl", "--variables-file", "wrong.env"], "understudy: wrong.env:2: b is not of the form NAME=VALUE."),
-        (["good.hurl", "--variables-file", "no.env"], "understudy: the file of variables no.env cannot be read"),
-        (
-            ["good.hurl", "--against", "ftp://a"],
-            "understudy: \"ftp://a/_understudy/health\" is not a URL for a request"
-        ),
-        (["good.hurl", "--against", "http://a", "--within", "soon"], "understudy: --within soon is not a duration"),
-        (["good.hurl", "--within", "1s"], "understudy: --within and --control-token are for a server; name one"),
-        (["good.hurl", "--control-token", ""], "understudy: --within and --control-token are for a server; name one"),
-        (["good.hurl", "--against", "http://a/?x=1"], "understudy: --against http://a/?x=1 has a query or a fragment"),
-        (["good.hurl", "--against", "http://a#b"], "understudy: --against http://a#b has a query or a fragment"),
-        (["good.hurl", "--variable", "base=http://b"], "understudy: the variable base is the server's URL"),
+        (["bad.hurl"], "bad.hurl:2:1: found [Multipart]; a request may have [Query], [Form]"),
+        (["none.hurl"], "there is no file or folder none.hurl."),
+        (["empty"], "empty has no contract cases; expected files with names such as sign-in.hurl."),
+        (["good.hurl", "--variable", "a"], "--variable a is not of the form NAME=VALUE."),
+        (["good.hurl", "--variables-file", "wrong.env"], "wrong.env:2: b is not of the form NAME=VALUE."),
+        (["good.hurl", "--variables-file", "no.env"], "the file of variables no.env cannot be read"),
+        (["good.hurl", "--against", "ftp://a"], "\"ftp://a/_understudy/health\" is not a URL for a request"),
+        (["good.hurl", "--against", "http://a", "--within", "soon"], "--within soon is not a duration"),
+        (["good.hurl", "--within", "1s"], "--within and --control-token are for a server; name one"),
+        (["good.hurl", "--control-token", ""], "--within and --control-token are for a server; name one"),
+        (["good.hurl", "--against", "http://a/?x=1"], "--against http://a/?x=1 has a query or a fragment"),
+        (["good.hurl", "--against", "http://a#b"], "--against http://a#b has a query or a fragment"),
+        (["good.hurl", "--variable", "base=http://b"], "the variable base is the server's URL"),
         (
             ["good.hurl", "--against", "http://a", "--variable", "base=http://b"],
-            "understudy: the variable base is the server's URL"
+            "the variable base is the server's URL"
         ),
-        (["good.hurl", "--variable", "a=\"b"], "understudy: --variable the value of a begins with a quote"),
-        (["good.hurl", "--variable", "1a=b"], "understudy: --variable 1a cannot stand between {{ and }}"),
-        (["good.hurl", "--variable", "newUuid=b"], "understudy: --variable newUuid cannot stand between {{ and }}"),
-        (["good.hurl", "--junit", "no/where.xml"], "understudy: the report no/where.xml cannot be written"),
+        (["good.hurl", "--variable", "a=\"b"], "--variable the value of a begins with a quote"),
+        (["good.hurl", "--variable", "1a=b"], "--variable 1a cannot stand between {{ and }}"),
+        (["good.hurl", "--variable", "newUuid=b"], "--variable newUuid cannot stand between {{ and }}"),
+        (["good.hurl", "--junit", "no/where.xml"], "the report no/where.xml cannot be written"),
     ]
 
     @Test("a wrong file, variable or option is misuse and says what would be right", arguments: Self.misuses)
@@ -340,7 +337,7 @@ private final class Listener: RequestHandler {
         try folder.write("a=1\nb\n", to: "wrong.env")
         let run = try Program.run(["contract", "run"] + arguments, in: folder)
         #expect(run.status == 2)
-        #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
+        #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
     }
 
     @Test("fixtures check reads contract cases as well, and refuses what contract run would")

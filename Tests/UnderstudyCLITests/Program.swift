@@ -26,6 +26,9 @@ struct Program {
         #endif
     }
 
+    /// The words of a line, none of which has a blank.
+    static func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
     /// Runs a command to its end.
     ///
     /// - Parameters:

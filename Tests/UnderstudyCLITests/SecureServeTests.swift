@@ -56,46 +56,40 @@ import Understudy
         "what is not complete or cannot be used stops the start with one line",
         arguments: [
             (
-                ["--https-port", "0", "--tls-cert", "cert.pem"],
+                "--https-port 0 --tls-cert cert.pem",
                 "the certificate cert.pem has no key; give it with --tls-key as well, or leave out --tls-cert.\n"
             ),
             (
-                ["--https-port", "0", "--tls-key", "key.pem"],
+                "--https-port 0 --tls-key key.pem",
                 "the key key.pem has no certificate; give it with --tls-cert as well, or leave out --tls-key.\n"
             ),
             (
-                ["--tls-key", "key.pem", "--tls-cert", "cert.pem"],
+                "--tls-key key.pem --tls-cert cert.pem",
                 "the certificate cert.pem needs a port; give one with --https-port, such as 8443.\n"
             ),
+            ("--https-port 0 --tls-cert none.pem --tls-key key.pem", "the certificate none.pem cannot be read: "),
+            ("--https-port 0 --tls-cert cert.pem --tls-key none.pem", "the private key none.pem cannot be read: "),
             (
-                ["--https-port", "0", "--tls-cert", "none.pem", "--tls-key", "key.pem"],
-                "the certificate none.pem cannot be read: "
-            ),
-            (
-                ["--https-port", "0", "--tls-cert", "cert.pem", "--tls-key", "none.pem"],
-                "the private key none.pem cannot be read: "
-            ),
-            (
-                ["--https-port", "0", "--tls-cert", "key.pem", "--tls-key", "key.pem"],
+                "--https-port 0 --tls-cert key.pem --tls-key key.pem",
                 "key.pem: there is no certificate in it: expected PEM"
             ),
             (
-                ["--https-port", "0", "--tls-cert", "cert.pem", "--tls-key", "cert.pem"],
+                "--https-port 0 --tls-cert cert.pem --tls-key cert.pem",
                 "cert.pem: there is no private key in it: expected PEM"
             ),
             (
-                ["--https-port", "0", "--tls-cert", "cert.pem", "--tls-key", "other.pem"],
+                "--https-port 0 --tls-cert cert.pem --tls-key other.pem",
                 "other.pem: the private key does not belong to the certificate: "
             ),
         ])
-    func wrong(options: [String], complaint: String) throws {
+    func wrong(options: String, complaint: String) throws {
         let folder = TemporaryFolder()
         let authority = try CertificateAuthority()
         let issue = try authority.issue(for: ["localhost"])
         try write(issue, to: folder)
         let other = try authority.issue(for: ["localhost"]).privateKey
         try folder.write(String(decoding: other, as: UTF8.self), to: "other.pem")
-        let run = try Program.run(["serve", "--port", "0"] + options, in: folder)
+        let run = try Program.run(Program.words("serve --port 0 " + options), in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)

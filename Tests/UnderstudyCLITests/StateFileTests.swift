@@ -226,29 +226,26 @@ import Testing
         "a wrong file or folder stops the start",
         arguments: [
             (
-                ["--import", "none.json"],
+                "--import none.json",
                 "--import none.json: there is no such file. On a first start that is fine only if --export-on-exit names the same file."
             ),
+            ("--import none.json --export-on-exit other.json", "--import none.json: there is no such file."),
             (
-                ["--import", "none.json", "--export-on-exit", "other.json"],
-                "--import none.json: there is no such file."
-            ),
-            (
-                ["--export-on-exit", "nowhere/state.json"],
+                "--export-on-exit nowhere/state.json",
                 "the state cannot be written to nowhere/state.json: No such file or directory"
             ),
-            (["--export-on-exit", "."], "the state cannot be written to .: Is a directory"),
+            ("--export-on-exit .", "the state cannot be written to .: Is a directory"),
             (
-                ["--import", "broken.json", "--export-on-exit", "broken.json"],
+                "--import broken.json --export-on-exit broken.json",
                 "broken.json:2:1: not JSON: the text ends inside a value."
             ),
-            (["--import", "wrong.json"], "wrong.json: sandboxes: found the number 7; expected a list"),
+            ("--import wrong.json", "wrong.json: sandboxes: found the number 7; expected a list"),
         ])
-    func refused(_ options: [String], _ complaint: String) throws {
+    func refused(_ options: String, _ complaint: String) throws {
         let folder = TemporaryFolder()
         try folder.write("{\"understudy_state\":1,\n", to: "broken.json")
         try folder.write(#"{"understudy_state":1,"sandboxes":7}"#, to: "wrong.json")
-        let run = try Program.run(["serve", "--port", "0"] + options, in: folder)
+        let run = try Program.run(Program.words("serve --port 0 " + options), in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(try folder.read("broken.json") == "{\"understudy_state\":1,\n")

@@ -52,32 +52,23 @@ private let sampleToken =
     @Test(
         "a wrong order is misuse and names what would be right",
         arguments: [
-            (["token", "mint", "rezolv", "login"], "no vendor is called rezolv; did you mean “rezolve”?"),
-            (["token", "mint", "rezolve", "logn"], "rezolve has no token of kind logn; did you mean “login”?"),
+            ("token mint rezolv login", "no vendor is called rezolv; did you mean “rezolve”?"),
+            ("token mint rezolve logn", "rezolve has no token of kind logn; did you mean “login”?"),
             (
-                ["token", "mint", "rezolve", "login", "--defect", "expird"],
+                "token mint rezolve login --defect expird",
                 "a token of kind login has no defect expird; did you mean “expired”?"
             ),
-            (
-                ["token", "mint", "rezolve", "login", "--with", "partnr=3"],
-                "has no member partnr; did you mean “partner”?"
-            ),
-            (
-                ["token", "mint", "rezolve", "login", "--with", "partner"],
-                "--with partner is not of the form NAME=VALUE."
-            ),
-            (["token", "mint", "rezolve", "login", "--with", "partner=404"], "partner 404 has no auth key"),
-            (["token", "mint", "rezolve", "login", "--at", "soon"], "--at soon is not a time"),
-            (["token", "verify", "a.b.c"], "give one key: --key FILE or --secret TEXT."),
-            (["token", "verify", "--key", "nothing.pem", "a.b.c"], "the key file nothing.pem cannot be read."),
-            (
-                ["token", "verify", "--secret", "s", "--alg", "HS521", "a.b.c"],
-                "--alg HS521 is not an algorithm; did you mean “HS512”?"
-            ),
-            (["token", "mint"], "Missing expected argument"),
+            ("token mint rezolve login --with partnr=3", "has no member partnr; did you mean “partner”?"),
+            ("token mint rezolve login --with partner", "--with partner is not of the form NAME=VALUE."),
+            ("token mint rezolve login --with partner=404", "partner 404 has no auth key"),
+            ("token mint rezolve login --at soon", "--at soon is not a time"),
+            ("token verify a.b.c", "give one key: --key FILE or --secret TEXT."),
+            ("token verify --key nothing.pem a.b.c", "the key file nothing.pem cannot be read."),
+            ("token verify --secret s --alg HS521 a.b.c", "--alg HS521 is not an algorithm; did you mean “HS512”?"),
+            ("token mint", "Missing expected argument"),
         ])
-    func misuse(arguments: [String], complaint: String) throws {
-        let run = try Program.run(arguments)
+    func misuse(line: String, complaint: String) throws {
+        let run = try Program.run(Program.words(line))
         #expect(run.status == 2)
         #expect(run.complaint.contains(complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)

@@ -141,37 +141,31 @@ import Tokens
         #expect(broken.status == 1)
     }
 
-    private static let misuses: [(options: [String], complaint: String)] = [
-        (["--as", "okta"], "--as okta: without the option issuer there is nowhere to discover keys"),
+    private static let misuses: [(options: String, complaint: String)] = [
+        ("--as okta", "--as okta: without the option issuer there is nowhere to discover keys"),
         (
-            ["--as", "okta", "--profile", "observed", "--jwk", "unnamed.jwk"],
+            "--as okta --profile observed --jwk unnamed.jwk",
             "--as okta: without the option issuer there is nowhere to discover keys"
         ),
-        (["--as", "oktb"], "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?"),
+        ("--as oktb", "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?"),
         (
-            ["--as", "ims-sdk", "--cid", "x", "--issuer", "y"],
+            "--as ims-sdk --cid x --issuer y",
             "--issuer, --cid cannot be combined with --as ims-sdk: the client has its own rules and takes --near-expiry."
         ),
-        (["--as", "ims-sdk", "--near-expiry=-1"], "--near-expiry -1 is below 0."),
-        (["--as", "okta", "--near-expiry", "5", "--issuer", "x"], "--near-expiry cannot be combined with --as okta"),
-        (["--as", "okta", "--secret", "x", "--issuer", "x"], "--secret cannot be combined with --as okta"),
-        (["--as", "okta", "--issuer", "x", "--leeway", "1.5"], "--leeway 1.5 is not a whole number of seconds."),
-        (
-            ["--as", "okta", "--issuer", "x", "--profile", "seen"],
-            "--profile seen is not a profile (documented, observed)."
-        ),
-        (["--as", "okta", "--issuer", "x", "--claim", "uid"], "--claim uid is not of the form NAME=VALUE."),
-        (
-            ["--as", "okta", "--issuer", "x", "--claim", "a=1", "--claim", "a=2"],
-            "--as okta: the claim a is given twice."
-        ),
-        (["--as", "okta", "--jwk", "a", "--rsa-key", "b"], "give one key: --jwk FILE or --rsa-key FILE."),
-        (["--as", "okta", "--jwk", "none.jwk"], "the key file none.jwk cannot be read."),
-        (["--as", "okta", "--jwk", "text.txt"], "the key file text.txt is not a JWK"),
-        (["--as", "okta", "--jwk", "set.json"], "the key file set.json is not a JWK"),
-        (["--as", "okta", "--rsa-key", "text.txt"], "the key file text.txt cannot be used"),
-        (["--as", "okta", "--rsa-key", "ec.pem"], "--as okta: the key is an EC key on P-256; expected an RSA key."),
-        (["--cid", "x", "--no-exp", "--secret", "x"], "--cid, --exp/--no-exp: only with --as, which is missing."),
+        ("--as ims-sdk --near-expiry=-1", "--near-expiry -1 is below 0."),
+        ("--as okta --near-expiry 5 --issuer x", "--near-expiry cannot be combined with --as okta"),
+        ("--as okta --secret x --issuer x", "--secret cannot be combined with --as okta"),
+        ("--as okta --issuer x --leeway 1.5", "--leeway 1.5 is not a whole number of seconds."),
+        ("--as okta --issuer x --profile seen", "--profile seen is not a profile (documented, observed)."),
+        ("--as okta --issuer x --claim uid", "--claim uid is not of the form NAME=VALUE."),
+        ("--as okta --issuer x --claim a=1 --claim a=2", "--as okta: the claim a is given twice."),
+        ("--as okta --jwk a --rsa-key b", "give one key: --jwk FILE or --rsa-key FILE."),
+        ("--as okta --jwk none.jwk", "the key file none.jwk cannot be read."),
+        ("--as okta --jwk text.txt", "the key file text.txt is not a JWK"),
+        ("--as okta --jwk set.json", "the key file set.json is not a JWK"),
+        ("--as okta --rsa-key text.txt", "the key file text.txt cannot be used"),
+        ("--as okta --rsa-key ec.pem", "--as okta: the key is an EC key on P-256; expected an RSA key."),
+        ("--cid x --no-exp --secret x", "--cid, --exp/--no-exp: only with --as, which is missing."),
     ]
 
     @Test("refuses what makes no sense, and says what would", arguments: misuses.indices)
@@ -181,7 +175,7 @@ import Tokens
         try folder.write("{}", to: "unnamed.jwk")
         try folder.write(try SigningKey.generateEC(.p256).publicPEM ?? "", to: "ec.pem")
         let (options, complaint) = Self.misuses[index]
-        let run = try Program.run(["token", "verify"] + options + ["a.b.c"], in: folder)
+        let run = try Program.run(Program.words("token verify \(options) a.b.c"), in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.contains(complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)

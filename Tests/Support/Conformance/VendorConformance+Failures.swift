@@ -134,6 +134,11 @@ package struct FailureSheet: Sendable {
         return Answer(status: status, fields: fields, text: content.text, isJSON: true)
     }
 
+    /// Its usual content, with standard parameters.
+    package func body(of failure: String) -> JSON {
+        Self.filled(failures[failure]?["body"] ?? .null, failures[failure]?["parameters"]?.object ?? [:])
+    }
+
     /// Whether its content depends on the request.
     func hasParameters(_ failure: String) -> Bool { failures[failure]?["parameters"] != nil }
 

@@ -206,11 +206,11 @@ package struct SwitchCase: Sendable, CustomStringConvertible {
     package let failure: String?
     /// What the answer contains, in status, fields or content.
     package let shows: String?
-    package let send: @Sendable (World) async throws -> ReceivedAnswer
+    package let send: World.Send
 
     package init(
         _ name: String, _ value: String, note: String = "", failure: String? = nil, shows: String? = nil,
-        _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+        _ send: @escaping World.Send
     ) {
         (self.name, self.value, self.note) = (name, value, note)
         (self.failure, self.shows, self.send) = (failure, shows, send)
