@@ -314,7 +314,7 @@ import Testing
         (#"{"exp":1800003600}"#, "bad-subject"),
     ]
 
-    private static let cases =
+    private static let cases: [(header: String, claims: String, failure: String?)] =
         headers.map { ($0, Forged.anaClaims, $1) } + claims.map { (Forged.customerHeader, $0, $1) }
 
     @Test("each member of a customer token", arguments: Depth.allCases, cases)
