@@ -172,7 +172,6 @@ extension World {
         return try await call(.post, Example.inbox, .token, body)
     }
 
-    /// Marks messages as read with the public key; the owner is Ana unless given.
     func markAsRead(
         _ ids: String, token: String = #""v1.1.1.2""#, owner: String = ContentExample.anaIDs
     ) async throws -> ReceivedAnswer {

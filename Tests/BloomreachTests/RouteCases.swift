@@ -3,7 +3,6 @@ import JSON
 import Support
 
 extension RouteCase {
-    /// A call to a path pattern for the example's project or stream.
     private static func at(
         _ route: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
         fields: World.Fields = .token, body: String = "", answer: String? = nil

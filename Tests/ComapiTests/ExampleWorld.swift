@@ -60,7 +60,6 @@ extension World {
         return try await call(.post, Example.path("/sessions", in: space), [], JSON.object(body).text)
     }
 
-    /// Answers a new challenge with claims that are correctly signed unless overridden.
     func answer(
         in space: String = Example.a, secret: String = Example.secretA,
         header: String = #"{"alg":"HS256","typ":"JWT"}"#, _ claims: (Challenge) -> String

@@ -9,7 +9,6 @@ extension Mistake {
 
     static let all = secrets + wrapped + challenges + sessions + capitals + bodies
 
-    /// Tokens with something around them.
     private static let wrapped = [
         ("\"", "\"", "The token stands in quotes"), ("Bearer ", "", "“Bearer ” stands before the token"),
         ("", "\n", "White space follows the token"), ("'Bearer ", "'", "The token stands in quotes"),
@@ -21,7 +20,6 @@ extension Mistake {
         }
     }
 
-    /// Ids that clients have spelled in another case.
     private static let capitals = [
         Mistake("a space in capitals", "unknown-space", says: "did you mean “\(Example.a)”? Only capitals differ") {
             try await $0.call(.get, Example.path("/sessions/start", in: Example.a.uppercased()))

@@ -184,7 +184,6 @@ extension SwitchCase {
         return .heard([session.answer.json["session"]?["expiresOn"]?.string ?? "", "\(expiry - Example.moment)"])
     }
 
-    /// Writing a profile twice gets the same status.
     private static let writeProfile: World.Send = { world in
         let (path, mira) = (Example.path("/profiles/mira"), try await world.session())
         let first = try await world.call(.put, path, mira.fields, #"{"shoeSize":38}"#)

@@ -117,7 +117,6 @@ import Testing
 extension ScenarioPlay {
     private static func fields(_ token: String) -> World.Fields { [("authorization", "Bearer " + token)] }
 
-    /// A session of mira, who takes part in the conversation trip-42.
     private static func signIn(_ world: World) async throws -> String {
         let session = try await world.session()
         _ = try await world.call(.post, Example.path("/conversations"), session.fields, Example.trip)

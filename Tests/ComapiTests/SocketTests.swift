@@ -8,7 +8,6 @@ import Wire
 @Suite("Comapi's socket", .timeLimit(.minutes(15))) struct SocketTests {
     private static let conversation = "/conversations/trip-42"
 
-    /// A call, and the frames that mira and bob receive for it.
     struct Deed: Sendable, CustomStringConvertible {
         let description: String
         /// Whether mira makes the call; otherwise bob.

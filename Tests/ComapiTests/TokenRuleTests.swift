@@ -34,7 +34,6 @@ import Understudy
         #expect(names.filter(answer.isNoted) == names.filter(rule.notes.contains))
     }
 
-    /// The place of the challenge's nonce.
     private static let nonce = "NONCE"
 
     private static let rules: [Rule] = [

@@ -171,7 +171,6 @@ import Testing
         ),
     ]
 
-    /// A file whose failure has one variant, with its condition on line 9.
     private static func variant(_ condition: String) -> String {
         whole(denied + "\n    variants:\n      - when: \(condition)\n        body: {}")
     }

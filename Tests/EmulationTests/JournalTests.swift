@@ -202,7 +202,6 @@ import Wire
     }
 }
 
-/// What is written of a state, row by row.
 @Suite("State rows") struct StateRowTests {
     private struct Store {
         private(set) var rows: [StateRow.Name: StateRow] = [:]

@@ -151,7 +151,6 @@ struct Forged {
         return token
     }
 
-    /// Header and payload in the form that is signed.
     var input: String {
         Base64URL.encode(JSON.object(header).bytes) + "." + Base64URL.encode(JSON.object(claims).bytes)
     }

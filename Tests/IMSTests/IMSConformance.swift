@@ -114,7 +114,6 @@ enum IMSLife {
         return texts
     }
 
-    /// The codes of users who are not yet active.
     static func kept(_ world: World) async throws -> [String] {
         var codes: [String] = []
         for user in ["usr-4", "usr-5"] {

@@ -54,7 +54,6 @@ package final class TemporaryFolder: Sendable {
         return copy
     }
 
-    /// The files in the folder and below, by their paths there.
     package var files: [String] {
         get throws {
             try FileManager.default.subpathsOfDirectory(atPath: path).filter {

@@ -43,7 +43,6 @@ package struct World: Sendable {
 
     package var emulator: Emulator { stage.emulator }
 
-    /// The sandbox itself, for what requests cannot show.
     package var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
 
     /// The entry as the journal shows it.
@@ -131,7 +130,6 @@ package struct World: Sendable {
 // MARK: - Control calls
 
 extension World {
-    /// Sets and freezes the clock.
     package func freeze(at seconds: Int) async throws {
         try await succeed(.put, "clock", ["now": JSON(seconds), "freeze": true])
     }
@@ -151,12 +149,10 @@ extension World {
 
     package func set(seed: Int) async throws { try await succeed(.put, "settings", ["seed": JSON(seed)]) }
 
-    /// Arms a failure for one call of a route.
     package func arm(_ failure: String, at route: String, call: Int = 1) async throws {
         try await succeed(.put, "faults", ["route": .string(route), "call": JSON(call), "fail": .string(failure)])
     }
 
-    /// Mints a token of a kind such as `VENDOR/KIND`.
     package func mint(_ kind: String, _ order: JSONObject = [:]) async throws -> String {
         let answer = try await succeed(.post, "tokens/" + kind, .object(order))
         return answer.json["token"]?.string ?? ""
@@ -253,7 +249,6 @@ package struct ReceivedAnswer: Sendable {
 
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The content as JSON; `null` when it is not JSON.
     package var json: JSON { (try? JSON.parse(body)) ?? .null }
 
     package var failure: String? { entry?.record.failure }

@@ -31,7 +31,6 @@ import Wire
             }
         }
 
-        /// The number of sandboxes left when all others are gone.
         func rest(_ emulator: Emulator) -> Int { self == .newcomers ? emulator.sandboxes.count : 1 }
     }
 

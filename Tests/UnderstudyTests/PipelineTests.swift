@@ -170,7 +170,6 @@ import Understudy
 }
 
 @Suite("The methods of a path") struct AllowTests {
-    /// A vendor's path with its parameters filled in.
     struct Place: Sendable, CustomStringConvertible {
         let path: String
         let route: String
@@ -194,7 +193,6 @@ import Understudy
 
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
 
-    /// The methods that match a route at a path.
     private func methods(at path: String, _ world: World) -> Set<String> {
         Set(
             Self.methods.filter {
@@ -235,7 +233,6 @@ import Understudy
 }
 
 @Suite("Selecting a sandbox") struct SandboxSelectionTests {
-    /// The sandbox that a control call selects.
     private func selected(
         _ target: String, _ fields: World.Fields, _ depth: Depth = .pipeline
     ) async throws -> ReceivedAnswer {

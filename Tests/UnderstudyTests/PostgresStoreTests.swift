@@ -7,7 +7,6 @@ import Testing
 
 @testable import Understudy
 
-/// Servers that share a database.
 @Suite("A store in PostgreSQL", .timeLimit(.minutes(10))) struct PostgresStoreTests {
     final class Recorder: StoreMember {
         struct State {

@@ -188,7 +188,6 @@ extension SecretPlaceTests {
     }
 }
 
-/// The log in its machine-readable form.
 private final class LogLines: LogHandler, Sendable {
     private let text = Mutex<[UInt8]>([])
 
@@ -213,9 +212,7 @@ private final class LogLines: LogHandler, Sendable {
     }
 }
 
-/// A place in a request where a client may put a secret by mistake.
 struct SecretPlace: Sendable {
-    /// The content sent to a path.
     struct Content {
         var suffix = ""
         var fields: [(String, String)] = []
@@ -223,7 +220,6 @@ struct SecretPlace: Sendable {
     }
 
     let name: String
-    /// The path segment in place of a parameter.
     var parameter: @Sendable (Secret) -> String = { _ in "x" }
     let content: @Sendable (Secret) -> Content
 
@@ -281,9 +277,7 @@ struct SecretPlace: Sendable {
 }
 
 struct Secret: Sendable {
-    /// A description of it.
     let about: String
-    /// The text that a client puts in a wrong place.
     let text: String
     let core: String
 
@@ -309,10 +303,8 @@ struct Secret: Sendable {
             + (core == text ? [Array(base64.utf8), Array(Base64URL.encode(Array(text.utf8)).utf8)] : [])
     }
 
-    /// On one line, for use in a header field.
     var line: String { text.replacing("\n", with: " ") }
 
-    /// The text with every byte percent-encoded.
     static func percentEncoded(_ text: String) -> String {
         text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }

@@ -19,7 +19,6 @@ import Wire
 
     private func store(_ stage: Stage) throws -> any StateStore { try #require(stage.emulator.keeper).store }
 
-    /// The rows of a sandbox, as one document.
     private func stored(_ world: World) throws -> JSON {
         save(world.stage)
         return StateRow.document(of: try store(world.stage).rows(of: world.name)) { _ in }
@@ -395,7 +394,6 @@ import Wire
 }
 
 extension SQLite {
-    /// A database made by that statement.
     fileprivate static func made(_ path: String, _ sql: String) throws -> SQLite {
         try Data().write(to: URL(filePath: path))
         let sqlite = try SQLite(path)

@@ -6,7 +6,6 @@ import Testing
 @testable import Understudy
 
 extension StateStore {
-    /// Claims a sandbox that nobody has.
     func claimed(_ sandbox: String) throws -> (claim: StoreClaim, rows: [StateRow], expires: Moment?, wasHeld: Bool) {
         guard case .claimed(let claim, let rows, let expires, let wasHeld) = try claim(sandbox) else {
             throw StoreProblem("\(sandbox) is held")

@@ -49,19 +49,16 @@ import Testing
             imports = text.split(separator: "\n").compactMap(Self.module)
         }
 
-        /// The target that it belongs to.
         var target: String {
             let folders = path.split(separator: "/").map(String.init)
             return folders[1] == "Vendors" ? folders[2] : folders[1]
         }
 
-        /// A declaration of some access.
         struct Declaration: Sendable, Equatable {
             let name: String
             let line: Int
         }
 
-        /// The declarations that are written with that access, in their order.
         func declarations(_ access: String) -> [Declaration] {
             var found: [Declaration] = []
             let beginnings = Self.prefixes.union([access[...]]).map(\.utf8)

@@ -22,7 +22,6 @@ final class Switchboard: Vendor {
     typealias SocketLabel = String
 
     struct State: Sendable {
-        /// When each session ends.
         var sessions: [String: Moment] = [:]
         var count = 0
         var gone: [String] = []
@@ -59,7 +58,6 @@ final class Switchboard: Vendor {
         Route("tell", .post("/switchboard/tell"), access: (), evidence: .ours, source: "tests", handler: tell),
     ]
 
-    /// Starts a session with the given lifetime in seconds.
     private static func start(
         _ call: inout Call<Switchboard>, _ state: inout State
     ) throws(Refusal<Failure>) -> Reply {
@@ -116,7 +114,6 @@ final class Switchboard: Vendor {
     let initialState = State()
     private let motto: String
 
-    /// The number of living instances by motto.
     static let living = Mutex<[String: Int]>([:])
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
@@ -223,7 +220,6 @@ struct SwitchboardWorld: Sendable {
         return socket
     }
 
-    /// Sends a text to sessions; `*` stands for all.
     @discardableResult
     func tell(_ text: String, to sessions: String, and: String = "") async throws -> ReceivedAnswer {
         try await world.call(.post, "/switchboard/tell?to=\(sessions)&text=\(text)&and=\(and)")
