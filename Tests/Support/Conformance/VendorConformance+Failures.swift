@@ -1,5 +1,5 @@
 import Emulation
-import JSON
+package import JSON
 import Synchronization
 import Testing
 
