@@ -115,7 +115,8 @@ let vendorTests: [Target] = vendors.map { vendor in
     .testTarget(
         name: "\(vendor)Tests",
         dependencies: [
-            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes, .target(name: vendor),
+            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", "Mutations", httpTypes,
+            .target(name: vendor),
         ])
 }
 

@@ -4,9 +4,7 @@ import Support
 import Testing
 import Tokens
 
-/// Changes to customers without a call of the app, and expectations that a test can check.
-@Suite("Bloomreach's actions")
-struct ActionTests {
+@Suite("Bloomreach's actions") struct ActionTests {
     private func act(_ world: World, _ action: String, _ members: String) async throws -> ReceivedAnswer {
         try await world.control(.post, "state/bloomreach/" + action, members)
     }
@@ -28,8 +26,7 @@ struct ActionTests {
         #expect(customers?.array?.map { $0["number"] } == [1, 2, 4])
     }
 
-    @Test("an event is tracked as the backend would")
-    func track() async throws {
+    @Test("an event is tracked as the backend would") func track() async throws {
         let world = try await World()
         let order =
             #"{"customer":"ana@example.test","event_type":"campaign","properties":{"status":"sent"},"timestamp":5}"#
@@ -70,8 +67,7 @@ struct ActionTests {
     private func purchases() async throws -> World {
         let world = try await World()
         for (ids, total) in [(Example.ana, "12.5"), (Example.ana, "99"), (Example.ben, "12.5")] {
-            let body = Example.body(
-                ids, #""event_type":"purchase","properties":{"total":\#(total),"currency":"EUR"}"#)
+            let body = Example.body(ids, #""event_type":"purchase","properties":{"total":\#(total),"currency":"EUR"}"#)
             try await world.call(.post, Example.events, .token, body).expect(200)
         }
         return world
@@ -185,16 +181,14 @@ struct ActionTests {
         }
     }
 
-    @Test("clicks of nobody count where nobody is named")
-    func clicks() async throws {
+    @Test("clicks of nobody count where nobody is named") func clicks() async throws {
         let world = try await World()
         try await world.call(.post, Example.clicks, .token, #"{"url":"https://a.example.test"}"#).expect(200)
         let order = #"{"event_type":"campaign_click","properties":{"url":{"contains":"a.example"}},"exactly":1}"#
         #expect(try await act(world, "expect-event", order).status == 200)
     }
 
-    @Test("no action is without a test of its name")
-    func coverage() async throws {
+    @Test("no action is without a test of its name") func coverage() async throws {
         let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
         let tested = [
             "identify-customer", "track-event", "delete-customer", "anonymize-customer", "read-customer",
@@ -208,9 +202,7 @@ struct ActionTests {
     }
 }
 
-/// The shipped scenarios, each played as an app would experience it.
-@Suite("Bloomreach's scenarios")
-struct ScenarioTests {
+@Suite("Bloomreach's scenarios") struct ScenarioTests {
     private typealias Content = ContentExample
 
     private func world(_ scenario: String, _ depth: Depth) async throws -> World {

@@ -5,7 +5,6 @@ import Testing
 @testable import Bloomreach
 
 extension VendorConformance {
-    /// Bloomreach's description for the conformance kit.
     package static let bloomreach = {
         var vendor = VendorConformance(
             id: "bloomreach",
@@ -92,7 +91,6 @@ extension TokenCase {
         return try await world.call(.post, Example.streamInbox, .bearer(token), Example.body(Example.ana))
     }
 
-    /// The words expected in the reasons of the vendor's own defects.
     private static func words(of kind: String) -> [String: String] {
         let words = [
             "wrong-algorithm": "algorithm", "missing-expiry": "exp", "expired": "expiry", "not-yet-valid": "not-before",
@@ -145,11 +143,9 @@ extension TokenCase {
     }
 }
 
-/// Every kind of event for Bloomreach's customers, and states that are invalid.
 enum BloomreachLife {
     private typealias Content = ContentExample
 
-    /// Performs every kind of change: merges, new customers, events, clicks, self-checks, an anonymized customer.
     static func live(_ world: World) async throws {
         func post(_ path: String, _ body: String, _ fields: World.Fields = .token) async throws {
             try await world.call(.post, path, fields, body).expect(200)
@@ -170,7 +166,6 @@ enum BloomreachLife {
         try await fillInboxes(world)
     }
 
-    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         try await [
             try await world.call(.post, Example.data + "/export", .basic, "{}").text,
@@ -180,7 +175,6 @@ enum BloomreachLife {
         ] + content(world)
     }
 
-    /// Performs every kind of change to inboxes, segments and consents.
     static func fillInboxes(_ world: World) async throws {
         let orders = [
             ("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#),
@@ -199,7 +193,6 @@ enum BloomreachLife {
         }
     }
 
-    /// Everything that a client can see of inboxes, segments and consents.
     private static func content(_ world: World) async throws -> [String] {
         var texts: [String] = []
         for ids in [Content.anaIDs, Content.benIDs] {
@@ -286,8 +279,7 @@ enum BloomreachLife {
             "internal_audit: deny", to: "internal_audit: denied",
             complaint: "“denied” is not one of allow, signed-only, deny"),
         WrongAccounts("event_types:", to: "event_type:", complaint: "did you mean “event_types”?"),
-        WrongAccounts(
-            "[\"demo-stream-key-not-real-1\"]", to: "[\"\"]", complaint: "a secret key is empty"),
+        WrongAccounts("[\"demo-stream-key-not-real-1\"]", to: "[\"\"]", complaint: "a secret key is empty"),
         WrongAccounts("denied_events", to: "denied_event", complaint: "did you mean “denied_events”?"),
         WrongAccounts(
             "first_name: \"Ana\" }", to: "first_name: \"Ana\" }\n        event: []", complaint: "did you mean “events”?"

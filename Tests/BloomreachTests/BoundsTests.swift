@@ -6,23 +6,19 @@ import Understudy
 
 @testable import Bloomreach
 
-/// Limits that keep a looping client from filling memory.
-@Suite("Bloomreach's bounds")
-struct BoundsTests {
+@Suite("Bloomreach's bounds") struct BoundsTests {
     private static func entry(_ number: Int, _ properties: JSONObject = [:]) -> BloomreachEventLog.Entry {
         BloomreachEventLog.Entry(BloomreachEvent(type: "view", properties: properties), sequence: number)
     }
 
-    @Test("of one customer's events the oldest tenth goes when there are too many")
-    func eventCount() {
+    @Test("of one customer's events the oldest tenth goes when there are too many") func eventCount() {
         var log = BloomreachEventLog()
         for number in 1...(BloomreachEventLog.maximumCount + 1) { log.append(Self.entry(number)) }
         #expect(log.entries.count == BloomreachEventLog.maximumCount * 9 / 10)
         #expect(log.entries.last?.sequence == BloomreachEventLog.maximumCount + 1)
     }
 
-    @Test("of one customer's events the oldest go when they are too long")
-    func eventBytes() {
+    @Test("of one customer's events the oldest go when they are too long") func eventBytes() {
         var log = BloomreachEventLog()
         let text = JSON.string(String(repeating: "x", count: 100_000))
         for number in 1...100 { log.append(Self.entry(number, ["text": text])) }
@@ -36,8 +32,7 @@ struct BoundsTests {
         #expect(other.entries.last?.sequence == 100)
     }
 
-    @Test("what calls add counts as long as it is there, and properties for more than their text")
-    func size() throws {
+    @Test("what calls add counts as long as it is there, and properties for more than their text") func size() throws {
         var customers = BloomreachCustomerStore(fixtures: [BloomreachCustomer(number: 1)])
         let (ana, guest) = (customers.make(), customers.make())
         let empty = StateSize(records: 2, bytes: customers.size.bytes)
@@ -64,8 +59,7 @@ struct BoundsTests {
         #expect(vendor.size(of: state).bytes > start.bytes + 50)
     }
 
-    @Test("of clicks without a customer and of self-checks the newest thousand stay")
-    func newest() {
+    @Test("of clicks without a customer and of self-checks the newest thousand stay") func newest() {
         var newest = BloomreachNewest()
         for number in 0...BloomreachNewest.capacity { newest.append(JSON(number)) }
         #expect(newest.all.count == BloomreachNewest.capacity)
@@ -73,8 +67,7 @@ struct BoundsTests {
         #expect(newest.byteCount == newest.texts.reduce(0) { $0 + $1.count + 48 })
     }
 
-    @Test("what requests nested deeply leaves with the state and comes back")
-    func depth() async throws {
+    @Test("what requests nested deeply leaves with the state and comes back") func depth() async throws {
         let world = try await World()
         let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
         let body = Example.body(Example.ana, #""event_type":"x","properties":{"deep":\#(deep)}"#)
@@ -86,8 +79,7 @@ struct BoundsTests {
         #expect(try await other.customer(Example.ana).text.contains(deep))
     }
 
-    @Test("cookies beyond the bound are forgotten, the oldest first")
-    func cookies() {
+    @Test("cookies beyond the bound are forgotten, the oldest first") func cookies() {
         var customers = BloomreachCustomerStore()
         let ana = customers.make()
         for number in 0...BloomreachCustomer.maximumCookies { customers.give(cookie: "c-\(number)", to: ana) }
@@ -112,21 +104,17 @@ struct BoundsTests {
         try await update(0..<1000).expect(200)
     }
 
-    @Test("a type of event has a bound too")
-    func longType() async throws {
+    @Test("a type of event has a bound too") func longType() async throws {
         let body = Example.body(Example.ana, #""event_type":"\#(String(repeating: "x", count: 257))""#)
         try await World().call(.post, Example.events, .token, body).expect(
             400, Example.errors("Field 'event_type' is invalid."), "invalid-field")
     }
 }
 
-/// The accounts file: invalid files, and settings of individual projects and streams.
-@Suite("Bloomreach's accounts")
-struct AccountsTests {
+@Suite("Bloomreach's accounts") struct AccountsTests {
     private static let file = "bloomreach/accounts.yaml"
 
-    @Test("a project's own answer to app-inbox-auth beats the switch")
-    func project() async throws {
+    @Test("a project's own answer to app-inbox-auth beats the switch") func project() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put(
             Self.file,
@@ -137,8 +125,7 @@ struct AccountsTests {
             401, Example.error("customer token required"), "customer-token-required")
     }
 
-    @Test("a stream's own answer to require-jwt beats the switch")
-    func stream() async throws {
+    @Test("a stream's own answer to require-jwt beats the switch") func stream() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put(
             Self.file, [("  - id: \"demo-stream-1\"", "  - id: \"demo-stream-1\"\n    require_jwt: \"all\"")])
@@ -148,8 +135,7 @@ struct AccountsTests {
             401, Example.error("missing token"), "stream-token-missing")
     }
 
-    @Test("events of the fixtures are there from the start, in the order of the file")
-    func events() async throws {
+    @Test("events of the fixtures are there from the start, in the order of the file") func events() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put(
             Self.file,
@@ -178,9 +164,7 @@ struct AccountsTests {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again.
-@Suite("Bloomreach's state, exported and imported")
-struct ExportTests {
+@Suite("Bloomreach's state, exported and imported") struct ExportTests {
     @Test("put into another sandbox, the numbers of customers count on behind those that were given out")
     func numbers() async throws {
         let (world, other) = (try await World(), try await World())
@@ -204,8 +188,7 @@ struct ExportTests {
         #expect(try await again.control(.get, "state/bloomreach").text == put.text)
     }
 
-    @Test("what nobody touched follows the fixtures of the new start")
-    func otherFixtures() async throws {
+    @Test("what nobody touched follows the fixtures of the new start") func otherFixtures() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         try await world.call(.post, Example.customers, .token, Example.body(#"{"registered":"new@example.test"}"#))
@@ -218,9 +201,7 @@ struct ExportTests {
     }
 }
 
-/// Fixtures replaced while the server runs.
-@Suite("Bloomreach's customers under new fixtures")
-struct ReloadTests {
+@Suite("Bloomreach's customers under new fixtures") struct ReloadTests {
     private static let accounts = "bloomreach/accounts.yaml"
     private static let newcomer = """
               - ids: { registered: "cleo@example.test" }
@@ -277,8 +258,7 @@ struct ReloadTests {
         #expect(try await merged.customer(Example.guest).json["number"] == 1)
     }
 
-    @Test("the file's customer gives way where a call gave the id to another one")
-    func collision() async throws {
+    @Test("the file's customer gives way where a call gave the id to another one") func collision() async throws {
         let fixtures = try OwnFixtures()
         let emulator = try fixtures.emulator(of: "bloomreach")
         let world = try await World(on: try Stage(emulator))

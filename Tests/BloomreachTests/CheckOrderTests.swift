@@ -6,23 +6,10 @@ import Understudy
 
 /// If several things are wrong with a request, the answer covers the first in the vendor's order (section 2.6 of the
 /// vendor's spec); the journal lists the others.
-@Suite("Bloomreach's order of checks")
-struct CheckOrderTests {
-    /// A request with several faults; the others come after the one that is answered.
-    struct Case: Sendable, CustomStringConvertible {
-        let failure: String
-        let path: String
-        let fields: World.Fields
-        let body: String
-
-        var description: String { failure }
-    }
-
+@Suite("Bloomreach's order of checks") struct CheckOrderTests {
     @Test("the first fault in the vendor's order answers", arguments: cases)
-    func order(_ example: Case) async throws {
-        let world = try await World()
-        let answer = try await world.call(.post, example.path, example.fields, example.body)
-        #expect(answer.failure == example.failure)
+    func order(_ failure: String, _ path: String, _ fields: World.Fields, _ body: String) async throws {
+        #expect(try await World().call(.post, path, fields, body).failure == failure)
     }
 
     private static let gzip: World.Fields = [("content-encoding", "gzip")]
@@ -30,48 +17,37 @@ struct CheckOrderTests {
     private static let denied = Example.body(Example.ana, #""event_type":"internal_audit""#)
     private static let foreign = #"{"cookie":"x","registered":"ben@example.test"}"#
 
-    private static let cases: [Case] = [
-        Case(failure: "compressed-body", path: badProject, fields: gzip, body: "{"),
-        Case(failure: "invalid-project-id", path: badProject, fields: [], body: "{"),
-        Case(
-            failure: "unknown-project", path: "/track/v2/projects/none/customers", fields: .authorization("Token x"),
-            body: "{"),
-        Case(failure: "missing-authorization", path: Example.events, fields: [], body: "{"),
-        Case(failure: "malformed-authorization", path: Example.events, fields: .authorization("Token"), body: "{"),
-        Case(failure: "credential-not-accepted", path: Example.events, fields: .bearer("x.y"), body: "{"),
-        Case(failure: "unknown-key", path: Example.events, fields: .authorization("Token x"), body: "{"),
-        Case(failure: "customer-token-malformed", path: Example.inbox, fields: .bearer("x.y"), body: "{"),
-        Case(failure: "customer-token-expired", path: Example.inbox, fields: .bearer(Example.jwtAnaOld), body: "{"),
-        Case(failure: "no-permission", path: Example.inbox, fields: .limited, body: "{"),
-        Case(failure: "bad-request-body", path: Example.events, fields: .limited, body: "{"),
-        Case(failure: "no-customer-ids", path: Example.events, fields: .limited, body: #"{"timestamp":"x"}"#),
-        Case(
-            failure: "missing-event-type", path: Example.streamEvents, fields: .streamBearer,
-            body: Example.body(foreign)),
-        Case(failure: "no-permission", path: Example.events, fields: .limited, body: denied),
-        Case(
-            failure: "customer-token-ids-mismatch", path: Example.inbox, fields: .bearer,
-            body: Example.body(foreign, #""sync_token":"abc""#)),
-        Case(
-            failure: "sync-token-unknown", path: Example.inbox, fields: .bearer,
-            body: Example.body(Example.ana, #""sync_token":"abc""#)),
+    /// The failure that answers requests with several faults; the others come after it.
+    private static let cases: [(String, String, World.Fields, String)] = [
+        ("compressed-body", badProject, gzip, "{"),
+        ("invalid-project-id", badProject, [], "{"),
+        ("unknown-project", "/track/v2/projects/none/customers", .authorization("Token x"), "{"),
+        ("missing-authorization", Example.events, [], "{"),
+        ("malformed-authorization", Example.events, .authorization("Token"), "{"),
+        ("credential-not-accepted", Example.events, .bearer("x.y"), "{"),
+        ("unknown-key", Example.events, .authorization("Token x"), "{"),
+        ("customer-token-malformed", Example.inbox, .bearer("x.y"), "{"),
+        ("customer-token-expired", Example.inbox, .bearer(Example.jwtAnaOld), "{"),
+        ("no-permission", Example.inbox, .limited, "{"),
+        ("bad-request-body", Example.events, .limited, "{"),
+        ("no-customer-ids", Example.events, .limited, #"{"timestamp":"x"}"#),
+        ("missing-event-type", Example.streamEvents, .streamBearer, Example.body(foreign)),
+        ("no-permission", Example.events, .limited, denied),
+        ("customer-token-ids-mismatch", Example.inbox, .bearer, Example.body(foreign, #""sync_token":"abc""#)),
+        ("sync-token-unknown", Example.inbox, .bearer, Example.body(Example.ana, #""sync_token":"abc""#)),
     ]
 
-    @Test("an armed failure answers before every other check but route and method")
-    func armed() async throws {
+    @Test("an armed failure answers before every other check but route and method") func armed() async throws {
         let world = try await World()
         try await world.arm("rate-limited", at: "track.events")
-        try await world.call(.post, badProjectPath, Self.gzip, "{").expect(
+        try await world.call(.post, Self.badProject, Self.gzip, "{").expect(
             429, Example.error("Too many requests"), "rate-limited")
         try await world.arm("rate-limited", at: "track.events")
         let answer = try await world.call(.get, Example.events)
         #expect(answer.failure == "method-not-allowed")
     }
 
-    private var badProjectPath: String { Self.badProject }
-
-    @Test("the journal tells every check that was made, not only the one that answered")
-    func journal() async throws {
+    @Test("the journal tells every check that was made, not only the one that answered") func journal() async throws {
         let world = try await World()
         let token = try await world.mint(
             "bloomreach/customer-token", ["defect": "expired", "customer": "ben@example.test"])
@@ -87,60 +63,36 @@ struct CheckOrderTests {
 }
 
 /// The permission matrix (section 2.5 of the vendor's spec): the credentials each route accepts on paths of a project.
-@Suite("Bloomreach's permission matrix")
-struct MatrixTests {
-    /// A route and its answers to a public key, a customer token, a private key, and no credential.
-    struct Row: Sendable, CustomStringConvertible {
-        let route: String
-        let token: Bool
-        let bearer: Bool
-        let basic: Bool
-        var none = false
-
-        var description: String { route }
-    }
-
-    private static let rows: [Row] = [
-        Row(route: "track.customers", token: true, bearer: false, basic: true),
-        Row(route: "track.events", token: true, bearer: false, basic: true),
-        Row(route: "track.clicks", token: true, bearer: false, basic: true),
-        Row(route: "track.batch", token: true, bearer: false, basic: true),
-        Row(route: "track.system-time", token: true, bearer: false, basic: true),
-        Row(route: "data.attributes", token: true, bearer: false, basic: true),
-        Row(route: "consents.list", token: true, bearer: false, basic: true),
-        Row(route: "inapp.messages", token: true, bearer: false, basic: false),
-        Row(route: "appinbox.fetch", token: true, bearer: true, basic: false),
-        Row(route: "appinbox.markasread", token: true, bearer: true, basic: false),
-        Row(route: "selfcheck.send", token: true, bearer: false, basic: false),
-        Row(route: "blocks.static", token: true, bearer: true, basic: false, none: true),
-        Row(route: "blocks.personal", token: true, bearer: true, basic: false),
-        Row(route: "segments.list", token: true, bearer: true, basic: false),
-        Row(route: "ids.link", token: true, bearer: true, basic: false),
-        Row(route: "data.export-one", token: false, bearer: false, basic: true),
-        Row(route: "data.events", token: false, bearer: false, basic: true),
-        Row(route: "data.export", token: false, bearer: false, basic: true),
-        Row(route: "data.anonymize", token: false, bearer: false, basic: true),
-        Row(route: "mint.customer-token", token: true, bearer: true, basic: true, none: true),
+@Suite("Bloomreach's permission matrix") struct MatrixTests {
+    /// The credentials that each route takes: a public key, a customer token, a private key, none.
+    private static let rows: [(route: String, takes: String)] = [
+        ("track.customers", "token basic"), ("track.events", "token basic"), ("track.clicks", "token basic"),
+        ("track.batch", "token basic"), ("track.system-time", "token basic"), ("data.attributes", "token basic"),
+        ("consents.list", "token basic"), ("inapp.messages", "token"), ("appinbox.fetch", "token bearer"),
+        ("appinbox.markasread", "token bearer"), ("selfcheck.send", "token"), ("blocks.static", "token bearer none"),
+        ("blocks.personal", "token bearer"), ("segments.list", "token bearer"), ("ids.link", "token bearer"),
+        ("data.export-one", "basic"), ("data.events", "basic"), ("data.export", "basic"), ("data.anonymize", "basic"),
+        ("mint.customer-token", "token bearer basic none"),
     ]
 
     @Test("each route takes what its row says", arguments: Depth.allCases, rows)
-    func row(_ depth: Depth, _ row: Row) async throws {
+    func row(_ depth: Depth, _ row: (route: String, takes: String)) async throws {
         for route in RouteCase.all where route.route == row.route && !route.target.contains("stream") {
-            for (fields, isTaken, failure) in [
-                (World.Fields.token, row.token, "credential-not-accepted"),
-                (.bearer, row.bearer, "credential-not-accepted"), (.basic, row.basic, "credential-not-accepted"),
-                ([], row.none, "missing-authorization"),
+            for (name, fields, failure) in [
+                ("token", World.Fields.token, "credential-not-accepted"),
+                ("bearer", .bearer, "credential-not-accepted"), ("basic", .basic, "credential-not-accepted"),
+                ("none", [], "missing-authorization"),
             ] {
+                let isTaken = row.takes.split(separator: " ").contains { $0 == name }
                 let world = try await World(depth)
                 let answer = try await world.call(route.method, route.target, fields, route.body())
-                #expect(answer.failure == (isTaken ? nil : failure), "\(fields) \(answer.text)")
-                #expect(answer.status == (isTaken ? 200 : 401), "\(fields)")
+                #expect(answer.failure == (isTaken ? nil : failure), "\(name) \(answer.text)")
+                #expect(answer.status == (isTaken ? 200 : 401), "\(name)")
             }
         }
     }
 
-    @Test("no route of a project is without a row")
-    func coverage() {
+    @Test("no route of a project is without a row") func coverage() {
         let routes = Set(RouteCase.all.map(\.route)).subtracting(["recommend.user"])
         #expect(Set(Self.rows.map(\.route)) == routes)
     }
@@ -160,9 +112,7 @@ struct MatrixTests {
 
     @Test(
         "what is sent as Authorization and cannot be read",
-        arguments: [
-            "", "Token", "Bearer ", "Basic", "Basic !!!", "Basic bm9jb2xvbg==", "Digest a", "pubkey-demo-1",
-        ])
+        arguments: ["", "Token", "Bearer ", "Basic", "Basic !!!", "Basic bm9jb2xvbg==", "pubkey-demo-1"])
     func malformed(_ value: String) async throws {
         let world = try await World()
         let body = Example.body(Example.ana, #""event_type":"view""#)
@@ -170,8 +120,7 @@ struct MatrixTests {
         answer.expect(401, Example.noAccessKey, "malformed-authorization")
     }
 
-    @Test("a key in the wrong place is not repeated in the journal")
-    func secretAsKey() async throws {
+    @Test("a key in the wrong place is not repeated in the journal") func secretAsKey() async throws {
         let world = try await World()
         let answer = try await world.call(
             .post, Example.events, .authorization("Token " + Example.secret), Example.body(Example.ana))
@@ -181,91 +130,66 @@ struct MatrixTests {
     }
 }
 
-@Suite("Bloomreach's failures")
-struct FailureTests {
-    /// An invalid request body, and the answer in the form of its family.
-    struct Shape: Sendable, CustomStringConvertible {
-        let path: String
-        let body: String
-        let answer: String
-        let failure: String
-        let fields: World.Fields
+@Suite("Bloomreach's failures") struct FailureTests {
+    typealias Shape = (path: String, body: String, answer: String, failure: String, fields: World.Fields)
 
-        init(_ path: String, _ body: String, _ answer: String, _ failure: String, by fields: World.Fields = .token) {
-            (self.path, self.body, self.answer, self.failure, self.fields) = (path, body, answer, failure, fields)
-        }
-
-        var description: String { "\(path) \(body)" }
+    @Test("each family of calls has its own shape of error", arguments: tracking + data + others)
+    func shape(_ path: String, _ body: String, _ told: String, _ failure: String, _ fields: World.Fields) async throws {
+        try await World().call(.post, path, fields, body).expect(400, told, failure)
     }
 
-    @Test("each family of calls has its own shape of error", arguments: shapes)
-    func shape(_ example: Shape) async throws {
-        let world = try await World()
-        try await world.call(.post, example.path, example.fields, example.body).expect(
-            400, example.answer, example.failure)
+    private static func ofAna(_ member: String) -> String { Example.body(Example.ana, member) }
+
+    private static func track(_ path: String, _ body: String, _ told: String, _ failure: String = invalid) -> Shape {
+        (path, body, Example.errors(told), failure, .token)
     }
 
-    private static let shapes: [Shape] = [
-        Shape(
-            Example.customers, #"{"customer_ids":7}"#, Example.errors("Field 'customer_ids' is invalid."),
-            "invalid-field"),
-        Shape(
-            Example.customers, Example.body(#"{"registered":7}"#), Example.errors("Field 'customer_ids' is invalid."),
-            "invalid-field"),
-        Shape(
-            Example.customers, Example.body(Example.ana, #""properties":[]"#),
-            Example.errors("Field 'properties' is invalid."), "invalid-field"),
-        Shape(
-            Example.events, Example.body(Example.ana, #""event_type":7"#),
-            Example.errors("Field 'event_type' is invalid."), "invalid-field"),
-        Shape(
-            Example.events, Example.body(Example.ana, #""event_type":"""#),
-            Example.errors("Field 'event_type' is required."), "missing-event-type"),
-        Shape(
-            Example.clicks, Example.body(Example.ana, #""url":7"#), Example.errors("Field 'url' is invalid."),
-            "invalid-field"),
-        Shape(
-            Example.attributes, Example.body(Example.ana),
-            Example.errors("attributes", "Field 'attributes' is required."), "missing-field"),
-        Shape(
-            Example.attributes, Example.body(Example.ana, #""attributes":[]"#),
-            Example.errors("attributes", "Field 'attributes' is invalid."), "invalid-field"),
-        Shape(
-            Example.attributes, #"{"attributes":[{"type":"id","id":"cookie"}]}"#,
-            Example.errors("customer_ids", "Must specify at least one customer ID"), "no-customer-ids"),
-        Shape(
-            Example.data + "/events", Example.body(Example.ana),
-            Example.errors("event_types", "Field 'event_types' is required."), "missing-field", by: .basic),
-        Shape(
-            Example.data + "/events", Example.body(Example.ana, #""event_types":[7]"#),
-            Example.errors("event_types", "Field 'event_types' is invalid."), "invalid-field", by: .basic),
-        Shape(
-            Example.data + "/export", #"{"format":"csv"}"#, Example.errors("format", "Field 'format' is invalid."),
-            "invalid-field", by: .basic),
-        Shape(
-            Example.selfCheck, Example.body(Example.ana, #""push_notification_id":"t""#),
-            Example.error("Field 'platform' is required."), "missing-field"),
-        Shape(
-            Example.selfCheck, Example.body(Example.ana, #""push_notification_id":"t","platform":"windows""#),
-            Example.error("Field 'platform' is invalid."), "invalid-field"),
-        Shape(Example.selfCheck, "{}", Example.error("Must specify at least one customer ID"), "no-customer-ids"),
-        Shape(
-            "/webxp/projects/demo-project-1/cookies/c/link-ids", "{}",
-            Example.error("Field 'external_ids' is required."), "missing-field"),
-        Shape(
-            "/webxp/projects/demo-project-1/cookies/c/link-ids", #"{"external_ids":{"cookie":"x"}}"#,
-            Example.error("Field 'external_ids' is invalid."), "invalid-field"),
-        Shape(
-            Example.mint, #"{"project_id":"demo-project-1"}"#, Example.error("Field 'kid' is required."),
-            "missing-field", by: []),
-        Shape(
+    private static func ask(
+        _ path: String, _ body: String, _ field: String, _ told: String, _ failure: String = invalid,
+        by fields: World.Fields = .basic
+    ) -> Shape { (path, body, Example.errors(field, told), failure, fields) }
+
+    private static func other(
+        _ path: String, _ body: String, _ told: String, _ failure: String = invalid, by fields: World.Fields = .token
+    ) -> Shape { (path, body, Example.error(told), failure, fields) }
+
+    private static let invalid = "invalid-field"
+    private static let missing = "missing-field"
+    private static let linkIDs = "/webxp/projects/demo-project-1/cookies/c/link-ids"
+
+    private static let tracking: [Shape] = [
+        track(Example.customers, #"{"customer_ids":7}"#, "Field 'customer_ids' is invalid."),
+        track(Example.customers, Example.body(#"{"registered":7}"#), "Field 'customer_ids' is invalid."),
+        track(Example.customers, ofAna(#""properties":[]"#), "Field 'properties' is invalid."),
+        track(Example.events, ofAna(#""event_type":7"#), "Field 'event_type' is invalid."),
+        track(Example.events, ofAna(#""event_type":"""#), "Field 'event_type' is required.", "missing-event-type"),
+        track(Example.clicks, ofAna(#""url":7"#), "Field 'url' is invalid."),
+    ]
+
+    private static let data: [Shape] = [
+        ask(
+            Example.attributes, Example.body(Example.ana), "attributes", "Field 'attributes' is required.", missing,
+            by: .token),
+        ask(Example.attributes, ofAna(#""attributes":[]"#), "attributes", "Field 'attributes' is invalid.", by: .token),
+        ask(
+            Example.attributes, #"{"attributes":[{"type":"id","id":"cookie"}]}"#, "customer_ids",
+            "Must specify at least one customer ID", "no-customer-ids", by: .token),
+        ask(Example.data + "/events", ofAna(#""event_types":[7]"#), "event_types", "Field 'event_types' is invalid."),
+        ask(Example.data + "/export", #"{"format":"csv"}"#, "format", "Field 'format' is invalid."),
+    ]
+
+    private static let others: [Shape] = [
+        other(Example.selfCheck, ofAna(#""push_notification_id":"t""#), "Field 'platform' is required.", missing),
+        other(
+            Example.selfCheck, ofAna(#""push_notification_id":"t","platform":"windows""#),
+            "Field 'platform' is invalid."),
+        other(Example.selfCheck, "{}", "Must specify at least one customer ID", "no-customer-ids"),
+        other(linkIDs, #"{"external_ids":{"cookie":"x"}}"#, "Field 'external_ids' is invalid."),
+        other(
             Example.mint,
             #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"a"},"exp":"soon"}"#,
-            Example.error("Field 'exp' is invalid."), "invalid-field", by: []),
-        Shape(Example.mint, "{}", Example.error("Invalid project id"), "invalid-project-id", by: []),
-        Shape(
-            Example.mint, #"{"project_id":"none"}"#, Example.error("Could not authenticate"), "unknown-project",
-            by: []),
+            "Field 'exp' is invalid.", by: []),
+        other(Example.mint, "{}", "Invalid project id", "invalid-project-id", by: []),
     ]
 
     @Test(
@@ -276,7 +200,7 @@ struct FailureTests {
             (Example.clicks, Example.errors("not authorized to track specified event"), "campaigns"),
             (Example.attributes, Example.error("No permission"), "attributes"),
             (Example.selfCheck, Example.error("No permission"), "selfcheck"),
-            ("/webxp/projects/demo-project-1/cookies/c/link-ids", Example.error("No permission"), "segments"),
+            (linkIDs, Example.error("No permission"), "segments"),
             (Example.inbox, Example.error("No permission"), "appinbox"),
         ])
     func permission(_ path: String, _ body: String, _ permission: String) async throws {

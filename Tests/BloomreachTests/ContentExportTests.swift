@@ -5,13 +5,10 @@ import Support
 import Testing
 import Understudy
 
-/// Inboxes, segments and consents exported as JSON and imported again, and the effects of fixture changes.
-@Suite("Bloomreach's content, exported, imported and under new fixtures")
-struct ContentExportTests {
+@Suite("Bloomreach's content, exported, imported and under new fixtures") struct ContentExportTests {
     private typealias Content = ContentExample
 
-    @Test("an import without content has empty inboxes")
-    func noContent() async throws {
+    @Test("an import without content has empty inboxes") func noContent() async throws {
         let world = try await World()
         let export = try await world.control(.get, "state/bloomreach").json
         var object = export.object ?? [:]
@@ -109,8 +106,7 @@ struct ContentExportTests {
         }
     }
 
-    @Test("an inbox follows its customer when the file numbers customers anew")
-    func renumbered() async throws {
+    @Test("an inbox follows its customer when the file numbers customers anew") func renumbered() async throws {
         let customers = [
             (
                 "      - ids: { registered: \"ana@example.test\" }",
@@ -130,8 +126,7 @@ struct ContentExportTests {
         }
     }
 
-    @Test("changed segments and consents follow where nobody changed them")
-    func segmentsAndConsents() async throws {
+    @Test("changed segments and consents follow where nobody changed them") func segmentsAndConsents() async throws {
         let query = Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000a"
         try await reload("bloomreach/content/segments.yaml", [("seg-1", "seg-9")]) { world in
             try await world.act(
@@ -151,9 +146,7 @@ struct ContentExportTests {
     }
 }
 
-/// Inboxes, segments and consents that a file keeps across a restart: only what requests created or changed.
-@Suite("Bloomreach's content over a restart")
-struct ContentRestartTests {
+@Suite("Bloomreach's content over a restart") struct ContentRestartTests {
     private typealias Content = ContentExample
 
     private static let read = #"{"customer":"ana@example.test","message":"msg-push-1"}"#
@@ -164,8 +157,7 @@ struct ContentRestartTests {
         ).text
     }
 
-    @Test("what was seen of content has the same times again")
-    func times() async throws {
+    @Test("what was seen of content has the same times again") func times() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         let before = try await world.fetchInbox().text
@@ -175,8 +167,7 @@ struct ContentRestartTests {
         #expect(try await again.fetchInbox().text == before)
     }
 
-    @Test("what is kept may be as deep as a state may be")
-    func deep() async throws {
+    @Test("what is kept may be as deep as a state may be") func deep() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         let levels = Emulator.stateDepth - 10
@@ -188,8 +179,7 @@ struct ContentRestartTests {
         #expect(try await again.control(.get, "state/bloomreach").text.contains(value))
     }
 
-    @Test("what nobody touched follows the files of the new start")
-    func otherContent() async throws {
+    @Test("what nobody touched follows the files of the new start") func otherContent() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         try await world.act("read-inbox-message", Self.read)
@@ -222,8 +212,7 @@ struct ContentRestartTests {
         try await again.freeze(at: World.exampleMoment)
         let ana = try await again.fetchInbox()
         #expect(ana.json["messages"]?.array?.map { $0["is_read"] } == [true, false])
-        #expect(
-            try await again.call(.post, Example.inbox, .token, Content.ofBen()).messageIDs == ["msg-push-2"])
+        #expect(try await again.call(.post, Example.inbox, .token, Content.ofBen()).messageIDs == ["msg-push-2"])
         let zoe = try await again.call(
             .post, Example.inbox, .token, #"{"customer_ids":{"registered":"zoe@example.test"}}"#)
         #expect(zoe.messageIDs == [])

@@ -48,7 +48,6 @@ enum Example {
         + ".eyJleHAiOjE4MDAwMDA5MDAsImlkcyI6eyJyZWdpc3RlcmVkIjoiYW5hQGV4YW1wbGUudGVzdCJ9fQ"
         + ".mPj93XdGhFlLkD9pCgZLSScbdfpjt3mKOi12fT1D8ug3WAG7SJYuc7JFyL6sUj7CfJKRJhJ_NlWcpwX9vgeQNw"
 
-    /// A body with these ids, followed by these members.
     static func body(_ ids: String, _ members: String = "") -> String {
         #"{"customer_ids":\#(ids)\#(members.isEmpty ? "" : ",")\#(members)}"#
     }
@@ -73,8 +72,7 @@ enum Example {
     static let mismatch = error("token does not belong to these customer ids")
     static let notFound =
         #"{"success":false,"errors":[{"code":404,"description":"No such endpoint","message":"Not Found"}]}"#
-    static let unreadable =
-        "BadRequest: The browser (or proxy) sent a request that this server could not understand."
+    static let unreadable = "BadRequest: The browser (or proxy) sent a request that this server could not understand."
 }
 
 extension World.Fields {
@@ -82,11 +80,8 @@ extension World.Fields {
     static let token = authorization("Token pubkey-demo-1")
     /// The public key that may not use the app inbox.
     static let limited = authorization("Token pubkey-demo-limited")
-    /// The private key.
     static let basic = authorization("Basic cHJpdmtleS1kZW1vLTE6ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")
-    /// Ana's customer token.
     static let bearer = bearer(Example.jwtAna)
-    /// Ana's token for the stream.
     static let streamBearer = bearer(Example.jwtStream)
 
     static func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
@@ -101,7 +96,6 @@ extension World {
     }
 }
 
-/// The example world's content as sent over the network, and its calls.
 enum ContentExample {
     static let messages = "/webxp/s/demo-project-1/inappmessages"
     static let blocks = "/webxp/s/demo-project-1/inappcontentblocks?v=2"
@@ -110,13 +104,11 @@ enum ContentExample {
     static let segments = "/webxp/projects/demo-project-1/segments"
     static let recommendations = "/optimization/streams/demo-stream-1/recommend/user"
 
-    /// The ids of the example's customers, as members of a body.
     static let anaIDs =
         #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000a","registered":"ana@example.test"}"#
     static let benIDs =
         #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000b","registered":"ben@example.test"}"#
 
-    /// A body with Ana's ids and these additional members.
     static func ofAna(_ members: String...) -> String { body([anaIDs] + members) }
     static func ofBen(_ members: String...) -> String { body([benIDs] + members) }
 
@@ -175,13 +167,11 @@ enum ContentExample {
 }
 
 extension World {
-    /// Fetches Ana's inbox with the public key.
     func fetchInbox(_ members: String...) async throws -> ReceivedAnswer {
         let body = "{" + ([ContentExample.anaIDs] + members).joined(separator: ",") + "}"
         return try await call(.post, Example.inbox, .token, body)
     }
 
-    /// Marks messages as read with the public key; the owner is Ana unless given.
     func markAsRead(
         _ ids: String, token: String = #""v1.1.1.2""#, owner: String = ContentExample.anaIDs
     ) async throws -> ReceivedAnswer {
@@ -190,7 +180,6 @@ extension World {
             #"{\#(owner),"message_ids":\#(ids),"sync_token":\#(token)}"#)
     }
 
-    /// Performs an action of the vendor.
     @discardableResult
     func act(_ action: String, _ members: String) async throws -> ReceivedAnswer {
         try await control(.post, "state/bloomreach/" + action, members)
@@ -198,7 +187,6 @@ extension World {
 }
 
 extension ReceivedAnswer {
-    /// The ids of an inbox's messages.
     var messageIDs: [String] { json["messages"]?.array?.compactMap { $0["id"]?.string } ?? [] }
 }
 
@@ -209,7 +197,6 @@ enum Forged {
     static let anaClaims = #"{"sub":{"registered":"ana@example.test"},"exp":1800003600}"#
     static let streamClaims = #"{"exp":1800000900,"ids":{"registered":"ana@example.test"}}"#
 
-    /// A customer token with these two JSON texts, correctly signed with that secret.
     static func customer(
         header: String = customerHeader, claims: String = anaClaims, secret: String = Example.secret,
         _ algorithm: Algorithm = .hs256
@@ -217,7 +204,6 @@ enum Forged {
         try signed(header, claims, secret, algorithm)
     }
 
-    /// A stream token with these two JSON texts, correctly signed with that secret.
     static func stream(
         header: String = streamHeader, claims: String = streamClaims, secret: String = Example.streamSecret,
         _ algorithm: Algorithm = .hs512

@@ -5,15 +5,12 @@ import Testing
 
 @testable import Bloomreach
 
-/// The rules of the app inbox beyond the spec's examples.
-@Suite("Bloomreach's app inbox")
-struct InboxTests {
+@Suite("Bloomreach's app inbox") struct InboxTests {
     private typealias Content = ContentExample
 
     // MARK: - Ownership
 
-    @Test("another project's customer of the same ids has another one")
-    func otherProject() async throws {
+    @Test("another project's customer of the same ids has another one") func otherProject() async throws {
         let world = try await World()
         try await world.call(
             .post, "/webxp/projects/demo-project-2/appinbox/fetch", [("authorization", "Token pubkey-demo-2")],
@@ -23,8 +20,7 @@ struct InboxTests {
 
     // MARK: - Listed messages
 
-    @Test("messages for another application are left out, and come to it")
-    func applications() async throws {
+    @Test("messages for another application are left out, and come to it") func applications() async throws {
         let world = try await World()
         try await world.act(
             "add-inbox-message",
@@ -33,12 +29,10 @@ struct InboxTests {
         #expect(
             try await world.fetchInbox(#""application_id":"default-application""#).messageIDs
                 == ["msg-push-1", "msg-html-1"])
-        #expect(
-            try await world.fetchInbox(#""application_id":"tv""#).messageIDs == ["m", "msg-push-1", "msg-html-1"])
+        #expect(try await world.fetchInbox(#""application_id":"tv""#).messageIDs == ["m", "msg-push-1", "msg-html-1"])
     }
 
-    @Test("messages that expired are left out, from their very moment on")
-    func expiry() async throws {
+    @Test("messages that expired are left out, from their very moment on") func expiry() async throws {
         let world = try await World()
         try await world.fetchInbox().expect(200, Content.anasInbox)
         try await world.freeze(at: 1_802_591_999)
@@ -84,8 +78,7 @@ struct InboxTests {
         #expect(try await other.fetchInbox().text == before)
     }
 
-    @Test("the newest comes first, and of one time the one that was added last")
-    func order() async throws {
+    @Test("the newest comes first, and of one time the one that was added last") func order() async throws {
         let world = try await World()
         for (id, time) in [("old", 1), ("first", 1_800_000_000), ("second", 1_800_000_000)] {
             let message = #"{"id":"\#(id)","type":"push","create_time":\#(time),"content":{"title":"t"}}"#
@@ -93,14 +86,12 @@ struct InboxTests {
                 "add-inbox-message", #"{"customer":"ana@example.test","message":\#(message)}"#)
             #expect(added.status == 200, "\(added.text)")
         }
-        #expect(
-            try await world.fetchInbox().messageIDs == ["second", "first", "msg-push-1", "msg-html-1", "old"])
+        #expect(try await world.fetchInbox().messageIDs == ["second", "first", "msg-push-1", "msg-html-1", "old"])
     }
 
     // MARK: - Changes of the customer
 
-    @Test("a guest who signs in finds that of the customer")
-    func signIn() async throws {
+    @Test("a guest who signs in finds that of the customer") func signIn() async throws {
         let world = try await World()
         let ids = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c","registered":"ana@example.test"}"#
         try await world.call(
@@ -123,9 +114,7 @@ struct InboxTests {
     }
 }
 
-/// What sync tokens tell clients, and how messages are marked as read.
-@Suite("Bloomreach's sync tokens and read flags")
-struct SyncTokenTests {
+@Suite("Bloomreach's sync tokens and read flags") struct SyncTokenTests {
     private typealias Content = ContentExample
 
     // MARK: - Sync tokens
@@ -252,8 +241,6 @@ struct SyncTokenTests {
         try await World().call(.post, Example.inbox, .token, body)
             .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
-
-    // MARK: - Values
 
     @Test("a token is read in the one form that it is written in")
     func tokenForm() {

@@ -3,9 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// The one-line reason names the cause.
-@Suite("Bloomreach's reasons")
-struct ReasonTests {
+@Suite("Bloomreach's reasons") struct ReasonTests {
     private static let privateSecret = "demo-secret-not-real-1"
     private static let streamSecret = "demo-stream-secret-not-real-1"
     private static let anaClaims = #"{"sub":{"registered":"ana@example.test"},"exp":1800003600}"#
@@ -21,22 +19,10 @@ struct ReasonTests {
             + Base64URL.encode(try SigningKey.secret(secret).sign(Array(input.utf8), algorithm: algorithm))
     }
 
-    private static func inbox(_ authorization: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
-        {
-            try await $0.call(
-                .post, Example.inbox, [("authorization", try authorization())], Example.body(Example.ana))
-        }
-    }
-
-    private static func streamInbox(_ authorization: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
-        {
-            try await $0.call(
-                .post, Example.streamInbox, [("authorization", try authorization())], Example.body(Example.ana))
-        }
+    private static func inbox(
+        at path: String = Example.inbox, _ authorization: @escaping @Sendable () throws -> String
+    ) -> World.Send {
+        { try await $0.call(.post, path, [("authorization", try authorization())], Example.body(Example.ana)) }
     }
 
     private static let signatures: [Mistake] = [
@@ -55,7 +41,7 @@ struct ReasonTests {
         Mistake(
             "the project's key for a stream's",
             says: "matches the secret of private key of project demo-project-1 privkey-demo-1",
-            by: streamInbox {
+            by: inbox(at: Example.streamInbox) {
                 "Bearer " + (try signed(privateSecret, kid: "signkey-demo-1", .hs512, claims: streamClaims))
             }),
         Mistake(
@@ -135,7 +121,6 @@ struct ReasonTests {
         },
     ]
 
-    /// An event with this after Basic.
     private static func basic(_ description: String, _ text: String, says phrase: String) -> Mistake {
         Mistake(description, says: phrase, hides: [privateSecret]) {
             try await $0.call(
@@ -144,7 +129,7 @@ struct ReasonTests {
         }
     }
 
-    private static func track(_ body: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func track(_ body: String) -> World.Send {
         { try await $0.call(.post, Example.events, .token, body) }
     }
 

@@ -5,17 +5,14 @@ import Tokens
 
 @testable import Bloomreach
 
-/// Limits on a request's content and on what it may ask for.
-@Suite("Bounds of a request to Bloomreach")
-struct RequestBoundsTests {
+@Suite("Bounds of a request to Bloomreach") struct RequestBoundsTests {
     private static func list(_ range: Range<Int>, _ element: (Int) -> String) -> String {
         range.map(element).joined(separator: ",")
     }
 
     private static func ids(_ range: Range<Int>) -> String { "{\(list(range) { #""id\#($0)":"v""# })}" }
 
-    @Test("a request names fifty hard ids at most, and a customer has no more")
-    func hardIDs() async throws {
+    @Test("a request names fifty hard ids at most, and a customer has no more") func hardIDs() async throws {
         let world = try await World()
         let invalid = Example.errors("Field 'customer_ids' is invalid.")
         try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<51))).expect(
@@ -27,24 +24,21 @@ struct RequestBoundsTests {
         try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<50))).expect(200)
     }
 
-    @Test("properties beyond the number that is kept are refused before they are looked at")
-    func properties() {
+    @Test("properties beyond the number that is kept are refused before they are looked at") func properties() {
         var customer = BloomreachCustomer(number: 1)
         customer.set(["a": 1])
         let many = JSONObject((0..<1001).map { _ in ("a", 1) })
         #expect(throws: BloomreachRefusal.self) { try BloomreachCustomer.checkRoom(for: many, besides: customer) }
     }
 
-    @Test("properties are set in the order in which they came, the last of one name counts")
-    func order() {
+    @Test("properties are set in the order in which they came, the last of one name counts") func order() {
         var customer = BloomreachCustomer(number: 1)
         customer.set(["a": 1, "b": 2])
         customer.set(["c": 3, "a": 4, "c": 5])
         #expect(customer.properties == ["a": 4, "b": 2, "c": 5])
     }
 
-    @Test("a call asks for a hundred attributes at most")
-    func attributes() async throws {
+    @Test("a call asks for a hundred attributes at most") func attributes() async throws {
         let world = try await World()
         func ask(_ count: Int) async throws -> ReceivedAnswer {
             let list = Self.list(0..<count) { _ in #"{"type":"property","property":"first_name"}"# }
@@ -52,12 +46,10 @@ struct RequestBoundsTests {
                 .post, Example.attributes, .token, Example.body(Example.ana, #""attributes":[\#(list)]"#))
         }
         try await ask(100).expect(200)
-        try await ask(101).expect(
-            400, Example.errors("attributes", "Field 'attributes' is invalid."), "invalid-field")
+        try await ask(101).expect(400, Example.errors("attributes", "Field 'attributes' is invalid."), "invalid-field")
     }
 
-    @Test("an answer has a bound, whatever its entries are")
-    func longAnswer() async throws {
+    @Test("an answer has a bound, whatever its entries are") func longAnswer() async throws {
         let world = try await World()
         let text = String(repeating: "x", count: 200_000)
         try await world.call(
@@ -93,8 +85,7 @@ struct RequestBoundsTests {
             413, Example.error("Request body too large"), "body-too-large")
     }
 
-    @Test("a batch has a thousand commands at most, and each has its complaint")
-    func batch() async throws {
+    @Test("a batch has a thousand commands at most, and each has its complaint") func batch() async throws {
         let world = try await World()
         func send(_ count: Int) async throws -> ReceivedAnswer {
             let list = Self.list(0..<count) { $0 % 2 == 0 ? #"{"name":"customers","data":{}}"# : "7" }
@@ -108,8 +99,7 @@ struct RequestBoundsTests {
         try await send(1001).expect(400, Example.errors("Field 'commands' is invalid."), "invalid-field")
     }
 
-    @Test("a command of a batch is as long as the call itself may be")
-    func longCommand() async throws {
+    @Test("a command of a batch is as long as the call itself may be") func longCommand() async throws {
         let text = String(repeating: "x", count: 300_000)
         let data = Example.body(Example.ana, #""event_type":"view","properties":{"text":"\#(text)"}"#)
         let answer = try await World().call(
@@ -133,8 +123,7 @@ struct RequestBoundsTests {
         #expect(customers[ana]?.properties["g1"] == nil)
     }
 
-    @Test("a change that does not make a record longer is taken, however long it is")
-    func notLonger() throws {
+    @Test("a change that does not make a record longer is taken, however long it is") func notLonger() throws {
         var customer = BloomreachCustomer(number: 1)
         customer.set(["long": .string(String(repeating: "x", count: 300_000))])
         try BloomreachCustomer.checkRoom(for: ["long": "short"], besides: customer)
@@ -143,16 +132,14 @@ struct RequestBoundsTests {
         }
     }
 
-    @Test("project_id in the query names a project on the self-check only")
-    func projectID() async throws {
+    @Test("project_id in the query names a project on the self-check only") func projectID() async throws {
         let body = Example.body(Example.guest, #""event_type":"view""#)
         let path = "/track/u/v1/customers/events?project_id=demo-project-1"
         try await World().call(.post, path, .token, body).expect(
             400, Example.error("Invalid project id"), "invalid-project-id")
     }
 
-    @Test("nobody has tracked no event")
-    func nobody() async throws {
+    @Test("nobody has tracked no event") func nobody() async throws {
         let world = try await World()
         let order = #"{"customer":"none@example.test","event_type":"view","#
         let none = try await world.control(.post, "state/bloomreach/expect-event", order + #""exactly":0}"#)
@@ -163,8 +150,7 @@ struct RequestBoundsTests {
 }
 
 /// Several commands in one request (section 9 of the vendor's spec).
-@Suite("Bloomreach's batches")
-struct BatchTests {
+@Suite("Bloomreach's batches") struct BatchTests {
     private func results(_ world: World, _ fields: World.Fields, _ commands: [String]) async throws -> [String] {
         let answer = try await world.call(
             .post, Example.batch, fields, #"{"commands":[\#(commands.joined(separator: ","))]}"#)
@@ -175,8 +161,7 @@ struct BatchTests {
 
     private static func command(_ name: String, _ data: String) -> String { #"{"name":"\#(name)","data":\#(data)}"# }
 
-    @Test("more commands than the vendor's page allows are run, and the journal notes it")
-    func size() async throws {
+    @Test("more commands than the vendor's page allows are run, and the journal notes it") func size() async throws {
         let world = try await World()
         let command = #"{"name":"system/time"}"#
         for (count, outcome) in [(50, nil), (51, Finding.Outcome.noted)] {
@@ -241,8 +226,7 @@ struct BatchTests {
         #expect(shown?["first"]?[1]?["findings"] == [])
     }
 
-    @Test("of many refused commands the first hundred are kept")
-    func manyParts() async throws {
+    @Test("of many refused commands the first hundred are kept") func manyParts() async throws {
         let world = try await World()
         let commands = Array(repeating: Self.command("nothing", "{}"), count: 200).joined(separator: ",")
         let answer = try await world.call(.post, Example.batch, .basic, #"{"commands":[\#(commands)]}"#)
@@ -250,8 +234,7 @@ struct BatchTests {
         #expect(answer.entry?.record.parts?.refused.count == 100)
     }
 
-    @Test("a key is judged for each command by itself")
-    func permissions() async throws {
+    @Test("a key is judged for each command by itself") func permissions() async throws {
         let world = try await World()
         let results = try await results(
             world, .limited,
@@ -267,8 +250,7 @@ struct BatchTests {
             ])
     }
 
-    @Test("a batch may be longer than other bodies")
-    func long() async throws {
+    @Test("a batch may be longer than other bodies") func long() async throws {
         let world = try await World()
         let text = String(repeating: "x", count: 4000)
         let command = Self.command(
@@ -278,11 +260,8 @@ struct BatchTests {
     }
 }
 
-/// Secrets that a client sends in the wrong place must not appear in the journal.
-@Suite("Bloomreach's secrets in the wrong place")
-struct SecrecyTests {
-    @Test("id and secret of a private key swapped")
-    func swapped() async throws {
+@Suite("Bloomreach's secrets in the wrong place") struct SecrecyTests {
+    @Test("id and secret of a private key swapped") func swapped() async throws {
         let world = try await World()
         let pair = Base64URL.encode(Array("\(Example.secret):privkey-demo-1".utf8))
         let answer = try await world.call(

@@ -2,9 +2,7 @@ import HTTPTypes
 import JSON
 import Support
 
-/// Successful calls of each route, at each of its paths.
 extension RouteCase {
-    /// A call to a path pattern for the example's project or stream.
     private static func at(
         _ route: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
         fields: World.Fields = .token, body: String = "", answer: String? = nil
@@ -141,55 +139,52 @@ extension RouteCase {
 
 /// The effect of each value of each switch (section 10 of the vendor's spec).
 extension SwitchCase {
-    typealias Send = @Sendable (World) async throws -> ReceivedAnswer
-
     static let consents = "/data/v2/projects/demo-project-1/consent/categories"
-    static let postConsents: Send = { try await $0.call(.post, consents, .token, "{}") }
-    private static let getConsents: Send = { try await $0.call(.get, consents, .token) }
-    private static let readAttributes: Send = {
+    static let postConsents: World.Send = { try await $0.call(.post, consents, .token, "{}") }
+    private static let getConsents: World.Send = { try await $0.call(.get, consents, .token) }
+    private static let readAttributes: World.Send = {
         try await $0.call(
             .post, Example.attributes, .token, Example.body(Example.ana, #""attributes":[{"type":"id","id":"cookie"}]"#)
         )
     }
 
-    /// Fetches with Ana's token and other ids.
-    private static func fetch(_ ids: String) -> Send {
+    private static func fetch(_ ids: String) -> World.Send {
         { try await $0.call(.post, Example.inbox, .bearer, Example.body(ids)) }
     }
 
     private static let more = #"{"registered":"ana@example.test","email_id":"x"}"#
-    private static let fetchWithKey: Send = {
+    private static let fetchWithKey: World.Send = {
         try await $0.call(.post, Example.inbox, .token, Example.body(Example.ana))
     }
-    static let unknownProject: Send = {
+    static let unknownProject: World.Send = {
         try await $0.call(.post, "/track/v2/projects/none/customers", .token, Example.body(Example.ana))
     }
-    private static let staleToken: Send = {
+    private static let staleToken: World.Send = {
         try await $0.control(
             .post, "state/bloomreach/delete-inbox-message", #"{"customer":"ana@example.test","message":"msg-html-1"}"#)
         return try await $0.call(
             .post, Example.inbox, .token, Example.body(Example.ana, #""sync_token":"v1.1.1.2""#))
     }
-    static let expired: Send = {
+    static let expired: World.Send = {
         try await $0.call(.post, Example.inbox, .bearer(Example.jwtAnaOld), Example.body(Example.ana))
     }
-    private static let unknownID: Send = {
+    private static let unknownID: World.Send = {
         try await $0.call(.post, Example.customers, .token, Example.body(#"{"passport":"x"}"#))
     }
-    static let mint: Send = {
+    static let mint: World.Send = {
         try await $0.call(
             .post, Example.mint, [], #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"a"}}"#
         )
     }
-    private static let unsignedEvent: Send = {
+    private static let unsignedEvent: World.Send = {
         try await $0.call(.post, Example.streamEvents, [], Example.body(Example.guest, #""event_type":"view""#))
     }
 
     static let origin: World.Fields = [("origin", "https://app.example.test")]
-    private static let preflight: Send = { try await $0.call(.options, Example.events, origin) }
+    private static let preflight: World.Send = { try await $0.call(.options, Example.events, origin) }
 
     /// Ana's token one second after it expired.
-    private static let late: Send = {
+    private static let late: World.Send = {
         try await $0.freeze(at: 1_800_003_601)
         return try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ana))
     }
@@ -203,8 +198,7 @@ extension SwitchCase {
         SwitchCase("attributes-access", "private", failure: "credential-not-accepted", readAttributes),
         SwitchCase("customer-token-binding", "exact", failure: "customer-token-ids-mismatch", fetch(more)),
         SwitchCase("customer-token-binding", "subset", fetch(more)),
-        SwitchCase(
-            "customer-token-binding", "subset", failure: "customer-token-ids-mismatch", fetch(Example.ben)),
+        SwitchCase("customer-token-binding", "subset", failure: "customer-token-ids-mismatch", fetch(Example.ben)),
         SwitchCase("customer-token-binding", "off", fetch(Example.ben)),
         SwitchCase("app-inbox-auth", "any", fetchWithKey),
         SwitchCase("app-inbox-auth", "advanced", failure: "customer-token-required", fetchWithKey),
@@ -213,10 +207,8 @@ extension SwitchCase {
         SwitchCase("unknown-project-status", "404", failure: "unknown-project", shows: "404\n", unknownProject),
         SwitchCase("sync-token-check", "gone", failure: "sync-token-stale", staleToken),
         SwitchCase("sync-token-check", "full-resync", staleToken),
-        SwitchCase(
-            "token-expired-flag", "on", failure: "customer-token-expired", shows: Example.expired, expired),
-        SwitchCase(
-            "token-expired-flag", "off", failure: "customer-token-expired", shows: #"is expired"}"#, expired),
+        SwitchCase("token-expired-flag", "on", failure: "customer-token-expired", shows: Example.expired, expired),
+        SwitchCase("token-expired-flag", "off", failure: "customer-token-expired", shows: #"is expired"}"#, expired),
         SwitchCase("unknown-ids", "accept", unknownID),
         SwitchCase("unknown-ids", "reject", failure: "unknown-id-name", unknownID),
         SwitchCase("mint-endpoint", "on", mint),

@@ -3,8 +3,7 @@ import Support
 import Testing
 
 /// The customer a write applies to, and conflicts between owners of the ids (section 5.3 of the vendor's spec).
-@Suite("Bloomreach's customers")
-struct StateTests {
+@Suite("Bloomreach's customers") struct StateTests {
     private func update(_ world: World, _ ids: String, _ properties: String = "{}") async throws -> ReceivedAnswer {
         try await world.call(
             .post, Example.customers, .token, Example.body(ids, #""properties":\#(properties)"#))
@@ -16,8 +15,7 @@ struct StateTests {
 
     private static let conflict = Example.errors("Customer ids belong to different customers.")
 
-    @Test("hard ids of two customers are refused, and nothing is stored")
-    func twoOwners() async throws {
+    @Test("hard ids of two customers are refused, and nothing is stored") func twoOwners() async throws {
         let world = try await World()
         try await update(world, #"{"registered":"ana@example.test","email_id":"e1"}"#).expect(200)
         let before = try await customers(world)
@@ -29,8 +27,7 @@ struct StateTests {
         #expect(try await customers(world) == before)
     }
 
-    @Test("a new cookie and a new hard id are added to the customer")
-    func added() async throws {
+    @Test("a new cookie and a new hard id are added to the customer") func added() async throws {
         let world = try await World()
         try await update(world, #"{"registered":"ana@example.test","cookie":"new","email_id":"e1"}"#).expect(200)
         let ana = try await customers(world)[0]
@@ -56,8 +53,7 @@ struct StateTests {
         #expect(try await customers(world).map { $0["number"] } == [1, 2])
     }
 
-    @Test("of another customer with hard ids, only the cookie moves")
-    func movedCookie() async throws {
+    @Test("of another customer with hard ids, only the cookie moves") func movedCookie() async throws {
         let world = try await World()
         try await update(world, #"{"registered":"ana@example.test","cookie":"\#(Example.cookieBen)"}"#).expect(200)
         let (ana, ben) = (try await customers(world)[0], try await customers(world)[1])
@@ -66,8 +62,7 @@ struct StateTests {
         #expect(ben["ids"] == ["registered": "ben@example.test"])
     }
 
-    @Test("a guest who gets hard ids keeps record and history")
-    func identified() async throws {
+    @Test("a guest who gets hard ids keeps record and history") func identified() async throws {
         let world = try await World()
         try await update(world, Example.guest, #"{"city":"Brno"}"#).expect(200)
         try await update(world, #"{"registered":"new@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
@@ -100,8 +95,7 @@ struct StateTests {
         #expect(all[3]["cookies"] == ["new"])
     }
 
-    @Test("nulls and empty ids are left out, and null is a property's value like others")
-    func nulls() async throws {
+    @Test("nulls and empty ids are left out, and null is a property's value like others") func nulls() async throws {
         let world = try await World()
         try await update(
             world, #"{"registered":"ana@example.test","cookie":null,"email_id":""}"#, #"{"first_name":null}"#
@@ -111,8 +105,7 @@ struct StateTests {
         #expect(ana["properties"] == ["first_name": nil])
     }
 
-    @Test("reading makes nobody and merges nobody")
-    func reading() async throws {
+    @Test("reading makes nobody and merges nobody") func reading() async throws {
         let world = try await World()
         let before = try await customers(world)
         let ids = #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#
@@ -127,8 +120,7 @@ struct StateTests {
         #expect(try await customers(world) == before)
     }
 
-    @Test("an anonymized customer keeps cookies and events, and nothing else")
-    func anonymized() async throws {
+    @Test("an anonymized customer keeps cookies and events, and nothing else") func anonymized() async throws {
         let world = try await World()
         try await world.call(.post, Example.events, .token, Example.body(Example.ana, #""event_type":"view""#))
             .expect(200)
@@ -193,8 +185,7 @@ struct StateTests {
             400, Example.errors("Field 'timestamp' is invalid."), "invalid-field")
     }
 
-    @Test("a click with ids is an event of the customer")
-    func click() async throws {
+    @Test("a click with ids is an event of the customer") func click() async throws {
         let world = try await World()
         let body = Example.body(Example.ana, #""url":"https://a.example.test","properties":{"platform":"iOS"}"#)
         try await world.call(.post, Example.clicks, .token, body).expect(200, Example.tracked)
@@ -203,8 +194,7 @@ struct StateTests {
         #expect(event?["properties"] == ["platform": "iOS", "url": "https://a.example.test"])
     }
 
-    @Test("a stream works on the customers of its project")
-    func stream() async throws {
+    @Test("a stream works on the customers of its project") func stream() async throws {
         let world = try await World()
         try await world.call(
             .post, Example.streamCustomers, .streamBearer, Example.body(Example.ana, #""properties":{"via":"stream"}"#)

@@ -6,9 +6,7 @@ import Understudy
 @testable import Comapi
 @testable import Emulation
 
-/// Limits that keep a looping client from filling memory.
-@Suite("Comapi's bounds")
-struct BoundsTests {
+@Suite("Comapi's bounds") struct BoundsTests {
     private static let space = ComapiID("space")
 
     private static func challenge(_ number: Int, expires: Double = 1000) -> ComapiChallenge {
@@ -17,8 +15,7 @@ struct BoundsTests {
             expires: Moment(unixSeconds: expires))
     }
 
-    @Test("10,000 challenges are kept: of more, expired ones go first, then the oldest")
-    func challenges() {
+    @Test("10,000 challenges are kept: of more, expired ones go first, then the oldest") func challenges() {
         var challenges = ComapiChallengeStore()
         let now = Moment(unixSeconds: 500)
         for number in 0..<ComapiChallengeStore.capacity {
@@ -36,8 +33,7 @@ struct BoundsTests {
         #expect(challenges.count == 9901)
     }
 
-    @Test("a challenge stays a day after its end, and no longer")
-    func remembrance() {
+    @Test("a challenge stays a day after its end, and no longer") func remembrance() {
         var challenges = ComapiChallengeStore()
         challenges.add(Self.challenge(1, expires: 1000), at: Moment(unixSeconds: 0))
         challenges.add(Self.challenge(2, expires: 2000), at: Moment(unixSeconds: 87_399))
@@ -49,16 +45,14 @@ struct BoundsTests {
 
     private static func id(_ text: String) -> ComapiSessionID { ComapiSessionID(text, in: space) }
 
-    @Test("ended sessions are remembered within a bound")
-    func ended() {
+    @Test("ended sessions are remembered within a bound") func ended() {
         var sessions = ComapiSessionStore()
         for number in 0...ComapiSessionStore.endedCapacity { sessions.noteEnd(of: Self.id("e\(number)")) }
         #expect(!sessions.ended.contains(Self.id("e0")))
         #expect(sessions.ended.contains(Self.id("e\(ComapiSessionStore.endedCapacity)")))
     }
 
-    @Test("the next deadline is that of the first session with a socket")
-    func deadlines() {
+    @Test("the next deadline is that of the first session with a socket") func deadlines() {
         var sockets = ComapiOpenSockets()
         let (a, b) = (Self.id("a"), Self.id("b"))
         sockets.add(b, expires: Moment(unixSeconds: 20))
@@ -83,8 +77,7 @@ struct BoundsTests {
             metadata: [:], parts: [], alert: nil, byteCount: 10)
     }
 
-    @Test("a log keeps its newest events, and pages of what is left end as if it were all")
-    func log() {
+    @Test("a log keeps its newest events, and pages of what is left end as if it were all") func log() {
         var (log, least) = (ComapiEventLog(), Int.max)
         for id in 1...(ComapiEventLog.capacity + 1) {
             log.append(Self.message(id), eventID: "e\(id)")
@@ -101,8 +94,7 @@ struct BoundsTests {
         #expect(ComapiMessagePage(log, from: 50, limit: 5).messages.isEmpty)
     }
 
-    @Test("a page of nothing", arguments: [nil, 0, 7])
-    func emptyPage(_ from: Int?) {
+    @Test("a page of nothing", arguments: [nil, 0, 7]) func emptyPage(_ from: Int?) {
         let page = ComapiMessagePage(ComapiEventLog(), from: from, limit: 5)
         #expect(page.latestEventID == 0)
         #expect(page.earliestEventID == 0)
@@ -180,8 +172,7 @@ struct BoundsTests {
         try await upload(world, again).expect(413, #"{"message":"Payload Too Large"}"#, "body-too-large")
     }
 
-    @Test("pushes of registered sessions are noted for others, the newest thousand")
-    func pushes() async throws {
+    @Test("pushes of registered sessions are noted for others, the newest thousand") func pushes() async throws {
         let world = try await World.comapi()
         let mira = try await world.session("mira")
         let bob = try await world.session(
@@ -283,8 +274,7 @@ struct BoundsTests {
         #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 2)
     }
 
-    @Test("a conversation begins with a thousand at most")
-    func beginners() async throws {
+    @Test("a conversation begins with a thousand at most") func beginners() async throws {
         let world = try await World.comapi()
         let mira = try await world.session()
         func create(_ count: Int) async throws -> ReceivedAnswer {

@@ -5,7 +5,6 @@ import Testing
 @testable import Comapi
 
 extension VendorConformance {
-    /// Comapi's description for the conformance kit.
     package static let comapi = {
         var vendor = VendorConformance(
             id: "comapi",
@@ -134,9 +133,7 @@ extension TokenCase {
     }
 }
 
-/// Every kind of event in Comapi's spaces, and states that are invalid.
 enum ComapiLife {
-    /// Performs every kind of change.
     static func live(_ world: World) async throws -> Session {
         let (mira, bob) = try await world.trip()
         let path = Example.path("/conversations/trip-42")
@@ -163,7 +160,6 @@ enum ComapiLife {
         return mira
     }
 
-    /// Everything that a client can see of the result.
     static func seen(_ world: World, as mira: Session) async throws -> [String] {
         var texts: [String] = []
         for path in [

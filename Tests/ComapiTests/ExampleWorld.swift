@@ -4,7 +4,6 @@ import Testing
 import Tokens
 import Wire
 
-/// The names of the example world: spaces and users, as in the fixtures and the vendor's spec.
 enum Example {
     /// 2027-01-01T00:00:00Z, the time of the spec's examples.
     static let moment = 1_798_761_600
@@ -17,10 +16,8 @@ enum Example {
     static let invalidJWT = #"{"message":"Invalid JWT"}"#
     static let notFound = #"{"message":"Not Found"}"#
 
-    /// A path in a space.
     static func path(_ rest: String, in space: String = a) -> String { "/apispaces/\(space)\(rest)" }
 
-    /// The answer to a request with one fault.
     static func fault(_ name: String, _ message: String) -> String {
         #"{"validationFailures":[{"paramName":"\#(name)","message":"\#(message)"}]}"#
     }
@@ -29,13 +26,11 @@ enum Example {
     static let message = #"{"metadata":{"k":"v"},"parts":[{"name":"body","type":"text/plain","data":"Hi","size":2}]}"#
 }
 
-/// A challenge for the app to answer.
 struct Challenge: Sendable {
     let id: String
     let nonce: String
 }
 
-/// A session with its token.
 struct Session: Sendable {
     let token: String
     let id: String
@@ -45,12 +40,10 @@ struct Session: Sendable {
 }
 
 extension World {
-    /// A sandbox at the time of the examples.
     static func comapi(_ depth: Depth = .pipeline, on stage: Stage? = nil) async throws -> World {
         try await World(depth, on: stage, at: Example.moment)
     }
 
-    /// Requests a challenge.
     func challenge(in space: String = Example.a) async throws -> Challenge {
         let answer = try await call(.get, Example.path("/sessions/start", in: space))
         answer.expect(200)
@@ -59,7 +52,6 @@ extension World {
         )
     }
 
-    /// Answers a challenge with a token.
     func answer(
         _ challenge: Challenge, _ token: String, in space: String = Example.a, _ more: JSONObject = [:]
     ) async throws -> ReceivedAnswer {
@@ -68,7 +60,6 @@ extension World {
         return try await call(.post, Example.path("/sessions", in: space), [], JSON.object(body).text)
     }
 
-    /// Answers a new challenge with claims that are correctly signed unless overridden.
     func answer(
         in space: String = Example.a, secret: String = Example.secretA,
         header: String = #"{"alg":"HS256","typ":"JWT"}"#, _ claims: (Challenge) -> String
@@ -78,7 +69,6 @@ extension World {
             challenge, Forged.token(secret: secret, header: header, claims: claims(challenge)), in: space)
     }
 
-    /// A session of a user, started as an app starts it.
     func session(_ user: String = "mira", in space: String = Example.a, _ more: JSONObject = [:]) async throws
         -> Session
     {
@@ -129,12 +119,10 @@ enum Forged {
 }
 
 extension Challenge {
-    /// The nonce as JSON text.
     var json: String { #""\#(nonce)""# }
 }
 
 extension ReceivedAnswer {
-    /// Whether the journal has a note of that name.
     func isNoted(_ name: String) -> Bool { findings.contains { $0.check == name && $0.outcome == .noted } }
 }
 
@@ -157,7 +145,6 @@ extension LiveSocket {
         return (try? JSON.parse(text.utf8)) ?? .null
     }
 
-    /// The next `count` frames.
     func frames(_ count: Int) async -> [JSON] {
         var frames: [JSON] = []
         while frames.count < count { frames.append(await frame()) }
@@ -166,7 +153,6 @@ extension LiveSocket {
 }
 
 extension World {
-    /// The socket of a session, after the greeting.
     func socket(_ session: Session) async throws -> LiveSocket {
         let socket = try await openSocket(Example.path("/socket?token=\(session.token)"))
         let greeting = await socket.frame()
@@ -190,7 +176,6 @@ extension JSON {
 }
 
 extension LiveSocket.Event {
-    /// Whether the socket closed with this code.
     func isClosed(with code: WebSocketClosure.Code) -> Bool {
         if case .closed(let closure) = self { closure.code == code } else { false }
     }

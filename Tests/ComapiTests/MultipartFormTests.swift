@@ -2,8 +2,7 @@ import Testing
 
 @testable import Comapi
 
-@Suite("Comapi's forms")
-struct MultipartFormTests {
+@Suite("Comapi's forms") struct MultipartFormTests {
     private static let type = "multipart/form-data; boundary=xyz"
     private static let head = "Content-Disposition: form-data; name=\"file\""
 
@@ -11,8 +10,7 @@ struct MultipartFormTests {
         try MultipartForm(Array(text.utf8), type: type).parts
     }
 
-    @Test("a form is read part by part, byte for byte")
-    func form() throws {
+    @Test("a form is read part by part, byte for byte") func form() throws {
         let parts = try parts(
             "--xyz\r\n\(Self.head); filename=\"a \\\"b\\\".txt\"\r\nContent-Type: text/plain\r\n\r\na\r\n--xy\r\n\r\n--xyz\r\n"
                 + "content-disposition: form-data; name=other\r\n\r\n\r\n--xyz--\r\n")
@@ -40,8 +38,7 @@ struct MultipartFormTests {
         #expect(parts.map(\.name) == ["file"])
     }
 
-    @Test("a form without parts, and boundaries in quotes")
-    func edges() throws {
+    @Test("a form without parts, and boundaries in quotes") func edges() throws {
         #expect(try parts("--xyz--").isEmpty)
         let quoted = "multipart/form-data; charset=utf-8; boundary=\"a b\""
         #expect(try parts("\r\n--a b\r\n\(Self.head)\r\n\r\nx\r\n--a b--", type: quoted).count == 1)
@@ -80,8 +77,7 @@ struct MultipartFormTests {
         #expect(throws: MultipartForm.Problem.noBoundary) { try MultipartForm(Array("--x--".utf8), type: type) }
     }
 
-    @Test("no cut or changed form is a crash, and none takes long")
-    func mutations() {
+    @Test("no cut or changed form is a crash, and none takes long") func mutations() {
         let form = Array("--xyz\r\n\(Self.head); filename=\"a\"\r\n\r\nabc\r\n--xyz--\r\n".utf8)
         for count in 0..<form.count {
             _ = try? MultipartForm(Array(form.prefix(count)), type: Self.type)

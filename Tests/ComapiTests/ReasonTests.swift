@@ -9,7 +9,6 @@ extension Mistake {
 
     static let all = secrets + wrapped + challenges + sessions + capitals + bodies
 
-    /// Tokens with something around them.
     private static let wrapped = [
         ("\"", "\"", "The token stands in quotes"), ("Bearer ", "", "“Bearer ” stands before the token"),
         ("", "\n", "White space follows the token"), ("'Bearer ", "'", "The token stands in quotes"),
@@ -21,7 +20,6 @@ extension Mistake {
         }
     }
 
-    /// Ids that clients have spelled in another case.
     private static let capitals = [
         Mistake("a space in capitals", "unknown-space", says: "did you mean “\(Example.a)”? Only capitals differ") {
             try await $0.call(.get, Example.path("/sessions/start", in: Example.a.uppercased()))
@@ -110,11 +108,8 @@ extension Mistake {
     ]
 }
 
-/// The one-line reason names the cause.
-@Suite("Comapi's reasons")
-struct ReasonTests {
-    @Test("the reason names the cause", arguments: Mistake.all)
-    func reasons(_ mistake: Mistake) async throws {
+@Suite("Comapi's reasons") struct ReasonTests {
+    @Test("the reason names the cause", arguments: Mistake.all) func reasons(_ mistake: Mistake) async throws {
         let answer = try await mistake.send(try await World.comapi())
         #expect(answer.failure == mistake.failure, "\(answer.text)")
         let reason = answer.entry?.explanation ?? ""
@@ -122,8 +117,7 @@ struct ReasonTests {
         #expect(!reason.contains(Example.secretA))
     }
 
-    @Test("a beginning in milliseconds is remarked when the call passes")
-    func milliseconds() async throws {
+    @Test("a beginning in milliseconds is remarked when the call passes") func milliseconds() async throws {
         let answer = try await World.comapi().answer {
             Forged.claims(nonce: $0.json, more: [("nbf", "1798761600000")])
         }

@@ -9,8 +9,7 @@ import Wire
 
 /// The spec's acceptance examples for profiles, conversations, messages, the socket, browsers and content,
 /// with the spec's numbers.
-@Suite("Comapi's acceptance examples: resources and socket")
-struct AcceptanceOfResourcesTests {
+@Suite("Comapi's acceptance examples: resources and socket") struct AcceptanceOfResourcesTests {
 
     @Test("27: reading twice is one event, and is not undone", arguments: Depth.allCases)
     func status(_ depth: Depth) async throws {
@@ -51,8 +50,7 @@ struct AcceptanceOfResourcesTests {
             answer.expect(200, page)
             #expect(answer["content-type"] == (type.isEmpty ? "application/octet-stream" : type))
             #expect(answer["x-content-type-options"] == "nosniff")
-            #expect(
-                answer["content-security-policy"] == "sandbox; default-src 'none'; frame-ancestors 'none'")
+            #expect(answer["content-security-policy"] == "sandbox; default-src 'none'; frame-ancestors 'none'")
             #expect(answer["x-frame-options"] == "DENY")
             #expect(answer["content-disposition"] == "attachment")
             #expect(answer["access-control-allow-origin"] == "*")
@@ -60,8 +58,7 @@ struct AcceptanceOfResourcesTests {
     }
 }
 
-@Suite("Comapi's query language")
-struct ProfileQueryTests {
+@Suite("Comapi's query language") struct ProfileQueryTests {
     private static let profile: JSONObject = [
         "id": "mira", "email": "mira@example.test", "shoeSize": 38, "height": 1.5, "isMember": true, "nothing": nil,
         "address": ["city": "Brno", "zip": "60200"], "plus": "a+b", "tags": ["x"], "odd&name": "=",
@@ -88,9 +85,7 @@ struct ProfileQueryTests {
             ("plus=a%2Bb", true), ("email=mira%40example.test", true), ("odd%26name==", true),
             ("email=%7EEXAMPLE", true), ("tags=x", false), ("email=%zz", false), ("address.city.x=", false),
         ])
-    func term(_ text: String, _ holds: Bool) {
-        #expect(ComapiProfileQuery(text[...]).matches(Self.profile) == holds)
-    }
+    func term(_ text: String, _ holds: Bool) { #expect(ComapiProfileQuery(text[...]).matches(Self.profile) == holds) }
 
     @Test("of a long text the first four thousand bytes are searched, start and end are found wherever they are")
     func longText() {
@@ -111,17 +106,14 @@ struct ProfileQueryTests {
         #expect(!ComapiProfileQuery("n=1e999999998").matches(profile))
     }
 
-    @Test("terms are counted, those of one list once")
-    func count() {
+    @Test("terms are counted, those of one list once") func count() {
         #expect(ComapiProfileQuery("a=1&b[]=1&b[]=2&b[]=!3&c=").termCount == 4)
         #expect(ComapiProfileQuery("").termCount == 0)
     }
 }
 
-@Suite("Comapi's routes")
-struct RouteTests {
-    @Test("ids are split off before they are decoded, and compared byte for byte")
-    func ids() async throws {
+@Suite("Comapi's routes") struct RouteTests {
+    @Test("ids are split off before they are decoded, and compared byte for byte") func ids() async throws {
         let world = try await World.comapi()
         let user = "a/b?c é"
         let session = try await world.session(user)
@@ -134,8 +126,7 @@ struct RouteTests {
             .expect(404, Example.notFound, "unknown-profile")
     }
 
-    @Test("nothing is ever answered with 304, and If-None-Match is ignored")
-    func conditional() async throws {
+    @Test("nothing is ever answered with 304, and If-None-Match is ignored") func conditional() async throws {
         let world = try await World.comapi()
         let mira = try await world.session()
         let tag = try await world.call(.get, Example.path("/profiles/mira"), mira.fields)["etag"] ?? ""
@@ -143,8 +134,7 @@ struct RouteTests {
         try await world.call(.get, Example.path("/profiles/mira"), fields).expect(200)
     }
 
-    @Test("a template's spaces are each their own")
-    func templates() async throws {
+    @Test("a template's spaces are each their own") func templates() async throws {
         let world = try await World.comapi()
         let one = try await world.session("mira", in: "suite-one")
         let two = try await world.session("mira", in: "suite-two")
@@ -163,8 +153,7 @@ struct RouteTests {
             + #""messageScope":"a2p","participantCount":2,"latestSentEventId":\#(latest),"#
     }
 
-    @Test("a tag is that of the members, whatever their order, without those of the server")
-    func tag() async throws {
+    @Test("a tag is that of the members, whatever their order, without those of the server") func tag() async throws {
         let world = try await World.comapi()
         let mira = try await world.session()
         let path = Example.path("/profiles/mira")
@@ -187,8 +176,7 @@ struct RouteTests {
     }
 }
 
-@Suite("Comapi's failures")
-struct FailureTests {
+@Suite("Comapi's failures") struct FailureTests {
 
     /// Invalid bodies: the path in the space, the method, the body, the failure and the parameter.
     static let faults: [(String, String, String, String, String)] = [

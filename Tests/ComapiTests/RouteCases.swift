@@ -7,7 +7,6 @@ import Tokens
 import Understudy
 import Wire
 
-/// A successful call of each route.
 extension RouteCase {
     /// A call by mira, who shares a conversation with a message and has uploaded content.
     private static func mira(
@@ -36,8 +35,7 @@ extension RouteCase {
         .mira(
             "push.register", .put, "/sessions/SESSION/push",
             body: #"{"fcm":{"package":"test.app","registrationId":"tok-1"}}"#, answer: ""),
-        .mira(
-            "push.remove", .delete, "/sessions/SESSION/push", status: 204, answer: ""),
+        .mira("push.remove", .delete, "/sessions/SESSION/push", status: 204, answer: ""),
         .mira(
             "profile.query", .get, "/profiles",
             answer: #"[{"id":"bob","_createdOn":"2027-01-01T00:00:00.000Z","_updatedOn":"2027-01-01T00:00:00.000Z"},"#
@@ -54,40 +52,29 @@ extension RouteCase {
             "profile.patch", .patch, "/profiles/mira", body: #"{"shoeSize":38}"#,
             answer: #"{"id":"mira","shoeSize":38,"_createdOn":"2027-01-01T00:00:00.000Z","#
                 + #""_updatedOn":"2027-01-01T00:00:00.000Z"}"#),
-        .mira(
-            "conversation.create", .post, "/conversations", body: #"{"id":"other"}"#, status: 201),
+        .mira("conversation.create", .post, "/conversations", body: #"{"id":"other"}"#, status: 201),
         .mira("conversation.list", .get, "/conversations"),
         .mira("conversation.read", .get, "/conversations/trip-42"),
-        .mira(
-            "conversation.update", .put, "/conversations/trip-42", body: #"{"name":"Trip"}"#),
-        .mira(
-            "conversation.delete", .delete, "/conversations/trip-42", status: 204, answer: ""),
+        .mira("conversation.update", .put, "/conversations/trip-42", body: #"{"name":"Trip"}"#),
+        .mira("conversation.delete", .delete, "/conversations/trip-42", status: 204, answer: ""),
         .mira(
             "participant.list", .get, "/conversations/trip-42/participants",
             answer: #"[{"id":"bob","role":"participant"},{"id":"mira","role":"owner"}]"#),
         .mira(
             "participant.add", .post, "/conversations/trip-42/participants",
             body: #"[{"id":"ann","role":"member"}]"#, status: 201, answer: ""),
-        .mira(
-            "participant.remove", .delete, "/conversations/trip-42/participants?id=bob", status: 204,
-            answer: ""),
-        .mira(
-            "message.send", .post, "/conversations/trip-42/messages", body: Example.message),
+        .mira("participant.remove", .delete, "/conversations/trip-42/participants?id=bob", status: 204, answer: ""),
+        .mira("message.send", .post, "/conversations/trip-42/messages", body: Example.message),
         .mira("message.list", .get, "/conversations/trip-42/messages"),
         .mira(
             "message.status", .post, "/conversations/trip-42/messages/STATUSupdates",
             body: #"[{"messageIds":["MESSAGE"],"status":"read"}]"#, answer: "OK",
             contentType: "text/plain; charset=utf-8"),
         .mira("event.list", .get, "/conversations/trip-42/events"),
-        .mira(
-            "typing.start", .post, "/conversations/trip-42/typing", body: "{}", status: 204,
-            answer: ""),
-        .mira(
-            "typing.stop", .delete, "/conversations/trip-42/typing", status: 204, answer: ""),
+        .mira("typing.start", .post, "/conversations/trip-42/typing", body: "{}", status: 204, answer: ""),
+        .mira("typing.stop", .delete, "/conversations/trip-42/typing", status: 204, answer: ""),
         .mira("content.upload", .post, "/content", body: "bytes"),
-        .mira(
-            "content.read", .get, "/content/CONTENT", answer: "hi",
-            contentType: "application/octet-stream"),
+        .mira("content.read", .get, "/content/CONTENT", answer: "hi", contentType: "application/octet-stream"),
         .mira("facebook.state", .post, "/channels/facebook/state", body: "{}"),
         .mira("preflight", .options, "/no/such/path", status: 204, answer: ""),
         .mira("socket.open", .get, "/socket?token=TOKEN", status: 101, answer: ""),
@@ -121,7 +108,7 @@ extension RouteCase {
 extension SwitchCase {
     private static func answer(
         issued: String? = "1798761600", expires: String? = "1798848000", audience: String = #""https://api.comapi.com""#
-    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+    ) -> World.Send {
         { world in
             try await world.answer {
                 Forged.claims(nonce: $0.json, audience: audience, issued: issued, expires: expires)
@@ -129,7 +116,7 @@ extension SwitchCase {
         }
     }
 
-    private static func answer(after delay: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func answer(after delay: String) -> World.Send {
         { world in
             let challenge = try await world.challenge()
             try await world.advance(delay)
@@ -137,28 +124,26 @@ extension SwitchCase {
         }
     }
 
-    private static let answerTwice: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let answerTwice: World.Send = { world in
         let challenge = try await world.challenge()
         let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
         try await world.answer(challenge, token).expect(200)
         return try await world.answer(challenge, token)
     }
 
-    private static let encodedQuery: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let encodedQuery: World.Send = { world in
         try await world.call(.get, Example.path("/profiles%3Femail=!"), world.session().fields)
     }
 
-    private static let removeByBody: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let removeByBody: World.Send = { world in
         let (mira, _) = try await world.trip()
         return try await world.call(
             .delete, Example.path("/conversations/trip-42/participants"), mira.fields, #"["bob"]"#)
     }
 
     static let all = [
-        SwitchCase(
-            "accepts-millisecond-times", "on", answer(expires: "1798848000000")),
-        SwitchCase(
-            "accepts-millisecond-times", "off", failure: "milliseconds-exp", answer(expires: "1798848000000")),
+        SwitchCase("accepts-millisecond-times", "on", answer(expires: "1798848000000")),
+        SwitchCase("accepts-millisecond-times", "off", failure: "milliseconds-exp", answer(expires: "1798848000000")),
         SwitchCase("requires-time-claims", "off", answer(issued: nil)),
         SwitchCase("requires-time-claims", "on", failure: "missing-iat", answer(issued: nil)),
         SwitchCase("challenge-lifetime", "900", answer(after: "900s")),
@@ -167,8 +152,7 @@ extension SwitchCase {
         SwitchCase("clock-leeway", "0", failure: "expired-token", answer(expires: "1798761600")),
         SwitchCase("single-use-challenges", "on", failure: "nonce-reused", answerTwice),
         SwitchCase("single-use-challenges", "off", answerTwice),
-        SwitchCase(
-            "accepts-audience-array", "on", answer(audience: #"["https://api.comapi.com"]"#)),
+        SwitchCase("accepts-audience-array", "on", answer(audience: #"["https://api.comapi.com"]"#)),
         SwitchCase(
             "accepts-audience-array", "off", failure: "wrong-audience",
             answer(audience: #"["https://api.comapi.com"]"#)),
@@ -189,23 +173,18 @@ extension SwitchCase {
             shows: "\nconversation.participantAdded conversation.participantAdded", announcement),
         SwitchCase("echoes-frames", "on", shows: #"\#n{"name":"echo"} closed 1003"#, echo),
         SwitchCase("echoes-frames", "off", shows: "\nclosed 1003", echo),
-        SwitchCase(
-            "adopts-earlier-sessions", "on", shows: #""expiresOn":"2027-01-01T01:00:00.000Z""#,
-            earlierSession),
+        SwitchCase("adopts-earlier-sessions", "on", shows: #""expiresOn":"2027-01-01T01:00:00.000Z""#, earlierSession),
         SwitchCase("adopts-earlier-sessions", "off", failure: "session-unknown", earlierSession),
     ]
 
     /// When a session ends, and its token's lifetime in seconds.
-    private static let begin: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let begin: World.Send = { world in
         let session = try await world.session()
         let expiry = CompactToken(session.token).claims?["exp"]?.int ?? 0
-        return .heard([
-            session.answer.json["session"]?["expiresOn"]?.string ?? "", "\(expiry - Example.moment)",
-        ])
+        return .heard([session.answer.json["session"]?["expiresOn"]?.string ?? "", "\(expiry - Example.moment)"])
     }
 
-    /// Writing a profile twice gets the same status.
-    private static let writeProfile: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let writeProfile: World.Send = { world in
         let (path, mira) = (Example.path("/profiles/mira"), try await world.session())
         let first = try await world.call(.put, path, mira.fields, #"{"shoeSize":38}"#)
         let second = try await world.call(.put, path, mira.fields, #"{"shoeSize":38}"#)
@@ -215,7 +194,7 @@ extension SwitchCase {
     }
 
     /// The frames a socket receives for a new conversation, until both participants are named.
-    private static let announcement: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let announcement: World.Send = { world in
         let socket = try await world.socket(world.session("bob"))
         let mira = try await world.session("mira")
         try await world.call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
@@ -227,7 +206,7 @@ extension SwitchCase {
     }
 
     /// What a socket receives for an echo frame, and then for bytes, which close it.
-    private static let echo: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let echo: World.Send = { world in
         let socket = try await world.socket(world.session())
         socket.send(.text(#"{"name":"echo"}"#))
         socket.send(.binary([1]))
@@ -242,7 +221,7 @@ extension SwitchCase {
     }
 
     /// A session from an earlier start, read at a later one with the same switch.
-    private static let earlierSession: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let earlierSession: World.Send = { world in
         let mira = try await world.session()
         let later = world.moved(to: try Stage(Emulator(fixtures: Repository.fixtures)))
         try await later.freeze(at: Example.moment)

@@ -6,9 +6,7 @@ import Tokens
 import Understudy
 
 /// Sessions with the same id in two API spaces, and users whose ids contain a slash: they stay separate.
-@Suite("Comapi's sessions and sockets by space", .timeLimit(.minutes(15)))
-struct SessionSpaceTests {
-    /// A minted session with this id in a space.
+@Suite("Comapi's sessions and sockets by space", .timeLimit(.minutes(15))) struct SessionSpaceTests {
     private func minted(_ space: String, _ profile: String, _ world: World) async throws -> World.Fields {
         let token = try await world.mint(
             "comapi/session", ["space": .string(space), "profile": .string(profile), "session": "s-1"])
@@ -18,9 +16,7 @@ struct SessionSpaceTests {
     @Test("the same id in two spaces is two sessions", arguments: Depth.allCases)
     func sameID(_ depth: Depth) async throws {
         let world = try await World.comapi(depth)
-        let (mira, anna) = (
-            try await minted(Example.a, "mira", world), try await minted(Example.c, "anna", world)
-        )
+        let (mira, anna) = (try await minted(Example.a, "mira", world), try await minted(Example.c, "anna", world))
         let path = "/sessions/s-1"
         for (space, fields, user) in [(Example.a, mira, "mira"), (Example.c, anna, "anna")] {
             let answer = try await world.call(.get, Example.path(path, in: space), fields)
@@ -40,8 +36,7 @@ struct SessionSpaceTests {
         #expect(await sockets[1].frame()["name"] == "echo")
     }
 
-    @Test("an action on an id that two spaces have wants to know the space")
-    func actions() async throws {
+    @Test("an action on an id that two spaces have wants to know the space") func actions() async throws {
         let world = try await World.comapi()
         for space in [Example.a, Example.c] {
             let fields = try await minted(space, "mira", world)
@@ -59,12 +54,9 @@ struct SessionSpaceTests {
         #expect(ended == [["id": "s-1", "space": .string(Example.c)], ["id": "s-1", "space": .string(Example.a)]])
     }
 
-    @Test("an id is one user's in its space, whoever else's token names it")
-    func anotherUser() async throws {
+    @Test("an id is one user's in its space, whoever else's token names it") func anotherUser() async throws {
         let world = try await World.comapi()
-        let (mira, bob) = (
-            try await minted(Example.a, "mira", world), try await minted(Example.a, "bob", world)
-        )
+        let (mira, bob) = (try await minted(Example.a, "mira", world), try await minted(Example.a, "bob", world))
         try await world.call(.get, Example.path("/profiles/mira"), mira).expect(200)
         let refused = try await world.call(.get, Example.path("/profiles/mira"), bob)
         refused.expect(401, Example.unauthorized, "session-unknown")
@@ -75,8 +67,7 @@ struct SessionSpaceTests {
         try await world.call(.get, Example.path("/sessions/s-1"), mira).expect(200)
     }
 
-    @Test("the defect of an ended session takes one of its own space")
-    func endedDefect() async throws {
+    @Test("the defect of an ended session takes one of its own space") func endedDefect() async throws {
         let world = try await World.comapi()
         let mira = try await world.session()
         try await world.call(.delete, Example.path("/sessions/\(mira.id)"), mira.fields).expect(204)
@@ -93,8 +84,7 @@ struct SessionSpaceTests {
         var sockets: [LiveSocket] = []
         var tokens: [World.Fields] = []
         for (space, user) in pairs {
-            let token = try await world.mint(
-                "comapi/session", ["space": .string(space), "profile": .string(user)])
+            let token = try await world.mint("comapi/session", ["space": .string(space), "profile": .string(user)])
             tokens.append([("authorization", "Bearer \(token)")])
             let path = Example.path("/socket?token=\(token)", in: space.replacing("/", with: "%2F"))
             let socket = try await world.openSocket(path)
@@ -110,16 +100,13 @@ struct SessionSpaceTests {
     }
 }
 
-/// Pushes that report being opened.
-@Suite("Comapi's push clicks")
-struct PushClickTests {
+@Suite("Comapi's push clicks") struct PushClickTests {
     private static let fcm = #"{"fcm":{"package":"p","registrationId":"r"}}"#
 
     private func pushes(_ world: World) async throws -> [JSON] {
         try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array ?? []
     }
 
-    /// Sends bob a push with this alert.
     private func push(_ alert: String, _ world: World, host: World.Fields = []) async throws -> JSON {
         let (mira, bob) = try await world.trip()
         try await world.call(.put, Example.path("/sessions/\(bob.id)/push"), bob.fields, Self.fcm).expect(200)
@@ -131,17 +118,13 @@ struct PushClickTests {
         return try #require(try await pushes(world).last)
     }
 
-    /// The link in a push.
     private func link(_ push: JSON) throws -> JSON {
         try JSON.parse(Array((push["data"]?["dd_deepLink"]?.string ?? "").utf8))
     }
 
-    @Test("a link that the sender gave keeps its url")
-    func deepLink() async throws {
+    @Test("a link that the sender gave keeps its url") func deepLink() async throws {
         let world = try await World.comapi()
-        let alert: JSON = [
-            "platforms": ["fcm": ["data": ["dd_deepLink": #"{"url":"https://shop.test/x"}"#]]]
-        ]
+        let alert: JSON = ["platforms": ["fcm": ["data": ["dd_deepLink": #"{"url":"https://shop.test/x"}"#]]]]
         let push = try await push(alert.text, world)
         #expect(push["data"]?["dd_originated"] == "true")
         let link = try link(push)
@@ -150,11 +133,8 @@ struct PushClickTests {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again, and state under other fixtures.
-@Suite("Comapi's state, exported and imported")
-struct ExportTests {
-    @Test("a conversation that was deleted may begin again after an import")
-    func revived() async throws {
+@Suite("Comapi's state, exported and imported") struct ExportTests {
+    @Test("a conversation that was deleted may begin again after an import") func revived() async throws {
         let world = try await World.comapi()
         let mira = try await ComapiLife.live(world)
         let exported = try await world.control(.get, "state/comapi").text
@@ -162,8 +142,7 @@ struct ExportTests {
         try await world.call(.post, Example.path("/conversations"), mira.fields, #"{"id":"gone"}"#).expect(201)
     }
 
-    @Test("a sandbox in which nothing happened has no changes")
-    func untouched() async throws {
+    @Test("a sandbox in which nothing happened has no changes") func untouched() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World.comapi(on: stage)
         try await world.call(.get, Example.path("/profiles")).expect(401, Example.unauthorized, "session-missing")
@@ -174,10 +153,8 @@ struct ExportTests {
 }
 
 /// Tokens on demand (section 2.5 of the vendor's spec), and Comapi's answer to each of their defects.
-@Suite("Comapi's minted tokens")
-struct MintingTests {
-    @Test("every member of an order shows in the token")
-    func members() async throws {
+@Suite("Comapi's minted tokens") struct MintingTests {
+    @Test("every member of an order shows in the token") func members() async throws {
         let world = try await World.comapi()
         let token = CompactToken(
             try await world.mint(

@@ -5,11 +5,9 @@ import Testing
 import Wire
 
 /// The socket and its frames (section 5 of the vendor's spec).
-@Suite("Comapi's socket", .timeLimit(.minutes(15)))
-struct SocketTests {
+@Suite("Comapi's socket", .timeLimit(.minutes(15))) struct SocketTests {
     private static let conversation = "/conversations/trip-42"
 
-    /// A call, and the frames that mira and bob receive for it.
     struct Deed: Sendable, CustomStringConvertible {
         let description: String
         /// Whether mira makes the call; otherwise bob.

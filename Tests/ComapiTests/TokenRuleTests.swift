@@ -5,8 +5,7 @@ import Tokens
 import Understudy
 
 /// The rules of the app's token one by one (sections 2.1 to 2.3 of the vendor's spec), in checking order.
-@Suite("Comapi's rules of tokens")
-struct TokenRuleTests {
+@Suite("Comapi's rules of tokens") struct TokenRuleTests {
     struct Rule: Sendable, CustomStringConvertible {
         let description: String
         let failure: String?
@@ -35,7 +34,6 @@ struct TokenRuleTests {
         #expect(names.filter(answer.isNoted) == names.filter(rule.notes.contains))
     }
 
-    /// The place of the challenge's nonce.
     private static let nonce = "NONCE"
 
     private static let rules: [Rule] = [

@@ -2,8 +2,7 @@ import Support
 import Testing
 
 /// What every vendor must satisfy; `VendorConformance.vendors` lists the vendors.
-@Suite("Every vendor")
-struct ConformanceTests {
+@Suite("Every vendor") struct ConformanceTests {
     // MARK: Routes
 
     @Test("answers each route at each of its places", arguments: Depth.allCases, each(\.routes))
@@ -110,10 +109,8 @@ struct ConformanceTests {
     func bound(_ bound: Conforming<BoundCase>) async throws { try await bound.vendor.check(bound.value) }
 }
 
-/// The vendors whose state can be exported and imported.
 private let living = VendorConformance.vendors.filter { $0.life != nil }
 
-/// The cases of all vendors.
 private func each<Value: Sendable>(_ cases: (VendorConformance) -> [Value]) -> [Conforming<Value>] {
     VendorConformance.vendors.flatMap { vendor in cases(vendor).map { Conforming($0, of: vendor) } }
 }

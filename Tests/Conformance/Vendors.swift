@@ -16,7 +16,6 @@ extension VendorConformance {
         return named
     }()
 
-    /// The vendors, one per line.
     private static let all: [VendorConformance] = [
         bloomreach,
         comapi,

@@ -3,16 +3,14 @@ import Testing
 
 @testable import Contracts
 
-@Suite("Reports of contract runs")
-struct ContractReportTests {
+@Suite("Reports of contract runs") struct ContractReportTests {
     private func difference(_ expected: String, _ found: String) async throws -> (String, [String]) {
         let result = try await Script(found).run("GET http://a/1\nHTTP 200\n```\n\(expected)```")
         let failure = try #require(result.cases[0].failures.first)
         return (failure.message, failure.difference)
     }
 
-    @Test("JSON is compared member by member, with three lines around what differs")
-    func json() async throws {
+    @Test("JSON is compared member by member, with three lines around what differs") func json() async throws {
         let (message, lines) = try await difference(
             #"{"a":1,"b":2,"c":3,"d":4,"e":[1,2],"f":6}"#, #"{"a":1,"b":2,"c":3,"d":4,"e":[1,5],"f":6}"#)
         #expect(message == "the content differs")
@@ -41,8 +39,7 @@ struct ContractReportTests {
         #expect(difference.1.contains { $0.hasPrefix("-") } && difference.1.contains { $0.hasPrefix("+") })
     }
 
-    @Test("texts are compared line by line, and long ones are cut")
-    func texts() async throws {
+    @Test("texts are compared line by line, and long ones are cut") func texts() async throws {
         let long = String(repeating: "x", count: 1000)
         #expect(try await difference("a", "a\n\(long)").1 == [" a", "+" + String(long.prefix(400)) + "… (1000 bytes)"])
         #expect(try await difference("a", "").1 == ["-a"])
@@ -62,14 +59,12 @@ struct ContractReportTests {
             try await difference(text, text + "\nmore").1 == [" …", " line 2997", " line 2998", " line 2999", "+more"])
     }
 
-    @Test("lines end with LF, whether CR stands before it or not")
-    func carriageReturns() async throws {
+    @Test("lines end with LF, whether CR stands before it or not") func carriageReturns() async throws {
         #expect(try await difference("a\r\nb\r\nc", "a\r\nx\r\nc").1 == [" a\r", "-b\r", "+x\r", " c"])
         #expect(try await difference("a\r\nb", "a\nb").1 == ["-a\r", "+a", " b"])
     }
 
-    @Test("a long line is cut around the place where it differs")
-    func longLines() async throws {
+    @Test("a long line is cut around the place where it differs") func longLines() async throws {
         let (start, end) = (String(repeating: "x", count: 1000), String(repeating: "y", count: 1000))
         let (before, behind) = (String(repeating: "x", count: 200), String(repeating: "y", count: 199))
         #expect(
@@ -95,8 +90,7 @@ struct ContractReportTests {
         GET http://a/4
         """
 
-    @Test("one line a case, what was wrong below it, and a sum at the end")
-    func lines() async throws {
+    @Test("one line a case, what was wrong below it, and a sum at the end") func lines() async throws {
         let result = try await Script("a", "b\u{1}").run(file)
         #expect(
             result.lines == [
@@ -139,12 +133,9 @@ struct ContractReportTests {
             (Duration.zero, "0.000"), (.microseconds(999), "0.000"), (.milliseconds(7), "0.007"),
             (.milliseconds(61_050), "61.050"), (.seconds(3600), "3600.000"),
         ])
-    func seconds(_ duration: Duration, _ text: String) {
-        #expect(JUnitReport.seconds(duration) == text)
-    }
+    func seconds(_ duration: Duration, _ text: String) { #expect(JUnitReport.seconds(duration) == text) }
 
-    @Test("for programs the same stands in JSON")
-    func programs() async throws {
+    @Test("for programs the same stands in JSON") func programs() async throws {
         let json = try await Script("a", "b").run(file).json
         #expect(json["file"] == "a.hurl")
         #expect(json["passed"] == false)
@@ -156,8 +147,7 @@ struct ContractReportTests {
     }
 }
 
-@Suite("Asserts of contract cases")
-struct ContractAssertTests {
+@Suite("Asserts of contract cases") struct ContractAssertTests {
     private static let answer = ContractAnswer(
         status: 201, fields: [("Content-Type", "text/plain"), ("Vary", "A"), ("vary", "B"), ("Count", "12")],
         body: Array(
@@ -201,9 +191,7 @@ struct ContractAssertTests {
     ]
 
     @Test("hold", arguments: Self.holding)
-    func hold(_ assert: String) async throws {
-        #expect(try await failures(assert) == [])
-    }
+    func hold(_ assert: String) async throws { #expect(try await failures(assert) == []) }
 
     static let failing: [(String, String)] = [
         ("status == 200", "status == 200: found 201"),
@@ -244,7 +232,5 @@ struct ContractAssertTests {
     ]
 
     @Test("fail, and say what was found", arguments: Self.failing)
-    func fail(_ assert: String, _ message: String) async throws {
-        #expect(try await failures(assert) == [message])
-    }
+    func fail(_ assert: String, _ message: String) async throws { #expect(try await failures(assert) == [message]) }
 }

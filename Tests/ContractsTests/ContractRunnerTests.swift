@@ -6,8 +6,7 @@ import Mutations
 import Synchronization
 import Testing
 
-@Suite("Running contract cases")
-struct ContractRunnerTests {
+@Suite("Running contract cases") struct ContractRunnerTests {
     @Test("variables, captures and options reach every part of the requests behind them")
     func variables() async throws {
         let script = Script([
@@ -56,16 +55,14 @@ struct ContractRunnerTests {
                 == #"{"id":7,"flag":true,"text":"<x\"y>","extra":"77","none":null}"#)
     }
 
-    @Test("a form is encoded and named as one")
-    func form() async throws {
+    @Test("a form is encoded and named as one") func form() async throws {
         let script = Script("")
         _ = try await script.run("POST http://a/b\n[Form]\na: 1&2\nc: d=e\nHTTP 200")
         #expect(script.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == "a=1%262&c=d%3De")
         #expect(script.requests.first?.fields[.contentType] == "application/x-www-form-urlencoded")
     }
 
-    @Test("a variable that has no value is named with its place")
-    func missingVariable() async throws {
+    @Test("a variable that has no value is named with its place") func missingVariable() async throws {
         let result = try await Script().run("GET {{base}}/a\nx: {{token}}\nHTTP 200", ["base": "http://a"])
         let failure = try #require(result.cases[0].failures.first)
         #expect(failure.place == HurlPlace(line: 2, column: 4))
@@ -106,18 +103,15 @@ struct ContractRunnerTests {
         #expect(!result.hasPassed)
     }
 
-    @Test("a request that is skipped is not sent, and fails nothing")
-    func skipped() async throws {
+    @Test("a request that is skipped is not sent, and fails nothing") func skipped() async throws {
         let script = Script("")
-        let result = try await script.run(
-            "GET http://a/1\n[Options]\nskip: true\nHTTP 500\nGET http://a/2\nHTTP 200")
+        let result = try await script.run("GET http://a/1\n[Options]\nskip: true\nHTTP 500\nGET http://a/2\nHTTP 200")
         #expect(result.cases.map(\.word) == ["skipped", "ok"])
         #expect(script.requests.map(\.url) == ["http://a/2"])
         #expect(result.hasPassed)
     }
 
-    @Test("without an answer a case fails with the reason")
-    func noAnswer() async throws {
+    @Test("without an answer a case fails with the reason") func noAnswer() async throws {
         let result = try await Script().run("GET http://a/1\nHTTP 200")
         #expect(result.cases[0].failures.map(\.message) == ["no answer from http://a/1: nobody is there."])
     }
@@ -136,8 +130,7 @@ struct ContractRunnerTests {
         HTTP 200
         """
 
-    @Test("preparations are sent, but told of only when they fail")
-    func preparations() async throws {
+    @Test("preparations are sent, but told of only when they fail") func preparations() async throws {
         let result = try await Script("t", "").run(prepared, ["base": "http://a"])
         #expect(result.cases.map(\.isPreparation) == [true, false])
         #expect(result.lines == ["ok  a.hurl:9  GET /a/{{user}}  # uses the token"])
@@ -161,8 +154,7 @@ struct ContractRunnerTests {
     )
     func lostVariables() async throws {
         let script = Script("")
-        let result = try await script.run(
-            prepared, ["base": "http://a", "user": "ben"], leavesOutPreparations: true)
+        let result = try await script.run(prepared, ["base": "http://a", "user": "ben"], leavesOutPreparations: true)
         #expect(script.requests.isEmpty)
         #expect(
             result.lines.last
@@ -177,13 +169,10 @@ struct ContractRunnerTests {
         let failures = result.cases[0].failures
         #expect(failures.map(\.message) == ["status 500 instead of 200"])
         #expect(
-            failures[0].difference == [
-                "-HTTP 200", "+HTTP 500", " {", "-  \"id\": 1", "+  \"why\": \"broken\"", " }",
-            ])
+            failures[0].difference == ["-HTTP 200", "+HTTP 500", " {", "-  \"id\": 1", "+  \"why\": \"broken\"", " }"])
     }
 
-    @Test("everything that differs is told at once")
-    func allFailures() async throws {
+    @Test("everything that differs is told at once") func allFailures() async throws {
         let script = Script([.init(status: 200, fields: [("A", "1"), ("a", "2")], body: Array("x".utf8))])
         let result = try await script.run(
             """
@@ -216,19 +205,14 @@ final class Script: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ answers: [ContractAnswer] = []) {
-        state = Mutex(State(answers: answers))
-    }
+    init(_ answers: [ContractAnswer] = []) { state = Mutex(State(answers: answers)) }
 
-    /// A script that answers 200 with these bodies.
     convenience init(_ bodies: String...) {
         self.init(bodies.map { ContractAnswer(status: 200, fields: [], body: Array($0.utf8)) })
     }
 
-    /// The requests, in order.
     var requests: [ContractRequest] { state.withLock { $0.requests } }
 
-    /// Runs a file against the script.
     func run(
         _ file: HurlFile, _ variables: [String: JSON] = [:], leavesOutPreparations: Bool = false
     ) async -> ContractResult {
@@ -238,7 +222,6 @@ final class Script: Sendable {
         return await runner.run(file, variables: ContractVariables(variables))
     }
 
-    /// Runs a text as a file named `a.hurl`.
     func run(
         _ text: String, _ variables: [String: JSON] = [:], leavesOutPreparations: Bool = false
     ) async throws -> ContractResult {
@@ -259,8 +242,7 @@ final class Script: Sendable {
 /// Parses mutated Hurl files.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
-@Suite("Mutated Hurl files")
-struct HurlFileMutationTests {
+@Suite("Mutated Hurl files") struct HurlFileMutationTests {
     static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 5_000
 
     static let seeds = [
@@ -270,8 +252,7 @@ struct HurlFileMutationTests {
         "GET http://a\nbase64,YWI=;\nHTTP 204\nhex,cafe;\n",
     ].map { Array($0.utf8) }
 
-    @Test("never crash the reader, and what is refused is refused at a place inside the file")
-    func mutate() {
+    @Test("never crash the reader, and what is refused is refused at a place inside the file") func mutate() {
         var random = SeededGenerator(seed: 0x5EED_0010)
         var accepted = 0
         for index in 0..<Self.inputs {

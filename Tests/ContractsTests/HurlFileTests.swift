@@ -2,16 +2,13 @@ import Contracts
 import JSON
 import Testing
 
-@Suite("Reading Hurl files")
-struct HurlFileTests {
+@Suite("Reading Hurl files") struct HurlFileTests {
     private func read(_ text: String) throws -> [HurlEntry] {
         try HurlFile(name: "a.hurl", bytes: Array(text.utf8)).entries
     }
 
     @Test("a file may be empty, or hold comments alone", arguments: ["", "\n\n", "# nothing\n", "  # nothing"])
-    func empty(_ text: String) throws {
-        #expect(try read(text) == [])
-    }
+    func empty(_ text: String) throws { #expect(try read(text) == []) }
 
     @Test("an entry has a request, its parts in any order that the grammar allows, and a response")
     func wholeEntry() throws {
@@ -116,8 +113,7 @@ struct HurlFileTests {
         #expect(script.requests.first?.fields[.contentType] == type)
     }
 
-    @Test("lines may end with CR and LF")
-    func carriageReturns() throws {
+    @Test("lines may end with CR and LF") func carriageReturns() throws {
         let entries = try read("GET http://a\r\nx: y\r\n[Query]\r\na: b\r\nHTTP 200\r\n[Asserts]\r\nstatus == 200\r\n")
         #expect(entries[0].request.fields[0].value.source == "y")
         #expect(entries[0].response?.asserts.count == 1)
@@ -206,8 +202,7 @@ struct HurlFileTests {
         #expect(problem?.description.hasPrefix("a.hurl:\(line):\(column): ") == true)
     }
 
-    @Test("a URL may hold all signs that Hurl knows there, and a value end with tabs")
-    func signs() throws {
+    @Test("a URL may hold all signs that Hurl knows there, and a value end with tabs") func signs() throws {
         let request = try read("GET https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}# c\nx: y\t \n[Options]\nvariable: v=a317")[0]
             .request
         #expect(request.url.source == "https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}")
@@ -223,8 +218,7 @@ struct HurlFileTests {
         #expect(entries.last?.request.place == HurlPlace(line: 100_001, column: 1))
     }
 
-    @Test("a file that is not UTF-8 is refused")
-    func notUTF8() {
+    @Test("a file that is not UTF-8 is refused") func notUTF8() {
         let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: [0xFF]) }
         #expect(problem?.description == "a.hurl:1:1: the file is not UTF-8; save it as such")
     }
@@ -235,7 +229,5 @@ struct HurlFileTests {
             ("token", true), ("t", true), ("T0-k_en", true), ("", false), ("0token", false), ("-t", false),
             ("_t", false), ("to ken", false), ("tök", false), ("newUuid", false), ("newUuids", true),
         ])
-    func variableNames(_ text: String, _ isName: Bool) {
-        #expect(HurlVariable.isName(text) == isName)
-    }
+    func variableNames(_ text: String, _ isName: Bool) { #expect(HurlVariable.isName(text) == isName) }
 }

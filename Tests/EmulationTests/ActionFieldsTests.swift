@@ -3,8 +3,7 @@ import Testing
 
 @testable import Emulation
 
-@Suite("A member of an action")
-struct ActionFieldsTests {
+@Suite("A member of an action") struct ActionFieldsTests {
     private enum Size: String, CaseIterable { case small, large }
 
     private func refusal(_ members: JSONObject, _ read: (inout FieldReader) -> Void) -> String? {
@@ -16,8 +15,7 @@ struct ActionFieldsTests {
         }
     }
 
-    @Test("is refused with what was found and what would be right")
-    func refusals() {
+    @Test("is refused with what was found and what would be right") func refusals() {
         #expect(refusal([:]) { _ = $0.text("name") } == "member name is missing")
         #expect(refusal(["on": 1]) { _ = $0.bool("on") } == "on is 1; expected a boolean")
         #expect(

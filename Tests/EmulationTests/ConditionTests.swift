@@ -5,8 +5,7 @@ import Wire
 
 @testable import Emulation
 
-@Suite("Conditions")
-struct ConditionTests {
+@Suite("Conditions") struct ConditionTests {
     private static let matchContext = MatchContext(
         request: Request(
             method: .post, target: "/api/v1/users/a%20b?page=2&page=3&q=x",
@@ -62,8 +61,7 @@ struct ConditionTests {
         #expect(try !Rules.condition(yaml).holds(for: Self.matchContext))
     }
 
-    @Test("a form's members are decoded, and other content has none")
-    func forms() throws {
+    @Test("a form's members are decoded, and other content has none") func forms() throws {
         let form = Request(
             method: .post, target: "/", fields: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"],
             body: Array("grant_type=password&name=a+b%21".utf8))
@@ -73,8 +71,7 @@ struct ConditionTests {
         #expect(try !Rules.condition("body: { grant_type: password }").holds(for: matchContext))
     }
 
-    @Test("without a token nothing that asks for its claims or times holds")
-    func noToken() throws {
+    @Test("without a token nothing that asks for its claims or times holds") func noToken() throws {
         let matchContext = Rules.matchContext()
         for yaml in ["claims: { sub: ada }", "token_age: { over: 0 }", "token_left: { under: 99999999 }"] {
             #expect(try !Rules.condition(yaml).holds(for: matchContext))
@@ -95,16 +92,14 @@ struct ConditionTests {
         #expect(Wildcard(pattern).matches(text) == fits)
     }
 
-    @Test("a crafted wildcard does not take for ever")
-    func craftedWildcard() {
+    @Test("a crafted wildcard does not take for ever") func craftedWildcard() {
         let pattern = String(repeating: "a*", count: 200) + "b"
         #expect(!Wildcard(pattern).matches(String(repeating: "a", count: 20_000)))
     }
 }
 
 /// Bodies with placeholders in strings, where the result must stay a string.
-@Suite("Bodies that keep their texts")
-struct BodyTemplateTests {
+@Suite("Bodies that keep their texts") struct BodyTemplateTests {
     private func body(_ json: JSON, _ values: JSONObject) throws -> JSON {
         try BodyTemplate(json, at: FixtureNode(json, from: "test"), roots: ["customer"], keepsText: true).body(values)
     }
@@ -121,8 +116,7 @@ struct BodyTemplateTests {
                 == ["a": .string(text), "b": [.string("x " + text), 1]])
     }
 
-    @Test("what is not there is empty text, and a section can stand in for it")
-    func absent() throws {
+    @Test("what is not there is empty text, and a section can stand in for it") func absent() throws {
         let template: JSON = "{{customer.name}}{{^customer.name}}there{{/customer.name}}"
         #expect(try body(template, ["customer": [:]]) == "there")
         #expect(try body(template, ["customer": ["name": "Ada"]]) == "Ada")
@@ -130,14 +124,10 @@ struct BodyTemplateTests {
     }
 
     @Test("what nothing can name is refused")
-    func unknownRoot() {
-        #expect(throws: FixtureProblem.self) { try body("{{reader.name}}", [:]) }
-    }
+    func unknownRoot() { #expect(throws: FixtureProblem.self) { try body("{{reader.name}}", [:]) } }
 }
 
-@Suite("What judging conditions may take")
-struct WorkBudgetTests {
-    /// Bodies of one shape, with a given number of elements.
+@Suite("What judging conditions may take") struct WorkBudgetTests {
     enum Shape: String, CaseIterable {
         case wide, long, deep
 
@@ -201,8 +191,7 @@ struct WorkBudgetTests {
         #expect(matchContext.budgetNote != nil)
     }
 
-    @Test("all conditions of an exchange share one budget")
-    func shared() throws {
+    @Test("all conditions of an exchange share one budget") func shared() throws {
         let body = JSON.array((0..<1000).map { JSON($0) })
         let matchContext = MatchContext(
             request: Request(method: .post, target: "/", body: body.bytes), claims: nil, moment: Moment(unixSeconds: 1),
@@ -235,7 +224,6 @@ struct WorkBudgetTests {
     }
 }
 
-/// The facts that rules for a bearer token read.
 private struct Presented: RuleFacts {
     enum Failure: String, VendorFailure {
         case refused
@@ -257,8 +245,7 @@ extension BearerToken {
     }
 }
 
-@Suite("A bearer token")
-struct BearerTokenTests {
+@Suite("A bearer token") struct BearerTokenTests {
     /// A header value, whether the scheme may be doubled, and the token read from it.
     private static let readings: [(value: String, scheme: BearerToken.Scheme, token: String?)] = [
         ("Bearer a.b.c", .once, "a.b.c"), ("bEARER   a.b.c", .once, "a.b.c"), ("Bearer", .once, nil),
@@ -313,8 +300,7 @@ struct BearerTokenTests {
         #expect(token.oddity() == nil)
     }
 
-    @Test("in two lines is none, and the finding says whether they agree")
-    func lines() throws {
+    @Test("in two lines is none, and the finding says whether they agree") func lines() throws {
         let other = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer b"])
         let found = try #require(other.oddity())
         #expect(found.outcome == .failed)

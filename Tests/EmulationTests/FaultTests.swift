@@ -6,8 +6,7 @@ import Wire
 
 @testable import Emulation
 
-@Suite("Faults")
-struct FaultTests {
+@Suite("Faults") struct FaultTests {
     @Test(
         "a fault strikes the calls that it is for, as often as it says",
         arguments: [
@@ -39,8 +38,7 @@ struct FaultTests {
         #expect(interventions.isEmpty)
     }
 
-    @Test("a hit that another fault took comes at the next call")
-    func owed() throws {
+    @Test("a hit that another fault took comes at the next call") func owed() throws {
         var interventions = Interventions(seed: 1)
         interventions.arm([
             try Rules.fault("{ route: r, every: 2, fail: busy }"), try Rules.fault("{ route: r, every: 4, fail: f }"),
@@ -49,8 +47,7 @@ struct FaultTests {
         #expect(outcomes == [nil, "busy", nil, "busy", "f", "busy", nil, "busy", "f"])
     }
 
-    @Test("a seed makes a probability repeatable, another seed gives other calls")
-    func seeds() throws {
+    @Test("a seed makes a probability repeatable, another seed gives other calls") func seeds() throws {
         let strikes = { (seed: Int, sandbox: UInt64?) in
             var interventions = Interventions(seed: sandbox)
             interventions.arm([try Rules.fault("{ route: r, probability: 0.5, seed: \(seed), fail: f }")])
@@ -62,8 +59,7 @@ struct FaultTests {
         #expect((16...48).contains(share))
     }
 
-    @Test("without a seed of its own the sandbox's decides")
-    func sandboxSeed() throws {
+    @Test("without a seed of its own the sandbox's decides") func sandboxSeed() throws {
         let strikes = { (seed: UInt64) in
             var interventions = Interventions(seed: seed)
             interventions.arm([try Rules.fault("{ route: r, probability: 0.5, fail: f }")])
@@ -73,8 +69,7 @@ struct FaultTests {
         #expect(try strikes(1) != strikes(2))
     }
 
-    @Test("a browser's preflight is neither counted nor hit")
-    func preflight() throws {
+    @Test("a browser's preflight is neither counted nor hit") func preflight() throws {
         var interventions = Interventions(seed: 1)
         interventions.arm([try Rules.fault("{ route: r, fail: f }")])
         let preflight = Rules.matchContext(method: .options, fields: ["Access-Control-Request-Method": "GET"])
@@ -90,18 +85,14 @@ struct FaultTests {
             ("{ delay: 2s }", Transmission(delay: .seconds(2))),
             ("{ truncate: 0 }", Transmission(fault: .truncated(bytes: 0))),
             ("{ delay: 250ms, empty: true }", Transmission(delay: .milliseconds(250), fault: .empty)),
-            (
-                "{ drip: { chunk: 10, every: 50ms } }",
-                Transmission(fault: .drip(bytes: 10, every: .milliseconds(50)))
-            ),
+            ("{ drip: { chunk: 10, every: 50ms } }", Transmission(fault: .drip(bytes: 10, every: .milliseconds(50)))),
         ])
     func disturbances(_ yaml: String, _ transmission: Transmission) throws {
         var dice = SplitMix64(state: 1)
         #expect(try WireFault(Rules.node(yaml)).transmission(&dice) == transmission)
     }
 
-    @Test("a range of delays is drawn from within its bounds, the same with the same seed")
-    func delays() throws {
+    @Test("a range of delays is drawn from within its bounds, the same with the same seed") func delays() throws {
         let wireFault = try WireFault(Rules.node("{ delay: { from: 100ms, to: 2s } }"))
         let draw = { (seed: UInt64) in
             var dice = SplitMix64(state: seed)
@@ -158,10 +149,8 @@ struct FaultTests {
     }
 }
 
-@Suite("Interventions in one line")
-struct InterventionTextTests {
-    @Test("a text stays as it is, and an object is told by its plain members")
-    func lines() {
+@Suite("Interventions in one line") struct InterventionTextTests {
+    @Test("a text stays as it is, and an object is told by its plain members") func lines() {
         #expect(InterventionText.line(nil) == nil)
         #expect(InterventionText.line("armed fault, call 1") == "armed fault, call 1")
         let own: JSON = ["set_claims": "nonce", "of": "id", "changes": [["member": "nonce"]], "left": 0]
@@ -173,8 +162,7 @@ struct InterventionTextTests {
     }
 }
 
-@Suite("The public base in texts")
-struct PublicBaseTextTests {
+@Suite("The public base in texts") struct PublicBaseTextTests {
     @Test(
         "an address of this server has the placeholder in place of its base, in each form; others have none",
         arguments: [
@@ -200,9 +188,7 @@ enum Rules {
 
     static let request = Request(method: .get, target: "/")
 
-    static func node(_ yaml: String) throws -> FixtureNode {
-        try FixtureNode(file: file(yaml))
-    }
+    static func node(_ yaml: String) throws -> FixtureNode { try FixtureNode(file: file(yaml)) }
 
     private static func file(_ yaml: String) -> FixtureStore.File {
         FixtureStore.File(path: "rules.yaml", bytes: Array(yaml.utf8))
@@ -216,7 +202,6 @@ enum Rules {
         try ExchangeCondition(node(yaml).mapping(ExchangeCondition.members))
     }
 
-    /// An exchange with a token of that expiry time.
     static func matchContext(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:])
         -> MatchContext
     {

@@ -19,8 +19,7 @@ private enum Teller: FieldDialect {
     }
 }
 
-@Suite("Reading the fields of a request")
-struct FieldReaderTests {
+@Suite("Reading the fields of a request") struct FieldReaderTests {
     private func problems(_ object: JSONObject, _ read: (inout FieldReader) -> Void) -> [String] {
         do throws(Teller.Told) {
             try Fields<Teller>(object).read(read)
@@ -30,8 +29,7 @@ struct FieldReaderTests {
         }
     }
 
-    @Test("collects everything that is wrong, in the order of reading")
-    func collectsProblems() {
+    @Test("collects everything that is wrong, in the order of reading") func collectsProblems() {
         let told = problems(["a": 1, "b": "x", "c": nil, "d": "yes", "f": nil]) { body in
             #expect(body.optionalText("a") == nil)
             #expect(body.optionalText("b", atLeast: 2) == nil)
@@ -45,8 +43,7 @@ struct FieldReaderTests {
         #expect(told == ["a wrongType", "b tooShort(minimum: 2)", "c wrongType", "d wrongType", "e missing"])
     }
 
-    @Test("another spelling counts where the usual one is absent")
-    func otherSpellings() {
+    @Test("another spelling counts where the usual one is absent") func otherSpellings() {
         let told = problems(["line_1": "usual", "line1": "other", "line2": "second"]) { body in
             #expect(body.optionalText("line_1", or: "line1") == "usual")
             #expect(body.optionalText("line_2", or: "line2", isRequired: true) == "second")
@@ -54,16 +51,14 @@ struct FieldReaderTests {
         #expect(told.isEmpty)
     }
 
-    @Test("stops at the first problem unless all are to be told")
-    func stopsAtFirstProblem() {
+    @Test("stops at the first problem unless all are to be told") func stopsAtFirstProblem() {
         var reader = FieldReader(["a": 1, "b": 2], FieldPolicy())
         #expect(reader.text("a") == "")
         #expect(reader.int("b", in: 1...9) == nil, "nothing is read any more")
         #expect(reader.problems.map(\.path) == ["a"])
     }
 
-    @Test("null, and an empty text that is required, count as absent where the policy says so")
-    func absence() {
+    @Test("null, and an empty text that is required, count as absent where the policy says so") func absence() {
         let policy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true)
         var reader = FieldReader(["a": nil, "b": "", "c": [], "d": ""], policy)
         #expect(reader.bool("a") == nil)
@@ -75,8 +70,7 @@ struct FieldReaderTests {
         #expect(reader.problems.allSatisfy { $0.kind == .missing })
     }
 
-    @Test("names what stands in lists and objects by its path")
-    func paths() {
+    @Test("names what stands in lists and objects by its path") func paths() {
         let object: JSONObject = ["points": [["lat": 91], 7, ["lat": 1]], "box": ["size": "x"], "ids": ["a", 1]]
         let read = { (body: inout FieldReader) in
             _ = body.objects("points") { $0.number("lat", in: -90...90, isRequired: true) }
@@ -111,8 +105,7 @@ struct FieldReaderTests {
             ])
     }
 
-    @Test("keeps a hundred problems, and the first that is missing behind them")
-    func boundsProblems() {
+    @Test("keeps a hundred problems, and the first that is missing behind them") func boundsProblems() {
         let told = problems(["list": .array([JSON](repeating: 1, count: 200))]) { body in
             _ = body.objects("list") { $0.text("a") }
             _ = body.text("b")
@@ -122,8 +115,7 @@ struct FieldReaderTests {
         #expect(told.last == "b missing")
     }
 
-    @Test("reads numbers of a query from their digits, and refuses those in a body")
-    func queries() throws {
+    @Test("reads numbers of a query from their digits, and refuses those in a body") func queries() throws {
         let request = Request(method: .get, target: "/?limit=20&name=a%20b")
         let read = try Fields<Teller>(queryOf: request).read { ($0.int("limit", in: 1...100), $0.text("name")) }
         #expect(read.0 == 20)
@@ -136,10 +128,7 @@ struct FieldReaderTests {
         arguments: [
             ("", "the body is empty, not a JSON object"),
             ("[]", "the body is a JSON array, not an object"),
-            (
-                "{",
-                "the body is not JSON: line 1, column 2: the text ends inside a value; expected a JSON object"
-            ),
+            ("{", "the body is not JSON: line 1, column 2: the text ends inside a value; expected a JSON object"),
         ])
     func contents(text: String, reason: String) {
         let request = Request(method: .post, target: "/", body: Array(text.utf8))
@@ -154,18 +143,15 @@ struct FieldReaderTests {
 }
 
 /// JSON read as if from a fixture: problems are reported by path, and nothing is copied until then.
-@Suite("JSON as a fixture")
-struct FixtureNodeTests {
+@Suite("JSON as a fixture") struct FixtureNodeTests {
     private func node(_ text: String) throws -> FixtureNode { FixtureNode(try JSON.parse(text.utf8), from: "export") }
 
-    /// The problem that a reader reports.
     private func problem(_ text: String, _ read: (FixtureNode) throws -> Void) throws -> String? {
         let error = #expect(throws: FixtureProblem.self) { try read(try node(text)) }
         return error?.description
     }
 
-    @Test("a problem names the way through members and elements")
-    func path() throws {
+    @Test("a problem names the way through members and elements") func path() throws {
         let text = #"{"users":[{"id":"a"},{"id":"b","cards":[[1,"x"]]}]}"#
         #expect(
             try problem(text) {
@@ -205,16 +191,14 @@ struct FixtureNodeTests {
         }
     }
 
-    @Test("a member that stands there twice is refused where it is, however deep")
-    func repeated() throws {
+    @Test("a member that stands there twice is refused where it is, however deep") func repeated() throws {
         #expect(try problem(#"{"a":1,"a":2}"#) { _ = try $0.members() } == "export: the member a occurs twice")
         #expect(
             try problem(#"{"x":[0,{"y":{"a":1,"a":1}}]}"#) { _ = try $0.json() }
                 == "export: x[1].y: the member a occurs twice")
     }
 
-    @Test("values are what they were, numbers in the form in which they were written")
-    func values() throws {
+    @Test("values are what they were, numbers in the form in which they were written") func values() throws {
         let text = #"{"n":1.50,"big":123456789012345678901234567890,"t":"true","e":"","z":null,"l":[1e3,{"é":"x"}]}"#
         #expect(try node(text).json().text == text)
         let entry = try node(text).mapping("n", "big", "t", "e", "z", "l")
@@ -226,8 +210,7 @@ struct FixtureNodeTests {
 }
 
 /// Fixture layers with entries that are not files: a start must neither wait for them nor read anything outside.
-@Suite("A folder of fixtures")
-struct FixtureLinkTests {
+@Suite("A folder of fixtures") struct FixtureLinkTests {
     private let folder: TemporaryFolder
     private var layer: String { folder.path + "/layer" }
     private var store: FixtureStore { FixtureStore(layers: [layer]) }
@@ -252,8 +235,7 @@ struct FixtureLinkTests {
         }
     }
 
-    @Test("follows links that stay in it: a mounted folder may consist of them")
-    func inside() throws {
+    @Test("follows links that stay in it: a mounted folder may consist of them") func inside() throws {
         try link("v/b.yaml", to: "a.yaml")
         try link("v/c.yaml", to: layer + "/v/a.yaml")
         try link("w", to: "v")
@@ -282,8 +264,7 @@ struct FixtureLinkTests {
         #expect(counted.hasPrefix("HERE/layer/\(path): leads to "), "\(counted)")
     }
 
-    @Test("with too many files, too deep folders or too long a file says how much there may be")
-    func bounds() throws {
+    @Test("with too many files, too deep folders or too long a file says how much there may be") func bounds() throws {
         for number in 0...FixtureWalk.mostEntries {
             #expect(FileManager.default.createFile(atPath: "\(layer)/v/sub/\(number)", contents: nil))
         }

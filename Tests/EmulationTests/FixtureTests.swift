@@ -5,8 +5,7 @@ import Testing
 
 @testable import Emulation
 
-@Suite("Fixtures")
-struct FixtureTests {
+@Suite("Fixtures") struct FixtureTests {
     private enum Failure: String, VendorFailure {
         case denied
         case missing
@@ -42,11 +41,9 @@ struct FixtureTests {
     }
 
     private func catalog(in folder: TemporaryFolder) throws -> FailureCatalog<Failure> {
-        try FailureCatalog(
-            VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"), scope: Self.scope)
+        try FailureCatalog(VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"), scope: Self.scope)
     }
 
-    /// The problem with a text, without the folder.
     private func problem(_ text: String) throws -> String? {
         let folder = try TemporaryFolder(["v/failures.yaml": text])
         do {
@@ -63,7 +60,6 @@ struct FixtureTests {
 
     private static func whole(_ denied: String) -> String { "failures:\n" + denied + "\n" + missing }
 
-    /// An invalid file and the message about it.
     private static let wrong: [(String, String)] = [
         ("", "v/failures.yaml:1:1: the file is empty"),
         ("# nothing\n", "v/failures.yaml:1:1: the file is empty"),
@@ -130,10 +126,7 @@ struct FixtureTests {
             whole(denied.replacing(#""no""#, with: "true")),
             "v/failures.yaml:3:12: found the boolean true; expected a string; write it in quotes"
         ),
-        (
-            whole(denied.replacing(#""no""#, with: "[no]")),
-            "v/failures.yaml:3:12: found a list; expected a string"
-        ),
+        (whole(denied.replacing(#""no""#, with: "[no]")), "v/failures.yaml:3:12: found a list; expected a string"),
         (
             whole(denied.replacing("documented", with: "rumoured")),
             "v/failures.yaml:6:15: “rumoured” is not one of documented, observed, inferred, ours"
@@ -143,10 +136,7 @@ struct FixtureTests {
             "v/failures.yaml:4:5: unknown member “statsu”; did you mean “status”?"
         ),
         (whole(denied.replacing("    about: \"no\"\n", with: "")), "v/failures.yaml:3:5: member “about” is missing"),
-        (
-            whole(denied + "\n    headers: { \"bad name\": x }"),
-            "v/failures.yaml:8:16: “bad name” is not a field name"
-        ),
+        (whole(denied + "\n    headers: { \"bad name\": x }"), "v/failures.yaml:8:16: “bad name” is not a field name"),
         (
             whole(denied + "\n    headers: { X: \"a\\r\\nY: b\" }"),
             "v/failures.yaml:8:19: a field's value has no line breaks, and no blanks at its ends"
@@ -165,10 +155,7 @@ struct FixtureTests {
             variant("{ route: [\"thing.list\"] }"),
             "v/failures.yaml:9:25: unknown route “thing.list”; did you mean “things.list”?"
         ),
-        (
-            variant("{ route: things.list }"),
-            "v/failures.yaml:9:24: found the string “things.list”; expected a list"
-        ),
+        (variant("{ route: things.list }"), "v/failures.yaml:9:24: found the string “things.list”; expected a list"),
         (
             whole(denied + "\n    variants:\n      - when: { style: loud }"),
             "v/failures.yaml:9:9: member “body” is missing"
@@ -177,16 +164,13 @@ struct FixtureTests {
             whole(denied + "\n    variants:\n      - when: { style: loud }\n        headers: { X: \"{{no}}\" }"),
             "v/failures.yaml:10:23: “{{no}}” names nothing that exists"
         ),
-        (
-            "envelopes:\n  - body: {}\n" + whole(denied), "v/failures.yaml:2:5: member “when” is missing"
-        ),
+        ("envelopes:\n  - body: {}\n" + whole(denied), "v/failures.yaml:2:5: member “when” is missing"),
         (
             "envelopes:\n  - when: { style: loud }\n    body: \"{{inner}}\"\n" + whole(denied),
             "v/failures.yaml:3:11: “{{inner}}” names nothing that exists; known are body"
         ),
     ]
 
-    /// A file whose failure has one variant, with its condition on line 9.
     private static func variant(_ condition: String) -> String {
         whole(denied + "\n    variants:\n      - when: \(condition)\n        body: {}")
     }
@@ -212,7 +196,6 @@ struct FixtureTests {
         #expect(catalog.listing.map(\.status) == [418, 404])
     }
 
-    /// Files in the folder failures, and the complaint about them.
     private static let wrongChanges: [([String: String], String)] = [
         (
             ["a": "failures:\n" + denied.replacing("denied", with: "denid")],
@@ -267,8 +250,7 @@ struct FixtureTests {
         }
     }
 
-    @Test("a file that is not UTF-8, or not there, is named")
-    func unreadable() throws {
+    @Test("a file that is not UTF-8, or not there, is named") func unreadable() throws {
         let folder = try TemporaryFolder(["v/x": ""])
         #expect { try catalog(in: folder) } throws: {
             "\($0)" == "v/failures.yaml: no such file; looked in \(folder.path)"
@@ -285,8 +267,7 @@ struct FixtureTests {
         #expect { try store.file("v/failures.yaml/x\0y") } throws: { "\($0)".contains("no such file") }
     }
 
-    @Test("parameters take the place of their names, whole or within a text, and stay JSON")
-    func parameters() throws {
+    @Test("parameters take the place of their names, whole or within a text, and stay JSON") func parameters() throws {
         let catalog = try catalog(
             Self.whole(
                 Self.denied.replacing(
@@ -302,8 +283,7 @@ struct FixtureTests {
         #expect(body([("n", [1])]) == #"{"whole":[1],"text":"n is [1], t is none","l":["none"]}"#)
     }
 
-    @Test("the name of a member takes parameters too")
-    func parametersInNames() throws {
+    @Test("the name of a member takes parameters too") func parametersInNames() throws {
         let catalog = try catalog(
             Self.whole(
                 Self.denied.replacing(
@@ -360,15 +340,13 @@ struct FixtureTests {
         #expect(bottom.remarks == [])
     }
 
-    @Test("anchors and block texts are read")
-    func anchors() throws {
+    @Test("anchors and block texts are read") func anchors() throws {
         let folder = try TemporaryFolder(["x.yaml": "a: &a { x: 1 }\nb: *a\nc: |\n  two\n  lines\n"])
         let document = try FixtureStore(layers: [folder.path]).document("x.yaml")
         #expect(try document.json().text == #"{"a":{"x":1},"b":{"x":1},"c":"two\nlines\n"}"#)
     }
 
-    @Test("an upper layer hides a lower one, file by file")
-    func layers() throws {
+    @Test("an upper layer hides a lower one, file by file") func layers() throws {
         let lower = try TemporaryFolder(["v/a": "lower a", "v/b": "lower b"])
         let upper = try TemporaryFolder(["v/a": "upper a", "v/c": "upper c", "v/.hidden": "x"])
         let store = FixtureStore(layers: [upper.path, lower.path + "/"])
@@ -381,8 +359,7 @@ struct FixtureTests {
         #expect(VendorFixtures(store: store, folder: "v").names(in: ".") == ["a", "b", "c"])
     }
 
-    @Test("the fingerprint changes with any file that was read, and only then")
-    func fingerprint() throws {
+    @Test("the fingerprint changes with any file that was read, and only then") func fingerprint() throws {
         let folder = try TemporaryFolder(["v/a": "1", "v/deep/b": "2", "w/c": "3"])
         func fingerprint() throws -> String {
             let store = FixtureStore(layers: [folder.path])

@@ -4,8 +4,7 @@ import JSON
 import Testing
 import Tokens
 
-@Suite("Exported issuer keys")
-struct IssuerKeysExportTests {
+@Suite("Exported issuer keys") struct IssuerKeysExportTests {
     private func keys() throws -> IssuerKeys {
         var keys = IssuerKeys(
             name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"),
@@ -72,8 +71,7 @@ struct IssuerKeysExportTests {
         #expect(after.published.map(\.key.id) == ["third"])
     }
 
-    @Test("from releases that kept sixteen old keys bring back the latest of them")
-    func manyOld() throws {
+    @Test("from releases that kept sixteen old keys bring back the latest of them") func manyOld() throws {
         let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"))
         var many = fresh.export(.changes).object ?? [:]
         let old = try (1...16).map { count -> JSON in
@@ -85,8 +83,7 @@ struct IssuerKeysExportTests {
         #expect(after.published.map(\.key.id) == ["first", "old-1"])
     }
 
-    @Test("without a key that somebody knows are refused")
-    func unknownKey() throws {
+    @Test("without a key that somebody knows are refused") func unknownKey() throws {
         let whole = try keys().export(.whole)
         let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "else"))
         let problem = #expect(throws: FixtureProblem.self) { try fresh.imported(from: node(whole), .whole) }
@@ -95,8 +92,7 @@ struct IssuerKeysExportTests {
         )
     }
 
-    @Test("need exactly one key that signs")
-    func roles() throws {
+    @Test("need exactly one key that signs") func roles() throws {
         let keys = try keys()
         let key: JSON = ["kid": "first", "role": "signing"]
         #expect(throws: FixtureProblem.self) {
@@ -108,8 +104,7 @@ struct IssuerKeysExportTests {
     }
 }
 
-@Suite("Remote keys")
-struct RemoteKeysTests {
+@Suite("Remote keys") struct RemoteKeysTests {
     private let policy = KeyFetchPolicy()
     private let start = Moment(unixSeconds: 1_800_000_000)
 
@@ -161,8 +156,7 @@ struct RemoteKeysTests {
         #expect(reader.isOverfull == (count > 100))
     }
 
-    @Test("are not replaced by an answer without a usable key")
-    func problems() throws {
+    @Test("are not replaced by an answer without a usable key") func problems() throws {
         func problem(_ text: String, _ status: HTTPResponse.Status = .ok) -> String? {
             report(Array(text.utf8), status: status).problem?.description
         }
@@ -183,8 +177,7 @@ struct RemoteKeysTests {
         #expect(keys.lastReport?.status == nil)
     }
 
-    @Test("take no report twice, and none of another URL")
-    func strangeReports() throws {
+    @Test("take no report twice, and none of another URL") func strangeReports() throws {
         var keys = remote()
         let report = report(set([try publicKey()]))
         keys.take(report, policy)
@@ -195,8 +188,7 @@ struct RemoteKeysTests {
         #expect(other.fetchCount == 0 && other.keys.isEmpty)
     }
 
-    @Test("of a set without end are bounded, and so is what is told of it")
-    func endless() throws {
+    @Test("of a set without end are bounded, and so is what is told of it") func endless() throws {
         let names = (0..<300).map { "key-\($0)" + String(repeating: "x", count: 300) }
         let many = try names.map { name in try publicKey { $0["kid"] = .string(name) } }
         let report = report(set(many + [JSON](repeating: [:], count: 5000)))

@@ -6,9 +6,7 @@ import Wire
 
 @testable import Emulation
 
-@Suite("Journals")
-struct JournalTests {
-    /// An entry for a route, with a body of the given size.
+@Suite("Journals") struct JournalTests {
     static func entry(_ route: String, bodyBytes: Int = 0) -> JournalEntry {
         var record = ExchangeRecord()
         record.vendor = "v"
@@ -35,8 +33,7 @@ struct JournalTests {
         #expect(journal.count == limit)
     }
 
-    @Test("keeps no more bytes than it may")
-    func bytes() {
+    @Test("keeps no more bytes than it may") func bytes() {
         let total = JournalTotal()
         let journal = journal(bytes: 100_000, total: total)
         for _ in 0..<50 { journal.append(Self.entry("x", bodyBytes: 10_000)) }
@@ -48,8 +45,7 @@ struct JournalTests {
         #expect(total.bytes == 0)
     }
 
-    @Test("leaves out the bodies of an entry that would push out all the others")
-    func longBody() throws {
+    @Test("leaves out the bodies of an entry that would push out all the others") func longBody() throws {
         let journal = journal(bytes: 100_000)
         journal.append(Self.entry("x"))
         journal.append(Self.entry("long", bodyBytes: 90_000))
@@ -60,8 +56,7 @@ struct JournalTests {
         #expect(json["request"]?["body"] == "(too long to be kept)")
     }
 
-    @Test("gives back its bytes when it goes away")
-    func release() {
+    @Test("gives back its bytes when it goes away") func release() {
         let total = JournalTotal()
         do {
             let journal = journal(total: total)
@@ -71,8 +66,7 @@ struct JournalTests {
         #expect(total.bytes == 0)
     }
 
-    @Test("all journals together are bounded, and the longest unused one gives way first")
-    func bound() {
+    @Test("all journals together are bounded, and the longest unused one gives way first") func bound() {
         var limits = Journal.Limits()
         limits.totalBytes = 250_000
         let total = JournalTotal()
@@ -102,8 +96,7 @@ struct JournalTests {
         #expect(journals.map(\.count) == [0, 1, 21])
     }
 
-    @Test("a single journal gives way to its own newest entries")
-    func alone() {
+    @Test("a single journal gives way to its own newest entries") func alone() {
         var limits = Journal.Limits()
         limits.totalBytes = 50_000
         let journal = Journal(limits: limits, total: JournalTotal())
@@ -112,8 +105,7 @@ struct JournalTests {
         #expect(journal.entry(50) != nil)
     }
 
-    @Test("tells of the first entry of each thousand, before which its numbers are kept ahead")
-    func reserve() {
+    @Test("tells of the first entry of each thousand, before which its numbers are kept ahead") func reserve() {
         let journal = journal()
         let reserved = Mutex<[Int]>([])
         journal.noteReserve { [unowned journal] in reserved.withLock { $0.append(journal.reservedNumber) } }
@@ -121,16 +113,14 @@ struct JournalTests {
         #expect(reserved.withLock(\.self) == [1000, 2000, 3000])
     }
 
-    @Test("a long poll ends when nobody waits for it any more", .timeLimit(.minutes(15)))
-    func pollCancelled() async {
+    @Test("a long poll ends when nobody waits for it any more", .timeLimit(.minutes(15))) func pollCancelled() async {
         let journal = journal()
         let poll = Task { await journal.entries(JournalFilter(), atLeast: 1, within: .seconds(600)) }
         poll.cancel()
         #expect(await poll.value.isEmpty)
     }
 
-    @Test("appends from many threads are all kept, in order")
-    func concurrency() async {
+    @Test("appends from many threads are all kept, in order") func concurrency() async {
         let journal = journal()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for _ in 0..<100 { journal.append(Self.entry("x")) } } }
@@ -139,10 +129,8 @@ struct JournalTests {
     }
 }
 
-@Suite("Parts of sockets and deadlines")
-struct SocketPartTests {
-    @Test("the log of a socket keeps the newest frames within its bounds, and counts all")
-    func log() {
+@Suite("Parts of sockets and deadlines") struct SocketPartTests {
+    @Test("the log of a socket keeps the newest frames within its bounds, and counts all") func log() {
         let log = SocketLog()
         let moment = Moment(unixSeconds: 0)
         let notes = (0..<100).map { _ in Finding("x", .noted) }
@@ -164,8 +152,7 @@ struct SocketPartTests {
         #expect(json["sent"] == 2501)
     }
 
-    @Test("a frame names the entry of the call it was sent for, once there is one")
-    func cause() {
+    @Test("a frame names the entry of the call it was sent for, once there is one") func cause() {
         let log = SocketLog()
         let (moment, cause) = (Moment(unixSeconds: 0), FrameCause())
         log.received(.text("a"), [], at: moment)
@@ -187,8 +174,7 @@ struct SocketPartTests {
         #expect(journal.newest == 0)
     }
 
-    @Test("the first end of a socket is the one that counts")
-    func ends() {
+    @Test("the first end of a socket is the one that counts") func ends() {
         let log = SocketLog()
         #expect(log.closure == nil)
         log.closed(WebSocketClosure(.normal), at: Moment(unixSeconds: 0))
@@ -196,8 +182,7 @@ struct SocketPartTests {
         #expect(log.closure == WebSocketClosure(.normal))
     }
 
-    @Test("what is due comes in the order of time, and what was taken back not at all")
-    func heap() {
+    @Test("what is due comes in the order of time, and what was taken back not at all") func heap() {
         var heap = DueHeap()
         var dice = SplitMix64(state: 7)
         let moments = (0..<500).map { _ in Moment(unixSeconds: Double(dice.next() % 1000)) }
@@ -217,16 +202,11 @@ struct SocketPartTests {
     }
 }
 
-/// What is written of a state, row by row.
-@Suite("State rows")
-struct StateRowTests {
-    /// The rows that a store has.
+@Suite("State rows") struct StateRowTests {
     private struct Store {
         private(set) var rows: [StateRow.Name: StateRow] = [:]
 
-        var document: JSON {
-            StateRow.document(of: rows.values.sorted { $0.rank < $1.rank }) { _ in }
-        }
+        var document: JSON { StateRow.document(of: rows.values.sorted { $0.rank < $1.rank }) { _ in } }
 
         mutating func take(_ changes: StateRows) {
             if changes.isAnew { rows = [:] }
@@ -263,8 +243,7 @@ struct StateRowTests {
         }
     }
 
-    @Test("of what is no list are written when it differs, and removed when it is gone")
-    func singles() {
+    @Test("of what is no list are written when it differs, and removed when it is gone") func singles() {
         let name = StateRow.Name(part: "clock")
         let first = RowWriter(.changes)
         first.single(name, ["a": 1])
@@ -278,8 +257,7 @@ struct StateRowTests {
         #expect(second.rows.removed == [name])
     }
 
-    @Test("that could not be written yet are joined by later ones", arguments: 0..<200)
-    func joining(_ seed: Int) {
+    @Test("that could not be written yet are joined by later ones", arguments: 0..<200) func joining(_ seed: Int) {
         var random = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
         func draw(_ count: Int) -> Int {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -305,8 +283,7 @@ struct StateRowTests {
         #expect(two.document == one.document)
     }
 
-    @Test("with odd names come back where they were")
-    func names() {
+    @Test("with odd names come back where they were") func names() {
         var rows: [StateRow] = []
         let writer = RowWriter(.changes)
         for key in ["", "/", "%2F", "a/b%", "\0", "%00", ":", "é"] {

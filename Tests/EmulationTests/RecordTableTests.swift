@@ -5,9 +5,7 @@ import Tokens
 
 @testable import Emulation
 
-/// Fixture records and how requests change them.
-@Suite("Tables of records")
-struct RecordTableTests {
+@Suite("Tables of records") struct RecordTableTests {
     private struct Pet: KeyedRecord, CodedRecord, Equatable {
         var id = 0
         var name = ""
@@ -36,8 +34,7 @@ struct RecordTableTests {
     private static let fixtures = [Pet(id: 1, name: "Ada"), Pet(id: 2, name: "Ben"), Pet(id: 3, name: "Cy")]
     private static var table: RecordTable<Pet> { RecordTable(fixtures: fixtures) }
 
-    @Test("nothing is changed or gone until somebody changes it, and a copy does not follow")
-    func copies() {
+    @Test("nothing is changed or gone until somebody changes it, and a copy does not follow") func copies() {
         let untouched = Self.table
         var table = untouched
         table.store(Pet(id: 2, name: "Bob"))
@@ -52,8 +49,7 @@ struct RecordTableTests {
         #expect((untouched.count, untouched.byteCount, untouched.lastNumber) == (3, 8, 3))
     }
 
-    @Test("a name finds who has it now")
-    func names() {
+    @Test("a name finds who has it now") func names() {
         var table = Self.table
         table.store(Pet(id: 2, name: "Bob"))
         #expect(table[named: "Ben"] == nil)
@@ -65,8 +61,7 @@ struct RecordTableTests {
         #expect(table[named: "Bob"]?.id == 7)
     }
 
-    @Test("what comes again stands where the fixtures have it")
-    func order() {
+    @Test("what comes again stands where the fixtures have it") func order() {
         var table = Self.table
         table.remove(1)
         table.store(Pet(id: 1, name: "Ada"))
@@ -79,8 +74,7 @@ struct RecordTableTests {
         #expect(other.keys == [1, 3])
     }
 
-    @Test("a record is changed in place, and groups, bytes and secrets follow")
-    func change() {
+    @Test("a record is changed in place, and groups, bytes and secrets follow") func change() {
         var table = Self.table
         table.store(Pet(id: 8, name: "Eve", owner: "x", secret: "s"))
         #expect(table.change(8) { $0.secret } == "s")
@@ -92,8 +86,7 @@ struct RecordTableTests {
         #expect(table.byteCount == 8)
     }
 
-    @Test("beyond a bound the oldest go that the fixtures do not give")
-    func bounds() {
+    @Test("beyond a bound the oldest go that the fixtures do not give") func bounds() {
         var table = Self.table
         for id in 10...14 { table.store(Pet(id: id, name: "n\(id)")) }
         #expect(table.shrink(to: RecordBound(count: 5)).isEmpty)
@@ -102,8 +95,7 @@ struct RecordTableTests {
         #expect(table.nextNumber() == 15)
     }
 
-    @Test("changes are laid over other fixtures; where both want a name, the changes have it")
-    func adoption() {
+    @Test("changes are laid over other fixtures; where both want a name, the changes have it") func adoption() {
         var table = Self.table
         table.store(Pet(id: 2, name: "Bob"))
         table.remove(3)
@@ -114,8 +106,7 @@ struct RecordTableTests {
         #expect(adopted.lastNumber == 20)
     }
 
-    @Test("a record is written in its order, without secrets where all is shown")
-    func writing() {
+    @Test("a record is written in its order, without secrets where all is shown") func writing() {
         let pet = Pet(id: 1, name: "Ada", owner: "x", secret: "s")
         #expect(pet.json(.changes).text == #"{"id":1,"name":"Ada","secret":"s","owner":"x"}"#)
         #expect(pet.json(.whole).text == #"{"id":1,"name":"Ada","owner":"x"}"#)
@@ -137,8 +128,7 @@ struct RecordTableTests {
         }
     }
 
-    @Test("a damaged record is set aside, and the others keep secrets that they do not tell")
-    func salvage() throws {
+    @Test("a damaged record is set aside, and the others keep secrets that they do not tell") func salvage() throws {
         let aside = Salvage()
         let list = try JSON.parse(#"[{"id":1,"name":"Ada"},{"id":0,"name":"x"},{"id":2,"name":"B"}]"#.utf8)
         let known = RecordTable(fixtures: [Pet(id: 1, name: "Ada", secret: "s")])
@@ -150,8 +140,7 @@ struct RecordTableTests {
     }
 }
 
-@Suite("Ids in the order in which they came")
-struct ArrivalOrderTests {
+@Suite("Ids in the order in which they came") struct ArrivalOrderTests {
     @Test("it holds what a plain array would, whatever is added, taken out and taken from the front")
     func likeAnArray() {
         var dice = SystemRandomNumberGenerator()
@@ -199,7 +188,6 @@ private struct CountedFacts: RuleFacts {
 
     mutating func dropExplanations() { explanation = nil }
 
-    /// Rules with these names.
     static func rules(_ names: [String], orFail failure: Failure) -> RuleList<CountedFacts> {
         RuleList(
             names.enumerated().map { place, name in
@@ -212,23 +200,20 @@ private struct CountedFacts: RuleFacts {
     }
 }
 
-@Suite("Findings")
-struct FindingsTests {
+@Suite("Findings") struct FindingsTests {
     fileprivate enum Failure: String, VendorFailure {
         case early
         case late
     }
 
-    @Test("lead to the failure of the first that failed, also inside a list")
-    func firstFailure() {
+    @Test("lead to the failure of the first that failed, also inside a list") func firstFailure() {
         var findings = Findings<Failure>()
         findings.add([Finding("a", .notJudged), Finding("b", .failed)], orFail: .early)
         findings.add(Finding("c", .failed), orFail: .late)
         #expect(findings.failure == .early)
     }
 
-    @Test("are forgotten back to an earlier state, failure included")
-    func rewind() {
+    @Test("are forgotten back to an earlier state, failure included") func rewind() {
         var findings = Findings<Failure>()
         findings.add([Finding("a", .passed)], orFail: .early)
         let earlier = findings.list
@@ -238,8 +223,7 @@ struct FindingsTests {
         #expect(findings.failure == nil)
     }
 
-    @Test("count with the room that they take, whether they came one by one or as a list")
-    func size() {
+    @Test("count with the room that they take, whether they came one by one or as a list") func size() {
         var list = FindingList()
         #expect(list.byteCount == 0)
         list.append([Finding](repeating: Finding("a", .passed), count: 10))
@@ -251,10 +235,8 @@ struct FindingsTests {
     }
 }
 
-@Suite("Tokens that came before")
-struct RecentReadingsTests {
-    @Test("are read twice and known from then on")
-    func known() {
+@Suite("Tokens that came before") struct RecentReadingsTests {
+    @Test("are read twice and known from then on") func known() {
         let recent = RecentReadings<Int>()
         var readings = 0
         func read(_ token: [UInt8]) -> Int {
@@ -265,8 +247,7 @@ struct RecentReadingsTests {
         #expect(readings == 2)
     }
 
-    @Test("are told apart byte for byte, also where the last bytes or the characters are the same")
-    func collisions() {
+    @Test("are told apart byte for byte, also where the last bytes or the characters are the same") func collisions() {
         let recent = RecentReadings<[UInt8]>()
         let texts = [
             "1.0123456789abcdef", "2.0123456789abcdef", "e\u{301}.0123456789abcdef", "\u{E9}.0123456789abcdef",

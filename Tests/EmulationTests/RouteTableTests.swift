@@ -3,8 +3,7 @@ import Testing
 
 @testable import Emulation
 
-@Suite("Route tables")
-struct RouteTableTests {
+@Suite("Route tables") struct RouteTableTests {
     private static func member(
         _ id: String, _ prefixes: [String], _ routes: [(String, [Endpoint])],
         _ slashes: PathRules.RepeatedSlashes = .collapse, ignoresTrailingSlash: Bool = true
@@ -120,46 +119,37 @@ struct RouteTableTests {
         #expect(tables.map { Self.text($0.match(.get, path[...])) } == [collapsing, leading, exactEnd])
     }
 
-    @Test("an empty segment is no parameter")
-    func emptySegment() throws {
+    @Test("an empty segment is no parameter") func emptySegment() throws {
         let table = try table(
             Self.member("one", ["/a"], [("get", [.get("/a/{id}/x")])], .collapseLeading, ignoresTrailingSlash: false))
         #expect(Self.text(table.match(.get, "/a//x")) == "0: unknown")
     }
 
-    @Test("a literal goes before a parameter, and a dead end is left again")
-    func backtracking() throws {
+    @Test("a literal goes before a parameter, and a dead end is left again") func backtracking() throws {
         let table = try table(
             Self.member("one", ["/a"], [("literal", [.get("/a/x/y")]), ("parameter", [.get("/a/{p}/z")])]))
         #expect(Self.text(table.match(.get, "/a/x/y")) == "0.0")
         #expect(Self.text(table.match(.get, "/a/x/z"), ["p"]) == "0.1 p=x")
     }
 
-    @Test("two patterns of one shape name their parameters each in its own way")
-    func parameterNames() throws {
-        let table = try table(
-            Self.member("one", ["/a"], [("get", [.get("/a/{id}")]), ("put", [.put("/a/{name}")])]))
+    @Test("two patterns of one shape name their parameters each in its own way") func parameterNames() throws {
+        let table = try table(Self.member("one", ["/a"], [("get", [.get("/a/{id}")]), ("put", [.put("/a/{name}")])]))
         #expect(Self.text(table.match(.get, "/a/7"), ["id", "name"]) == "0.0 id=7 name=")
         #expect(Self.text(table.match(.put, "/a/7"), ["id", "name"]) == "0.1 id= name=7")
     }
 
-    @Test("several endpoints may lead to one route")
-    func endpoints() throws {
+    @Test("several endpoints may lead to one route") func endpoints() throws {
         let table = try table(Self.member("one", ["/a"], [("x", [.get("/a/x"), .post("/a/y")])]))
         #expect(Self.text(table.match(.get, "/a/x")) == "0.0")
         #expect(Self.text(table.match(.post, "/a/y")) == "0.0")
     }
 
-    /// Tables that must be rejected, and the message for each.
     private static let clashes: [(members: [RouteTable.Member], message: String)] = [
         (
             [member("one", ["/a"], [("x", [.get("/a/{id}")]), ("y", [.get("/a/{name}")])])],
             "x and y both answer to GET /a/{name}"
         ),
-        (
-            [member("one", ["/a"], [("x", [.get("/a/x")]), ("y", [.get("/a//x")])])],
-            "x and y both answer to GET /a//x"
-        ),
+        ([member("one", ["/a"], [("x", [.get("/a/x")]), ("y", [.get("/a//x")])])], "x and y both answer to GET /a//x"),
         ([member("one", ["/a"], [("x", [.get("/b/x")])])], "x at GET /b/x lies under no prefix of one"),
         ([member("one", ["/a"], [("x", [.get("/ab")])])], "x at GET /ab lies under no prefix of one"),
         ([member("one", ["/a"], []), member("two", ["/a/b"], [])], "one owns /a, below which two owns /a/b"),
@@ -167,19 +157,15 @@ struct RouteTableTests {
         ([member("one", ["/a"], []), member("two", ["/a"], [])], "two owns /a, below which one owns /a"),
     ]
 
-    @Test("a clash stops the start and is named", arguments: clashes.indices)
-    func clash(_ index: Int) {
+    @Test("a clash stops the start and is named", arguments: clashes.indices) func clash(_ index: Int) {
         let (members, message) = Self.clashes[index]
         #expect { try RouteTable(members) } throws: { "\($0)" == message }
     }
 
     @Test("prefixes that only begin alike do not clash, nor do those of one vendor")
-    func neighbours() throws {
-        _ = try table(Self.member("one", ["/a", "/a/b"], []), Self.member("two", ["/ab"], []))
-    }
+    func neighbours() throws { _ = try table(Self.member("one", ["/a", "/a/b"], []), Self.member("two", ["/ab"], [])) }
 
-    @Test("the nearest routes come first, a wrong method counting less than a wrong word")
-    func nearest() throws {
+    @Test("the nearest routes come first, a wrong method counting less than a wrong word") func nearest() throws {
         let table = try table(
             Self.member(
                 "one", ["/a"],
@@ -207,8 +193,7 @@ struct RouteTableTests {
         #expect(table.guide.nearest(to: .get, "/a/keys", count: 1) == ["one keys: GET /a/v1/keys"])
     }
 
-    @Test("routes of another vendor are suggested when none of the path's own comes close")
-    func ownFirst() throws {
+    @Test("routes of another vendor are suggested when none of the path's own comes close") func ownFirst() throws {
         let table = try table(
             Self.member("one", ["/a"], [("list", [.get("/a/things/all")])]),
             Self.member("two", ["/b"], [("list", [.get("/b/things")])]))

@@ -1,10 +1,9 @@
-import Synchronization
+import Support
 import Testing
 
 @testable import Emulation
 
-@Suite("Sandboxes")
-struct SandboxTests {
+@Suite("Sandboxes") struct SandboxTests {
     @Test(
         "a name has 1 to 63 lower-case letters, digits and hyphens",
         arguments: [
@@ -12,16 +11,13 @@ struct SandboxTests {
             (String(repeating: "x", count: 63), true), (String(repeating: "x", count: 64), false), ("", false),
             ("A", false), ("a_b", false), ("a.b", false), ("a b", false), ("ä", false), ("a/b", false), ("a\n", false),
         ])
-    func names(_ name: String, _ isValid: Bool) {
-        #expect(SandboxName.isValid(name) == isValid)
-    }
+    func names(_ name: String, _ isValid: Bool) { #expect(SandboxName.isValid(name) == isValid) }
 
     private func directory(capacity: Int) -> SandboxDirectory {
         SandboxDirectory(inForce: .nobody, settings: Settings(), limits: SandboxLimits(capacity: capacity))
     }
 
-    @Test("a sandbox comes into being when it is named and stays the same")
-    func creation() {
+    @Test("a sandbox comes into being when it is named and stays the same") func creation() {
         let directory = directory(capacity: 10)
         #expect(directory.existing("a") == nil)
         let sandbox = directory.sandbox("a")
@@ -31,8 +27,7 @@ struct SandboxTests {
         #expect(directory.sandbox("default") === directory.standard)
     }
 
-    @Test("a sandbox that is removed begins anew; the standard one is reset instead")
-    func removal() throws {
+    @Test("a sandbox that is removed begins anew; the standard one is reset instead") func removal() throws {
         let directory = directory(capacity: 3)
         let first = directory.sandbox("a")
         #expect(try directory.remove("a"))
@@ -47,23 +42,14 @@ struct SandboxTests {
         #expect(standard.clock == SandboxClock())
     }
 
-    /// A machine clock that a test advances.
-    private final class Machine: Sendable {
-        private let moment = Mutex(Moment(unixSeconds: 1_000_000))
-
-        var now: Moment { moment.withLock { $0 } }
-        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
-    }
-
-    private func directory(_ machine: Machine, timeToLive: Duration?) -> SandboxDirectory {
+    private func directory(_ machine: MachineClock, timeToLive: Duration?) -> SandboxDirectory {
         SandboxDirectory(
             inForce: .nobody, settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
         ) { machine.now }
     }
 
-    @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it")
-    func noExpiry() throws {
-        let machine = Machine()
+    @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it") func noExpiry() throws {
+        let machine = MachineClock()
         let directory = directory(machine, timeToLive: .seconds(60))
         let standard = directory.standard
         let sandbox = directory.sandbox("a")
@@ -75,9 +61,8 @@ struct SandboxTests {
         #expect(directory.setTimeToLive(.seconds(1), of: "default").timeToLive == nil)
     }
 
-    @Test("what a sweep drops is really let go")
-    func sweep() {
-        let machine = Machine()
+    @Test("what a sweep drops is really let go") func sweep() {
+        let machine = MachineClock()
         let directory = directory(machine, timeToLive: .seconds(60))
         weak var dropped: Sandbox?
         dropped = directory.sandbox("a")
@@ -87,8 +72,7 @@ struct SandboxTests {
         #expect(dropped == nil)
     }
 
-    @Test("a seed stops a clock that shows the machine's time, and no other")
-    func seededClock() {
+    @Test("a seed stops a clock that shows the machine's time, and no other") func seededClock() {
         let directory = directory(capacity: 9)
         let seed = { (sandbox: Sandbox, seed: UInt64?) in _ = sandbox.adjustSettings { $0.seed = seed } }
         let plain = directory.sandbox("plain")
@@ -110,8 +94,7 @@ struct SandboxTests {
         #expect(moved.clock == clock)
     }
 
-    @Test("ids with a seed are repeatable, other seeds give others, and without one nobody can tell")
-    func seeds() {
+    @Test("ids with a seed are repeatable, other seeds give others, and without one nobody can tell") func seeds() {
         let ids = { (seed: UInt64?) in
             let source = IdentifierSource(seed: seed)
             return (0..<4).map { _ in source.uuid() }
@@ -126,12 +109,9 @@ struct SandboxTests {
     }
 
     @Test("a seeded id is the same on every platform and in every release")
-    func knownIDs() {
-        #expect(IdentifierSource(seed: 42).uuid() == "bdd73226-2feb-4e95-a8ef-e333b266f103")
-    }
+    func knownIDs() { #expect(IdentifierSource(seed: 42).uuid() == "bdd73226-2feb-4e95-a8ef-e333b266f103") }
 
-    @Test("ids are version 4 UUIDs in lower case, all different")
-    func form() {
+    @Test("ids are version 4 UUIDs in lower case, all different") func form() {
         let source = IdentifierSource()
         let ids = (0..<500).map { _ in source.uuid() }
         #expect(Set(ids).count == ids.count)
@@ -142,12 +122,10 @@ struct SandboxTests {
 }
 
 extension VendorsInForce {
-    /// No vendors.
     static let nobody = VendorsInForce(LoadedVendors(vendors: [], fingerprint: ""))
 }
 
-@Suite("Moments and durations")
-struct MomentTests {
+@Suite("Moments and durations") struct MomentTests {
     @Test(
         "Unix seconds and RFC 3339 times are read",
         arguments: [
@@ -176,9 +154,7 @@ struct MomentTests {
             "+2027-01-15T08:00:00Z", "27-01-15T08:00:00Z", "1969-12-31T23:59:59Z", "10000-01-01T00:00:00Z",
             "2027-01-15T08:00:00Z2027-01-15T08:00:00Z", "２０２７-01-15T08:00:00Z",
         ])
-    func refuses(_ text: String) {
-        #expect(Moment(text: text) == nil)
-    }
+    func refuses(_ text: String) { #expect(Moment(text: text) == nil) }
 
     @Test(
         "a moment is shown in UTC with milliseconds, never later than it is",
@@ -187,20 +163,16 @@ struct MomentTests {
             (1_799_999_999.999, "2027-01-15T07:59:59.999Z"), (0, "1970-01-01T00:00:00.000Z"),
             (253_402_300_799, "9999-12-31T23:59:59.000Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
         ] as [(Double, String)])
-    func shows(_ seconds: Double, _ text: String) {
-        #expect(Moment(unixSeconds: seconds).rfc3339 == text)
-    }
+    func shows(_ seconds: Double, _ text: String) { #expect(Moment(unixSeconds: seconds).rfc3339 == text) }
 
-    @Test("whole seconds are rounded down and stay integers whatever the moment is")
-    func wholeSeconds() {
+    @Test("whole seconds are rounded down and stay integers whatever the moment is") func wholeSeconds() {
         #expect(Moment(unixSeconds: 1.9).wholeSeconds == 1)
         #expect(Moment(unixSeconds: -0.1).wholeSeconds == -1)
         #expect(Moment(unixSeconds: 1e300).wholeSeconds == .max)
         #expect(Moment(unixSeconds: -1e300).wholeSeconds == .min)
     }
 
-    @Test("moments are compared and moved")
-    func arithmetic() {
+    @Test("moments are compared and moved") func arithmetic() {
         let moment = Moment(unixSeconds: 100)
         #expect(moment < moment + .milliseconds(1))
         #expect(moment - .seconds(1) < moment)
@@ -223,13 +195,10 @@ struct MomentTests {
             "", "s", "ms", "5", "5x", "m5", "5 s", " 5s", "nans", "infs", "--5s", "1h30m", "5S", "0x5s", "1e400s",
             "400000d", "１s", "1.s", ".5s", "1.2.3s", "-s", "-.s", "+5s", "1e3s",
         ])
-    func refusesDuration(_ text: String) {
-        #expect(Duration(text: text) == nil)
-    }
+    func refusesDuration(_ text: String) { #expect(Duration(text: text) == nil) }
 }
 
-@Suite("Settings")
-struct SettingsTests {
+@Suite("Settings") struct SettingsTests {
     private static let declarations = [
         SwitchDeclaration(
             "style", .choice(["plain", "loud"]), documented: "plain", observed: "loud", about: "", source: ""),
@@ -247,9 +216,7 @@ struct SettingsTests {
             ("stile", "; did you mean “style”?"), ("limits", "; did you mean “limit”?"),
             ("something-else", "; known are style, limit"),
         ])
-    func nearest(_ name: String, _ hint: String) {
-        #expect(Nearest.hint(to: name, among: ["style", "limit"]) == hint)
-    }
+    func nearest(_ name: String, _ hint: String) { #expect(Nearest.hint(to: name, among: ["style", "limit"]) == hint) }
 
     @Test(
         "what little tells two texts apart is named",
@@ -296,9 +263,7 @@ struct SettingsTests {
             ("c2VjcmV0IQ==", "Basic with base64 of a text without a colon"),
             ("Basic Y2xpZW50", "Basic twice"), ("!", "Basic that is not base64 of ID:SECRET"),
         ])
-    func basic(_ text: String, _ told: String) {
-        #expect(BasicCredentials.mistake(in: Array(text.utf8)[...]) == told)
-    }
+    func basic(_ text: String, _ told: String) { #expect(BasicCredentials.mistake(in: Array(text.utf8)[...]) == told) }
 
     @Test(
         "of known names the first five are told",
@@ -306,7 +271,5 @@ struct SettingsTests {
             ([], "; none is known"), (["a", ""], "; known are a, an empty text"),
             (["a", "b", "c", "d", "e", "f", "g"], "; known are a, b, c, d, e and 2 more"),
         ])
-    func known(_ names: [String], _ told: String) {
-        #expect(Nearest.known(names) == told)
-    }
+    func known(_ names: [String], _ told: String) { #expect(Nearest.known(names) == told) }
 }

@@ -6,16 +6,14 @@ import Wire
 
 @testable import Emulation
 
-@Suite("Scenarios")
-struct ScenarioTests {
+@Suite("Scenarios") struct ScenarioTests {
     private static func yaml(_ states: String, name: String = "s") -> String {
         "scenario: \(name)\nabout: a test\nvendor: v\nstates:\n\(states)"
     }
 
     private func run(_ states: String...) throws -> Interventions {
         var interventions = Interventions(seed: 1)
-        interventions.activate(
-            try states.enumerated().map { (try Rules.scenario(Self.yaml($1, name: "s\($0)")), 0) })
+        interventions.activate(try states.enumerated().map { (try Rules.scenario(Self.yaml($1, name: "s\($0)")), 0) })
         return interventions
     }
 
@@ -59,8 +57,7 @@ struct ScenarioTests {
         #expect(passed?.summary == "scenario s0 in expired, to fresh; waits for call 3 of book.list")
     }
 
-    @Test("an answer that a rule gives with a status from 400 is a refusal, too")
-    func respondedRefusal() throws {
+    @Test("an answer that a rule gives with a status from 400 is a refusal, too") func respondedRefusal() throws {
         var interventions = try run(
             "  a: [{ on: r, respond: { status: 401 }, go: b }]\n"
                 + "  b: [{ on: r, when: { token: newer }, respond: { status: 200 } }, { on: r, respond: { status: 401 } }]"
@@ -69,8 +66,7 @@ struct ScenarioTests {
         #expect(interventions.outcomes(["r"], exp: 2) == ["200"])
     }
 
-    @Test("of many tokens the latest thousand are known")
-    func memory() {
+    @Test("of many tokens the latest thousand are known") func memory() {
         var tokens = TokenDigests()
         let all = (0...1000).map { Array("token-\($0)".utf8) }
         for token in all { tokens.insert(token) }
@@ -93,8 +89,7 @@ struct ScenarioTests {
         #expect(signed(last, refusing: [last]) == "\(Int.max)")
     }
 
-    @Test("the first rule that fits decides, and each counts every call that it fits")
-    func firstFit() throws {
+    @Test("the first rule that fits decides, and each counts every call that it fits") func firstFit() throws {
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }, { on: [r, q], every: 2, fail: busy }]")
         #expect(interventions.outcomes(["r", "r", "q", "q", "r", "r"]) == [nil, "f", "busy", "busy", nil, "busy"])
     }
@@ -108,23 +103,20 @@ struct ScenarioTests {
         #expect(interventions.outcomes(["r", "r"]) == ["418", "f"])
     }
 
-    @Test("a fault goes before the scenarios, which count the call all the same")
-    func faultFirst() throws {
+    @Test("a fault goes before the scenarios, which count the call all the same") func faultFirst() throws {
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }]")
         interventions.arm([try Rules.fault("{ route: r, fail: busy }")])
         #expect(interventions.outcomes(["r", "r", "r"]) == ["busy", "f", nil])
     }
 
-    @Test("a hit that a fault took comes at the next call, so that no scenario is stuck")
-    func owed() throws {
+    @Test("a hit that a fault took comes at the next call, so that no scenario is stuck") func owed() throws {
         var interventions = try run(Self.expiry)
         interventions.arm([try Rules.fault("{ route: book.list, call: 3, fail: busy }")])
         let outcomes = interventions.outcomes(Array(repeating: "book.list", count: 5), exp: 100)
         #expect(outcomes == [nil, nil, "busy", "expired", "expired"])
     }
 
-    @Test("rules that change places count anew")
-    func swapped() throws {
+    @Test("rules that change places count anew") func swapped() throws {
         var interventions = try run("  a: [{ on: r, call: 3, fail: f }, { on: q, call: 3, fail: busy }]")
         _ = interventions.outcomes(["r", "r"])
         let edited = "  a: [{ on: q, call: 3, fail: busy }, { on: r, call: 3, fail: f }]"
@@ -133,8 +125,7 @@ struct ScenarioTests {
         #expect(interventions.outcomes(["q", "r"]) == [nil, nil])
     }
 
-    @Test("conditions of the token: there, absent, newer than the one that was refused")
-    func tokens() throws {
+    @Test("conditions of the token: there, absent, newer than the one that was refused") func tokens() throws {
         var interventions = try run(
             "  a: [{ on: r, when: { token: absent }, fail: busy }, { on: r, when: { token: present }, fail: f }]")
         #expect(interventions.outcomes(["r"]) == ["busy"])
@@ -174,8 +165,7 @@ struct ScenarioTests {
         #expect(problem.line == line)
     }
 
-    @Test("a scenario of another vendor's folder is refused")
-    func foreign() throws {
+    @Test("a scenario of another vendor's folder is refused") func foreign() throws {
         let problem = try #require(throws: FixtureProblem.self) {
             try Rules.scenario("scenario: s\nabout: a\nvendor: w\nstates: { a: [] }")
         }
@@ -184,8 +174,7 @@ struct ScenarioTests {
     }
 }
 
-@Suite("Responses of rules")
-struct ResponseTemplateTests {
+@Suite("Responses of rules") struct ResponseTemplateTests {
     private static let matchContext = MatchContext(
         request: Request(
             method: .post, target: "/users/7?tag=a%22b",
@@ -222,8 +211,7 @@ struct ResponseTemplateTests {
         #expect(String(decoding: try response(yaml).body, as: UTF8.self) == body)
     }
 
-    @Test("lists inside lists end before they fill the machine")
-    func explosion() throws {
+    @Test("lists inside lists end before they fill the machine") func explosion() throws {
         let list = JSON.array(Array(repeating: 1, count: 300))
         let request = Request(method: .post, target: "/", body: JSON.object(["l": list]).bytes)
         let matchContext = MatchContext(request: request, claims: nil, moment: Moment(unixSeconds: 0))
@@ -233,8 +221,7 @@ struct ResponseTemplateTests {
         #expect(throws: TemplateExcess.self) { try template.response(TemplateValues(matchContext)) }
     }
 
-    @Test("status, fields and type are as told; a value cannot begin another field")
-    func heads() throws {
+    @Test("status, fields and type are as told; a value cannot begin another field") func heads() throws {
         let answer = try response(
             "{ status: 429, headers: { retry-after: \"7\", x-echo: \"{{request.body.text}}\" }, body: {} }")
         #expect(answer.status == .tooManyRequests)

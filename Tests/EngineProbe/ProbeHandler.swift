@@ -113,7 +113,6 @@ final class EchoSockets: WebSocketHandler {
 
     private func close(_ words: [Substring], _ socket: WebSocket) {
         let code = words.count > 1 ? UInt16(words[1]) : nil
-        socket.close(
-            WebSocketClosure(.init(rawValue: code ?? 1000), reason: words.count > 2 ? String(words[2]) : ""))
+        socket.close(WebSocketClosure(.init(rawValue: code ?? 1000), reason: words.count > 2 ? String(words[2]) : ""))
     }
 }

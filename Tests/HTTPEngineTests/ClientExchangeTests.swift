@@ -291,7 +291,5 @@ extension ClientThreads {
 }
 
 extension ClientExchange.Outcome {
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
-    }
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

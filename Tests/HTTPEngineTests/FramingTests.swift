@@ -117,9 +117,7 @@ import Testing
         "3\r\nabc\r\n0\r\n\r\n", "1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "03\r\nabc\r\n000\r\n\r\n",
         "00000000003\r\nabc\r\n0\r\n\r\n",
     ])
-    func `Section 7-1: the chunks are the content`(chunks: String) {
-        #expect(bodies(chunks) == ["abc", ""])
-    }
+    func `Section 7-1: the chunks are the content`(chunks: String) { #expect(bodies(chunks) == ["abc", ""]) }
 
     @Test func `Section 7-1: a size is hexadecimal in either case`() {
         let ten = String(repeating: "a", count: 10)
@@ -176,9 +174,7 @@ import Testing
         "3;a\r\nabc\r\n0\r\n\r\n", "3;a=b\r\nabc\r\n0;c\r\n\r\n", "3;a=\"b;\\\" c\"\r\nabc\r\n0;b=c;d=\"\"\r\n\r\n",
         "3 ;\ta = b\r\nabc\r\n0\r\n\r\n", "3;a;a=b;a\r\nabc\r\n0\r\n\r\n",
     ])
-    func `Section 7-1-1: extensions are ignored`(chunks: String) {
-        #expect(bodies(chunks) == ["abc", ""])
-    }
+    func `Section 7-1-1: extensions are ignored`(chunks: String) { #expect(bodies(chunks) == ["abc", ""]) }
 
     @Test(arguments: [
         ";", ";;a", ";=a", ";a=", ";a==b", ";a=b=c", ";a b", ";a=b c", ";a,b", ";a=\"b", ";a=\"b\\\"", ";a=\"b\"c",

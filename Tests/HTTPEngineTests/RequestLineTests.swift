@@ -96,8 +96,7 @@ import Wire
         #expect(ParserOutcome.requests("\(method) / HTTP/1.1\r\nHost: a\r\n\r\n").map(\.method) == [method])
     }
 
-    @Test(arguments: ["get", "Get", "GeT", "pOST"])
-    func `Section 3-1: methods differ by case`(method: String) {
+    @Test(arguments: ["get", "Get", "GeT", "pOST"]) func `Section 3-1: methods differ by case`(method: String) {
         #expect(ParserOutcome.of(line: "\(method) / HTTP/1.1") == [.refusal(.unknownMethod)])
     }
 

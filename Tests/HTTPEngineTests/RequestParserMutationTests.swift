@@ -15,8 +15,7 @@ import Wire
     /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
     private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
 
-    @Test(arguments: 0..<8)
-    func `Damaged requests come out complete or refused, whatever the portions`(seed: Int) {
+    @Test(arguments: 0..<8) func `Damaged requests come out complete or refused, whatever the portions`(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var tally: [Bool: Int] = [:]
         for number in 0..<max(1, Self.inputCount / 8) {

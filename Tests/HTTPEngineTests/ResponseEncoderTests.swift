@@ -29,8 +29,7 @@ import Wire
         #expect(text == "HTTP/1.1 200 OK\r\n\(date)Content-Length: 3\r\n\r\n")
     }
 
-    @Test(arguments: [204, 304, 101])
-    func `A status that has no content gets neither content nor length`(code: Int) {
+    @Test(arguments: [204, 304, 101]) func `A status that has no content gets neither content nor length`(code: Int) {
         let (text, _) = encode(Response(status: .init(code: code, reasonPhrase: "R"), body: [1, 2, 3]))
         let close = code < 200 ? "Connection: close\r\n" : ""
         #expect(text == "HTTP/1.1 \(code) R\r\n\(date)\(close)\r\n")

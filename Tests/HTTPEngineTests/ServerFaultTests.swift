@@ -30,15 +30,13 @@ import Wire
     private let getPlain = "GET /plain HTTP/1.1\r\nHost: a\r\n\r\n"
     private let getLast = "GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
-    @Test(arguments: Way.allCases)
-    func `A reset breaks the connection instead of an answer`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `A reset breaks the connection instead of an answer`(way: Way) async throws {
         await #expect(throws: RawClientError.broken) {
             try await answer(to: get, over: way, Transmission(fault: .reset))
         }
     }
 
-    @Test(arguments: Way.allCases)
-    func `An empty reply closes in good order without a byte`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `An empty reply closes in good order without a byte`(way: Way) async throws {
         #expect(try await answer(to: get, over: way, Transmission(fault: .empty)).isEmpty)
     }
 
@@ -73,8 +71,7 @@ import Wire
         #expect(text.hasSuffix("Content-Length: 10\r\n\r\n"))
     }
 
-    @Test(arguments: Way.allCases)
-    func `What was answered before a fault arrives whole`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `What was answered before a fault arrives whole`(way: Way) async throws {
         let text = try await answer(to: getPlain + get + getPlain, over: way, Transmission(fault: .empty))
         #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 2)
         #expect(text.hasSuffix("0123456789"))
@@ -180,8 +177,7 @@ import Wire
         await stop
     }
 
-    @Test(arguments: Way.allCases)
-    func `A delayed fault happens after the delay`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `A delayed fault happens after the delay`(way: Way) async throws {
         let transmission = Transmission(delay: .milliseconds(10), fault: .truncated(bytes: 1))
         #expect(try await answer(to: get, over: way, transmission).hasSuffix("\r\n\r\n0"))
     }

@@ -217,8 +217,7 @@ import Wire
 
     @Test func `A client that breaks off in the middle of a handshake is noted`() async throws {
         let notebook = Notebook()
-        let server = try Server(
-            ServerConfiguration(listeners: [Way.secure.listener()], loops: 1), handler: notebook)
+        let server = try Server(ServerConfiguration(listeners: [Way.secure.listener()], loops: 1), handler: notebook)
         server.start()
         let port = server.addresses[0].port
         try await onThread {

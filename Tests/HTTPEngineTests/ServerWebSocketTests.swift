@@ -117,8 +117,7 @@ private final class Echo: WebSocketHandler {
         #expect(closure.code == .messageTooBig)
     }
 
-    @Test(arguments: Way.allCases)
-    func `A silent client is closed with 1001`(way: Way) async throws {
+    @Test(arguments: Way.allCases) func `A silent client is closed with 1001`(way: Way) async throws {
         let events = try await events(silence: .milliseconds(20), over: way) { client in
             #expect(try client.read() == .close(1001, "silence"))
             try client.send(ClientFrame.close(1001))
@@ -140,8 +139,7 @@ private final class Echo: WebSocketHandler {
 
     @Test func `A stop closes with 1001 and waits for the client's close frame`() async throws {
         let echo = Echo(greeting: "hello")
-        let server = try Server(
-            ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler(echo))
+        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler(echo))
         server.start()
         let port = server.addresses[0].port
         let client = try await onThread {

@@ -38,8 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["AAAA", "????", "MIIB"])
-    func `A broken block is named by its place`(content: String) throws {
+    @Test(arguments: ["AAAA", "????", "MIIB"]) func `A broken block is named by its place`(content: String) throws {
         let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
         let block = { (label: String) in Array("-----BEGIN \(label)-----\n\(content)\n-----END \(label)-----\n".utf8) }
         #expect(throws: TLSIdentityError.unreadableBlock(2, of: .certificates)) {
@@ -192,8 +191,7 @@ import Testing
 
     @Test func `An authority is the same after export and import`() throws {
         let authority = try CertificateAuthority()
-        let copy = try CertificateAuthority(
-            certificate: authority.certificatePEM, privateKey: authority.privateKeyPEM)
+        let copy = try CertificateAuthority(certificate: authority.certificatePEM, privateKey: authority.privateKeyPEM)
         #expect(copy.fingerprint == authority.fingerprint)
         #expect(copy.fingerprint.wholeMatch(of: /([0-9A-F]{2}:){31}[0-9A-F]{2}/) != nil)
         #expect(copy.certificatePEM == authority.certificatePEM)

@@ -9,7 +9,6 @@ import Testing
     import Glibc
 #endif
 
-/// Makes the certificates of the tests.
 enum TestAuthority {
     /// The authority shared by all tests of this process.
     static let shared = Result { try CertificateAuthority() }
@@ -23,7 +22,6 @@ enum TestAuthority {
         return try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
     }
 
-    /// A client that trusts the authority.
     static func trust() throws -> TLSTrust { try TLSTrust(alsoIn: shared.get().certificatePEM) }
 }
 
@@ -65,10 +63,8 @@ final class TLSPair {
         }
     }
 
-    /// Reads once at the server.
     func readAtServer() -> (transfer: Socket.Transfer, text: String) { read(server.read) }
 
-    /// Reads once at the client.
     func readAtClient() -> (transfer: Socket.Transfer, text: String) { read(client.read) }
 
     private func read(
@@ -103,7 +99,6 @@ final class TLSPair {
     }
 }
 
-/// Creates a loopback connection and returns both ends.
 func connectedSockets(bufferSize: Int32? = nil) throws -> (server: Socket, client: Socket) {
     let listener = try ListeningSocket(.init(port: 0))
     let address = try #require(SocketAddress.resolve(host: "127.0.0.1", port: listener.address.port).first)
@@ -132,7 +127,6 @@ func waitFor(_ socket: Socket, _ interest: Interest) {
 }
 
 extension Socket.Transfer {
-    /// The transfer as a word, with the count.
     var text: String {
         switch self {
         case .moved(let count): "moved \(count)"
@@ -144,22 +138,18 @@ extension Socket.Transfer {
 }
 
 extension TLSSession {
-    /// Writes as much of a text as fits.
     func send(_ text: String) -> String { Array(text.utf8).withUnsafeBytes { write($0).text } }
 }
 
 extension Transport {
-    /// Writes as much of a text as fits.
     func send(_ text: String) -> String { Array(text.utf8).withUnsafeBytes { write($0).text } }
 }
 
 extension Socket {
-    /// Writes as many of the bytes as fit.
     @discardableResult func send(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { write($0).text } }
 }
 
 extension TLSTrust {
-    /// The same trust, limited to this version of TLS.
     func only(_ version: Int32) throws -> TLSTrust {
         let context = try #require(context)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)
@@ -174,7 +164,6 @@ extension TLSTrust {
 }
 
 extension TLSSession {
-    /// The negotiated version.
     var version: Int32 { ask { SSL_version($0) } ?? 0 }
 }
 
@@ -231,7 +220,6 @@ final class RelayedTLSPair {
         }
     }
 
-    /// Sends the server bytes that the client did not send.
     func forge(_ bytes: [UInt8]) { _ = serverRelay.send(bytes) }
 
     /// Waits until there is data for the server.
@@ -243,7 +231,6 @@ final class RelayedTLSPair {
         return poll(&entry, 1, 0) == 1
     }
 
-    /// Reads once at the server, into a buffer of this size.
     func read(_ size: Int) -> String {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }

@@ -193,8 +193,7 @@ import Testing
         let pair = try TLSPair(TestAuthority.identity(names), TestAuthority.trust(), host: host)
         #expect(pair.shakeHands().client == .failed)
         #expect(pair.client.distrust == reason)
-        #expect(
-            pair.server.handshakeProblem == "the client gave up: it refused the certificate (bad certificate)")
+        #expect(pair.server.handshakeProblem == "the client gave up: it refused the certificate (bad certificate)")
     }
 
     @Test(arguments: [

@@ -3,7 +3,6 @@ import Wire
 
 @testable import HTTPEngine
 
-/// A handler made of closures.
 struct StubHandler: RequestHandler {
     var smallestBodyLimit = 0
     var limit: @Sendable (Request) -> Int = { _ in 1024 }
@@ -128,10 +127,8 @@ struct RawClient: Sendable {
         return outcome == 0 && address.sin_family == sa_family_t(AF_INET) ? address.sin_port : nil
     }
 
-    /// Sends all of the text.
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    /// Sends all of the bytes.
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -144,11 +141,8 @@ struct RawClient: Sendable {
     }
 
     /// Ends the client's direction; answers can still be read.
-    func finishSending() {
-        if session?.finishWriting() == nil { socket.shutdownWriting() }
-    }
+    func finishSending() { if session?.finishWriting() == nil { socket.shutdownWriting() } }
 
-    /// Reads until the text ends with `end`.
     func read(until end: String) throws -> String {
         var text = ""
         while !text.utf8.reversed().starts(with: end.utf8.reversed()) {
@@ -172,14 +166,12 @@ struct RawClient: Sendable {
         return text
     }
 
-    /// Reads until the server ends the connection.
     func readToEnd() throws -> String {
         var text = ""
         while let part = try readSome(65_536) { text += part }
         return text
     }
 
-    /// Reads exactly this many bytes.
     func readBytes(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -189,7 +181,6 @@ struct RawClient: Sendable {
         return bytes
     }
 
-    /// Reads until the server ends the connection.
     func readBytesToEnd() throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let part = try readSomeBytes(65_536) { bytes += part }
@@ -244,9 +235,7 @@ enum RawClientError: Error, Equatable {
 /// Runs blocking work on a separate thread.
 func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-        let isRunning = OperatingSystem.startThread {
-            continuation.resume(with: Swift.Result { try work() })
-        }
+        let isRunning = OperatingSystem.startThread { continuation.resume(with: Swift.Result { try work() }) }
         if !isRunning { continuation.resume(throwing: RawClientError.noSocket) }
     }
 }
@@ -275,10 +264,8 @@ enum ClientFrame {
         return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
     }
 
-    /// A text in a single frame.
     static func text(_ text: String) -> [UInt8] { bytes(0x81, text.utf8) }
 
-    /// A close frame with that code and reason.
     static func close(_ code: UInt16, _ reason: some Sequence<UInt8> = []) -> [UInt8] {
         bytes(0x88, [UInt8(code >> 8), UInt8(code & 0xFF)] + reason)
     }
@@ -300,7 +287,6 @@ enum ClientFrame {
 /// A WebSocket client on a real connection that sends hand-made frames; use it inside ``onThread(_:)``
 /// like its underlying client.
 struct WebSocketClient: Sendable {
-    /// A frame as received from the server.
     struct Frame: Equatable {
         let opcode: UInt8
         let payload: [UInt8]

@@ -66,8 +66,7 @@ import Wire
         WebSocketEncoder.encode(failure.closure, into: &answer)
         #expect(
             outcome
-                == Outcome(
-                    events: [.message(.text("a")), .ended(failure.closure)], output: answer, hasEnded: true))
+                == Outcome(events: [.message(.text("a")), .ended(failure.closure)], output: answer, hasEnded: true))
     }
 
     @Test func `Section 7-1-1: the server closes, and waits for the client's close frame`() throws {
@@ -83,8 +82,7 @@ import Wire
             conversation.send(.text("more"), into: &output)
             conversation.close(WebSocketClosure(.goingAway), into: &output)
         }
-        #expect(
-            outcome == Outcome(events: [.handled, .handled], output: [0x88, 2, 0x03, 0xE8], isClosing: true))
+        #expect(outcome == Outcome(events: [.handled, .handled], output: [0x88, 2, 0x03, 0xE8], isClosing: true))
     }
 
     @Test(arguments: [

@@ -47,8 +47,7 @@ import Wire
         #expect(Outcome.read(bytes, limit: .max) == [.failure(.malformedLength)])
     }
 
-    @Test(arguments: [0x00, 0x80] as [UInt8])
-    func `Section 5-4: a fragment continues something`(first: UInt8) {
+    @Test(arguments: [0x00, 0x80] as [UInt8]) func `Section 5-4: a fragment continues something`(first: UInt8) {
         let stray = ClientFrame.bytes(first, "a".utf8)
         #expect(Outcome.read(stray) == [.failure(.strayContinuation)])
         #expect(Outcome.read(ClientFrame.text("a") + stray) == [.text("a"), .failure(.strayContinuation)])
@@ -66,8 +65,7 @@ import Wire
         }
     }
 
-    @Test(arguments: [0x08, 0x09, 0x0A] as [UInt8])
-    func `Section 5-5: a control frame is no fragment`(first: UInt8) {
+    @Test(arguments: [0x08, 0x09, 0x0A] as [UInt8]) func `Section 5-5: a control frame is no fragment`(first: UInt8) {
         #expect(Outcome.read(ClientFrame.bytes(first)) == [.failure(.fragmentedControl)])
         let parts = ClientFrame.bytes(first, [3, 0xE8]) + ClientFrame.bytes(0x80)
         #expect(Outcome.read(parts) == [.failure(.fragmentedControl)])
@@ -87,10 +85,7 @@ import Wire
         #expect(Outcome.read(ClientFrame.bytes(0x88, [0x03])) == [.failure(.malformedClose)])
     }
 
-    @Test(
-        arguments: [
-            0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 1999, 2000, 2999, 5000, 9999, 65_535,
-        ] as [UInt16])
+    @Test(arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 1999, 2000, 2999, 5000, 9999, 65_535] as [UInt16])
     func `Section 7-4: codes that no frame may have`(code: UInt16) {
         #expect(Outcome.read(ClientFrame.close(code)) == [.failure(.invalidCloseCode)])
         #expect(Outcome.read(ClientFrame.close(code, "reason".utf8)) == [.failure(.invalidCloseCode)])
@@ -236,8 +231,7 @@ import Wire
     /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
     private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
 
-    @Test(arguments: 0..<8)
-    func `Damaged frames come to the same, whatever the portions`(seed: Int) {
+    @Test(arguments: 0..<8) func `Damaged frames come to the same, whatever the portions`(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var tally: [Bool: Int] = [:]
         for number in 0..<max(1, Self.inputCount / 8) {

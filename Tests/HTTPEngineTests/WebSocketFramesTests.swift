@@ -27,8 +27,7 @@ import Wire
         #expect(Outcome.read(ping) == [.ping(Array("Hello".utf8))])
     }
 
-    @Test(arguments: [256, 65_536])
-    func `Section 5-7: bytes in one frame`(count: Int) {
+    @Test(arguments: [256, 65_536]) func `Section 5-7: bytes in one frame`(count: Int) {
         let payload = some(count)
         #expect(Outcome.read(ClientFrame.bytes(0x82, payload), limit: count) == [.binary(payload)])
     }
@@ -98,8 +97,7 @@ import Wire
         #expect(Outcome.read(bytes) == [.text("ab"), .binary([0xFF, 0xFE]), .text("c")])
     }
 
-    @Test(arguments: [0, 1, 125])
-    func `Sections 5-5-2 and 5-5-3: a ping and a pong carry any bytes`(count: Int) {
+    @Test(arguments: [0, 1, 125]) func `Sections 5-5-2 and 5-5-3: a ping and a pong carry any bytes`(count: Int) {
         let payload = some(count)
         let bytes = ClientFrame.bytes(0x89, payload) + ClientFrame.bytes(0x8A, payload)
         #expect(Outcome.read(bytes) == [.ping(payload), .pong(payload)])
@@ -116,16 +114,13 @@ import Wire
 
     @Test func `Section 7-4-1: a message at the limit is not over it`() {
         let whole = ClientFrame.bytes(0x82, some(10))
-        let parts =
-            ClientFrame.bytes(0x02, some(4)) + ClientFrame.bytes(0x00, some(6)) + ClientFrame.bytes(0x80)
+        let parts = ClientFrame.bytes(0x02, some(4)) + ClientFrame.bytes(0x00, some(6)) + ClientFrame.bytes(0x80)
         #expect(Outcome.read(whole + parts, limit: 10) == [.binary(some(10)), .binary(some(4) + some(6))])
     }
 
     @Test func `A frame that is not complete comes to nothing`() {
         let bytes = ClientFrame.bytes(0x82, some(300))
-        for end in [0, 1, 2, 3, 4, 7, 8, 9, bytes.count - 1] {
-            #expect(Outcome.read(Array(bytes[..<end])).isEmpty)
-        }
+        for end in [0, 1, 2, 3, 4, 7, 8, 9, bytes.count - 1] { #expect(Outcome.read(Array(bytes[..<end])).isEmpty) }
     }
 }
 
@@ -225,8 +220,7 @@ import Wire
         ([0xCE, 0xBA, 0xE1, 0xBD], 0xED),
     ]
 
-    @Test(arguments: valid)
-    func `Valid text comes out as it went in, wherever it is cut`(text: String) {
+    @Test(arguments: valid) func `Valid text comes out as it went in, wherever it is cut`(text: String) {
         let bytes = Array(text.utf8)
         #expect(Outcome.read(ClientFrame.text(text)) == [.text(text)])
         for place in 0...bytes.count {
@@ -248,8 +242,7 @@ import Wire
         }
     }
 
-    @Test(arguments: invalid)
-    func `The first wrong byte fails in a later fragment`(before: [UInt8], wrong: UInt8) {
+    @Test(arguments: invalid) func `The first wrong byte fails in a later fragment`(before: [UInt8], wrong: UInt8) {
         for place in 0...before.count {
             let start =
                 ClientFrame.bytes(0x01, before[..<place]) + ClientFrame.bytes(0x89)

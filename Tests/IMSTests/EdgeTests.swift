@@ -8,13 +8,10 @@ import Understudy
 
 @testable import IMS
 
-/// Input at the limits of what onboarding, minting and lists accept.
-@Suite("IMS at the edges")
-struct EdgeTests {
+@Suite("IMS at the edges") struct EdgeTests {
     // MARK: Keys
 
-    @Test("a refresh whose issuer got another URL meanwhile asks that one")
-    func refresh() async throws {
+    @Test("a refresh whose issuer got another URL meanwhile asks that one") func refresh() async throws {
         let world = try await World()
         try await world.delayKeys()
         async let answer = world.call(.post, "/ims/v1/issuers/rotating/refresh", .operatorKey)
@@ -30,8 +27,7 @@ struct EdgeTests {
         try await world.me(Forged(.rotating)).expectRefusal(401, "kid-unknown")
     }
 
-    @Test("an issuer without any key has none that could be had, rather than expired ones")
-    func emptyRing() throws {
+    @Test("an issuer without any key has none that could be had, rather than expired ones") func emptyRing() throws {
         let body = IMSBody(["name": "bare", "issuer": "https://bare.test", "tenant": "demo"])
         let source = IMSKeySource(kind: .publicKey, given: .null, url: nil)
         let record = try body.read { IMSIssuerRecord(&$0, source: source, created: Moment(unixSeconds: 1)) }
@@ -95,8 +91,7 @@ struct EdgeTests {
 
     // MARK: Rules
 
-    @Test("a Firebase issuer whose iss ends with no project needs an audience")
-    func firebase() async throws {
+    @Test("a Firebase issuer whose iss ends with no project needs an audience") func firebase() async throws {
         let world = try await World()
         func create(_ members: JSONObject) async throws -> ReceivedAnswer {
             let body = Example.issuer(
@@ -114,9 +109,7 @@ struct EdgeTests {
     func lifetime() async throws {
         let world = try await World()
         try await world.set("ims.max-lifetime-seconds", "60")
-        func answer() async throws -> JSON {
-            try await world.call(.get, "/ims/v1/issuers/uat", .operatorKey).json
-        }
+        func answer() async throws -> JSON { try await world.call(.get, "/ims/v1/issuers/uat", .operatorKey).json }
         try await world.replaceUAT(["max_lifetime_seconds": .null])
         #expect(try await answer()["max_lifetime_seconds"] == .null)
         try await world.me(Forged()).expect(200)
@@ -202,8 +195,7 @@ struct EdgeTests {
             400, "body-invalid", field: String(query.prefix { $0 != "=" }))
     }
 
-    @Test("the scenario deactivates the user of the token's own tenant")
-    func deactivation() async throws {
+    @Test("the scenario deactivates the user of the token's own tenant") func deactivation() async throws {
         let world = try await World()
         let twin = #"{"tenant":"other","email":"twin@other.test","enterprise_id":"EMP-0777","activate":true}"#
         try await world.call(.post, "/ims/v1/users", .operatorKey, twin).expect(201)
@@ -225,9 +217,7 @@ extension JSONObject {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again, after a restart and with other fixtures.
-@Suite("IMS's state, exported and imported")
-struct ExportTests {
+@Suite("IMS's state, exported and imported") struct ExportTests {
     // MARK: - With other fixtures
 
     @Test("replaced fixtures: what nobody touched follows them, what was made or changed stays, fetched keys too")

@@ -4,16 +4,13 @@ import Support
 import Testing
 import Tokens
 
-/// Paths, bodies and answers of the example world.
 enum Example {
     static let me = "/ims/v1/me"
     static let ada =
         #"{"id":"usr-1","enterprise_id":"EMP-0001","email":"ada@example.test","first_name":"Ada","last_name":"L","#
         + #""phone":"","locale":"en","state":"active","activated_at":1800000000}"#
-    static let activation =
-        #"{"activation_id":"ben.driver","activation_code":"48291357","email":"ben@example.test"}"#
-    static let cleo =
-        #"{"activation_id":"cleo.driver","activation_code":"11223344","email":"cleo@example.test"}"#
+    static let activation = #"{"activation_id":"ben.driver","activation_code":"48291357","email":"ben@example.test"}"#
+    static let cleo = #"{"activation_id":"cleo.driver","activation_code":"11223344","email":"cleo@example.test"}"#
     static let trip =
         #"{"trip_id":"t-1","started_at":"2027-01-15T07:00:00Z","ended_at":"2027-01-15T07:30:00Z","#
         + #""distance_meters":21000}"#
@@ -29,7 +26,6 @@ enum Example {
         return text["issuers"]?[1]?["keys"]?["pem"]?.string ?? ""
     }
 
-    /// A request that creates an issuer.
     static func issuer(
         _ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:], tenant: String = "demo"
     ) -> String {
@@ -40,33 +36,26 @@ enum Example {
         return JSON.object(object).text
     }
 
-    /// K1's public key as a key source.
     static func publicKey(_ number: Int = 1) throws -> JSON {
         ["type": "pem-public-key", "pem": .string(try Forged.pem(number))]
     }
 }
 
 extension World.Fields {
-    /// The operator's key.
     static let operatorKey: Self = [("x-ims-operator-key", "ims-operator-test-key")]
 
-    /// Ada's token.
     static var ada: Self { get throws { .bearer(try Forged().text()) } }
 
-    /// `Authorization: Bearer TOKEN`.
     static func bearer(_ token: String) -> Self { [("authorization", "Bearer " + token)] }
 
-    /// With the device header.
     func device(_ id: String) -> Self { self + [("x-ims-device-id", id)] }
 }
 
 extension World {
-    /// ME with a token.
     func me(_ token: Forged, device: String? = nil) async throws -> ReceivedAnswer {
         try await me(try token.text(), device: device)
     }
 
-    /// ME with a token given as text.
     func me(_ token: String, device: String? = nil) async throws -> ReceivedAnswer {
         let fields = Fields.bearer(token)
         return try await call(.get, Example.me, device.map(fields.device) ?? fields)
@@ -79,20 +68,17 @@ extension World {
         guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
     }
 
-    /// Runs a drill with the keys of a dev issuer.
     func drill(_ issuer: String, _ drill: String) async throws {
         let answer = try await control(.post, "keys/ims/\(issuer)/\(drill)")
         guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
     }
 
-    /// The number of times the keys of an issuer were fetched.
     func fetches(_ issuer: String = "rotating") async throws -> Int? {
         let listing = try await control(.get, "keys").json
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
 }
 
-/// A request that prepares a test was refused.
 struct PreparationFailure: Error, CustomStringConvertible {
     let answer: String
 
@@ -139,7 +125,6 @@ struct Forged {
     /// The key `K1` to `K9` of the example world.
     static func key(_ number: Int) throws -> SigningKey { try keys[number - 1].get() }
 
-    /// The public key in PEM.
     static func pem(_ number: Int) throws -> String { try key(number).publicPEM ?? "" }
 
     var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
@@ -150,27 +135,22 @@ struct Forged {
     init(_ issuer: Issuer = .uat, at moment: Int = World.exampleMoment, _ changes: [(String, JSON?)] = []) {
         key = issuer.key
         header["kid"] = issuer.keyID.map(JSON.string)
-        claims = [
-            "iss": .string(issuer.rawValue), "sub": "EMP-0001", "iat": JSON(moment), "exp": JSON(moment + 600),
-        ]
+        claims = ["iss": .string(issuer.rawValue), "sub": "EMP-0001", "iat": JSON(moment), "exp": JSON(moment + 600)]
         for (name, value) in changes { claims[name] = value }
     }
 
-    /// Sets a member of the header, or removes it.
     func header(_ name: String, _ value: JSON?) -> Forged {
         var token = self
         token.header[name] = value
         return token
     }
 
-    /// Signed with another key.
     func signed(by key: Int) -> Forged {
         var token = self
         token.key = key
         return token
     }
 
-    /// Header and payload in the form that is signed.
     var input: String {
         Base64URL.encode(JSON.object(header).bytes) + "." + Base64URL.encode(JSON.object(claims).bytes)
     }
@@ -178,7 +158,6 @@ struct Forged {
     /// The token, signed with RS256 whatever its header says.
     func text() throws -> String { try Self.signed(input, by: key) }
 
-    /// Any text followed by its signature.
     static func signed(_ input: String, by key: Int, _ algorithm: Algorithm = .rs256) throws -> String {
         input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: algorithm))
     }
@@ -202,53 +181,11 @@ extension ReceivedAnswer {
         #expect(self["www-authenticate"] == (status == 401 ? challenge : nil), sourceLocation: sourceLocation)
     }
 
-    /// The body of a failure.
+    /// The content that failures.yaml has for it; a contract case has each to the letter.
     static func body(_ failure: String, _ field: String? = nil) -> String {
-        var error: JSONObject = ["code": .string(failure), "message": .string(messages[failure] ?? "unknown")]
-        error["field"] = (field ?? fields[failure]).map(JSON.string)
-        return JSON.object(["error": .object(error)]).text
+        let sheet = try? FailureSheet.read("ims", in: Repository.root + "/Fixtures")
+        var error = sheet?.body(of: failure)["error"]?.object
+        if let field { error?["field"] = .string(field) }
+        return JSON.object(["error": .object(error ?? [:])]).text
     }
-
-    /// The messages of the vendor's spec, section 5.
-    static let messages = [
-        "token-missing": "A bearer token is required.", "token-malformed": "The token is not a compact JWT.",
-        "alg-not-allowed": "Only RS256 is allowed.", "typ-not-allowed": "The token type must be JWT.",
-        "issuer-unknown": "The issuer is not registered.", "kid-required": "The issuer requires a key id.",
-        "kid-unknown": "No key has this key id.", "keys-unavailable": "The issuer's keys cannot be fetched.",
-        "certificate-expired": "The issuer's certificate is not valid now.",
-        "signature-invalid": "The signature does not match.", "claim-missing": "A required claim is missing.",
-        "claim-invalid": "A claim has a wrong type.", "token-expired": "The token has expired.",
-        "token-not-yet-valid": "The token is not valid yet.", "lifetime-too-long": "The token lives too long.",
-        "audience-mismatch": "The audience does not match.", "token-use-mismatch": "The token use does not match.",
-        "jti-missing": "A token id is required.", "token-replayed": "The token was used before.",
-        "user-unknown": "No user is enrolled for this subject.", "user-not-active": "The user is not activated.",
-        "user-deactivated": "The user is deactivated.", "activation-unknown": "The activation id is unknown.",
-        "activation-email-mismatch": "The email does not match the enrollment.",
-        "activation-code-wrong": "The activation code is wrong.",
-        "activation-code-used": "The activation code was used.",
-        "activation-code-expired": "The activation code has expired.",
-        "subject-mismatch": "The subject is not the enrolled user.",
-        "subject-taken": "The subject belongs to another user.", "operator-key-missing": "An operator key is required.",
-        "operator-key-wrong": "The operator key is wrong.", "issuer-exists": "The issuer exists.",
-        "issuer-not-found": "Not found.", "user-not-found": "Not found.", "trip-not-found": "Not found.",
-        "key-source-invalid": "The key source cannot be used.", "private-key-refused": "Send public keys only.",
-        "jwks-url-not-allowed": "This URL is not allowed.", "jwks-fetch-failed": "The keys could not be fetched.",
-        "enrollment-exists": "The user exists.", "state-conflict": "The user is not in a state for this.",
-        "trip-conflict": "The trip exists with other content.", "body-malformed": "The request body cannot be read.",
-        "body-invalid": "A member is missing or invalid.", "body-too-large": "The body is too large.",
-        "route-not-found": "Not found.", "method-not-allowed": "The method is not allowed.",
-        "rate-limited": "Too many requests.", "service-unavailable": "Try again later.",
-    ]
-
-    /// The failures' fields that do not depend on the request.
-    private static let fields = [
-        "alg-not-allowed": "alg", "typ-not-allowed": "typ", "issuer-unknown": "iss", "kid-required": "kid",
-        "kid-unknown": "kid", "token-expired": "exp", "lifetime-too-long": "exp", "token-use-mismatch": "token_use",
-        "jti-missing": "jti", "token-replayed": "jti", "user-unknown": "sub", "activation-unknown": "activation_id",
-        "activation-email-mismatch": "email", "activation-code-wrong": "activation_code",
-        "activation-code-used": "activation_code", "activation-code-expired": "activation_code",
-        "subject-mismatch": "sub", "subject-taken": "sub", "key-source-invalid": "keys",
-        "private-key-refused": "keys", "jwks-url-not-allowed": "keys.url", "jwks-fetch-failed": "keys.url",
-        "trip-conflict": "trip_id",
-    ]
 }

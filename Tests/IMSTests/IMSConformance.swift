@@ -5,7 +5,6 @@ import Testing
 @testable import IMS
 
 extension VendorConformance {
-    /// IMS's description for the conformance kit.
     package static let ims = {
         var vendor = VendorConformance(
             id: "ims",
@@ -72,7 +71,6 @@ extension TokenCase {
     ) { world, order in try await world.me(try await world.mint("ims/user", order)) }
 }
 
-/// Every kind of event for IMS's users, and states that are invalid.
 enum IMSLife {
     private static let newIssuer = "https://new.example.test"
 
@@ -80,7 +78,6 @@ enum IMSLife {
         .bearer(try Forged(.uat, [("sub", .string(subject))]).text())
     }
 
-    /// Performs every kind of change.
     static func live(_ world: World) async throws {
         let issuer = Example.issuer("new", iss: newIssuer, try Example.publicKey(6), ["replay": "single-use"])
         try await world.call(.post, "/ims/v1/issuers", .operatorKey, issuer).expect(201)
@@ -102,7 +99,6 @@ enum IMSLife {
 
     private static let once = Forged(.uat, [("iss", .string(newIssuer)), ("jti", "j")]).signed(by: 6)
 
-    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         var texts: [String] = []
         for path in ["me", "trips", "trips/t-1", "driving-summary", "invitations"] {
@@ -118,7 +114,6 @@ enum IMSLife {
         return texts
     }
 
-    /// The codes of users who are not yet active.
     static func kept(_ world: World) async throws -> [String] {
         var codes: [String] = []
         for user in ["usr-4", "usr-5"] {

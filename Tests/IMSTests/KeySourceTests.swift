@@ -5,19 +5,14 @@ import Tokens
 
 @testable import IMS
 
-/// Every way to supply keys, and what is refused.
-@Suite("IMS's key sources")
-struct KeySourceTests {
+@Suite("IMS's key sources") struct KeySourceTests {
     private static let iss = "https://new.example.test"
 
-    private func create(
-        _ keys: JSON, _ members: JSONObject = [:], in world: World
-    ) async throws -> ReceivedAnswer {
+    private func create(_ keys: JSON, _ members: JSONObject = [:], in world: World) async throws -> ReceivedAnswer {
         try await world.call(
             .post, "/ims/v1/issuers", .operatorKey, Example.issuer("new", iss: Self.iss, keys, members))
     }
 
-    /// A JWK of a key of the example world.
     private static func jwk(_ number: Int, kid: String?, _ changes: [(String, JSON?)] = []) throws -> JSON {
         var key = try Forged.key(number)
         key.id = kid
@@ -57,8 +52,7 @@ struct KeySourceTests {
         try await world.me(token(4)).expectRefusal(401, "signature-invalid")
     }
 
-    @Test("of more than four bare keys the others are not tried")
-    func manyKeys() async throws {
+    @Test("of more than four bare keys the others are not tried") func manyKeys() async throws {
         let world = try await World()
         let text = try (2...6).map(Forged.pem).joined()
         try await create(["type": "pem-public-key", "pem": .string(text)], in: world).expect(201)
@@ -66,8 +60,7 @@ struct KeySourceTests {
         try await world.me(token(6)).expectRefusal(401, "signature-invalid")
     }
 
-    @Test("a PEM key may have a kid, which tokens then name or leave out")
-    func namedKey() async throws {
+    @Test("a PEM key may have a kid, which tokens then name or leave out") func namedKey() async throws {
         let world = try await World()
         try await create(["type": "pem-public-key", "pem": .string(try Forged.pem(2)), "kid": "a"], in: world).expect(
             201)
@@ -92,8 +85,7 @@ struct KeySourceTests {
         try await world.me(token(2)).expectRefusal(401, "kid-required")
     }
 
-    @Test("a certificate map, inline, as the third party publishes it")
-    func certificateMap() async throws {
+    @Test("a certificate map, inline, as the third party publishes it") func certificateMap() async throws {
         let world = try await World()
         let certs: JSON = ["k3": try await Self.certificate(world), "broken": "none", "odd": 7]
         let answer = try await create(["type": "cert-map", "certs": certs], ["preset": "firebase"], in: world)
@@ -105,8 +97,7 @@ struct KeySourceTests {
         #expect(answer.json["warnings"]?.array?.count == 2, "\(answer.text)")
     }
 
-    @Test("a JWKS in a file of the fixture folder")
-    func keySetFile() async throws {
+    @Test("a JWKS in a file of the fixture folder") func keySetFile() async throws {
         let fixtures = try OwnFixtures()
         let set: JSON = ["keys": [try Self.jwk(2, kid: "filed")]]
         try fixtures.write(set.text, to: "ims/sets/partner.json")
@@ -147,7 +138,6 @@ struct KeySourceTests {
         try await world.me(token(3)).expectRefusal(503, "keys-unavailable")
     }
 
-    /// A source and the failure it is refused with.
     private static let wrong: [(JSON, String, String?)] = [
         (["type": "pem"], "body-invalid", "keys.type"), ([:], "body-invalid", "keys.type"),
         (["type": "jwks-url"], "body-invalid", "keys.url"),
@@ -205,8 +195,7 @@ struct KeySourceTests {
             400, "body-invalid", field: name)
     }
 
-    @Test("presets set defaults, and each rule can be given all the same")
-    func presets() async throws {
+    @Test("presets set defaults, and each rule can be given all the same") func presets() async throws {
         let world = try await World()
         let rules: JSONObject = [
             "preset": "cognito", "token_use": "access", "audience": "app", "require_kid": false, "require_typ": true,
@@ -221,8 +210,7 @@ struct KeySourceTests {
         try await world.me(good.header("typ", nil)).expectRefusal(401, "typ-not-allowed")
     }
 
-    @Test("a replaced issuer keeps its name, its place and its time")
-    func replacement() async throws {
+    @Test("a replaced issuer keeps its name, its place and its time") func replacement() async throws {
         let world = try await World()
         try await world.advance("60s")
         let other = Example.issuer("uatt", iss: "https://auth.example.test/uat", try Example.publicKey())
@@ -247,9 +235,7 @@ struct KeySourceTests {
     }
 }
 
-/// The URLs from which keys may be fetched.
-@Suite("IMS's key URLs")
-struct KeyURLTests {
+@Suite("IMS's key URLs") struct KeyURLTests {
     private func isAllowed(_ url: String, named: Set<String> = []) -> Bool {
         IMSKeyURL(url).map { $0.obstacle(.documented, named: named) == nil } ?? false
     }
@@ -283,8 +269,7 @@ struct KeyURLTests {
         ])
     func unreadable(_ url: String) { #expect(IMSKeyURL(url) == nil) }
 
-    @Test("a named host is allowed with TLS only, whatever its case")
-    func named() {
+    @Test("a named host is allowed with TLS only, whatever its case") func named() {
         #expect(isAllowed("https://Keys.Example.test:8443/x", named: ["keys.example.test"]))
         #expect(!isAllowed("http://keys.example.test/x", named: ["keys.example.test"]))
         #expect(!isAllowed("https://other.example.test/x", named: ["keys.example.test"]))

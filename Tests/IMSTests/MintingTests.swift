@@ -4,9 +4,7 @@ import Support
 import Testing
 import Tokens
 
-/// Valid and defective tokens from the minting call.
-@Suite("IMS's minted tokens")
-struct MintingTests {
+@Suite("IMS's minted tokens") struct MintingTests {
     @Test(
         "a token of every issuer that this server signs for is accepted", arguments: Depth.allCases,
         ["uat", "rotating", "firebase", "cognito"])
@@ -25,8 +23,7 @@ struct MintingTests {
             ])
     }
 
-    @Test("every member of an order is followed")
-    func members() async throws {
+    @Test("every member of an order is followed") func members() async throws {
         let answer = try await World().control(
             .post, "tokens/ims/user",
             #"{"issuer":"legacy-cert","sub":"EMP-9","expires_in":60,"kid":"k","signed_by":"stranger","#
@@ -41,8 +38,7 @@ struct MintingTests {
         #expect(token.signature(by: try Forged.key(9).verificationKey, algorithm: .rs256).outcome == .passed)
     }
 
-    @Test("defects that need another issuer or rule to be seen")
-    func specialDefects() async throws {
+    @Test("defects that need another issuer or rule to be seen") func specialDefects() async throws {
         let world = try await World()
         let unknown = try await world.mint("ims/user", ["issuer": "rotating", "defect": "unknown-kid"])
         try await world.me(unknown).expectRefusal(401, "kid-unknown")
@@ -114,8 +110,7 @@ struct MintingTests {
         #expect(verdict["findings"]?.array?.contains { $0["check"] == "keys" && $0["outcome"] == "not-judged" } == true)
     }
 
-    @Test("an explanation does not use up a token id")
-    func explanationOfTokenID() async throws {
+    @Test("an explanation does not use up a token id") func explanationOfTokenID() async throws {
         let world = try await World()
         try await world.replaceUAT(["replay": "single-use"])
         let token = try await world.mint("ims/user")
@@ -124,8 +119,7 @@ struct MintingTests {
     }
 }
 
-@Suite("IMS's routes")
-struct RouteTests {
+@Suite("IMS's routes") struct RouteTests {
     @Test(
         "what is not there is not found in the vendor's shape",
         arguments: ["/ims", "/ims/", "/ims/v1", "/ims/v1/me/", "/ims/v2/me", "/ims/dev-issuers", "/ims/v1/vehicles"])
@@ -139,8 +133,7 @@ struct RouteTests {
         try await World().call(.get, Example.me, [("authorization", scheme + token)]).expect(200)
     }
 
-    @Test("a user is found by id, by enterprise id, and by that of a tenant")
-    func users() async throws {
+    @Test("a user is found by id, by enterprise id, and by that of a tenant") func users() async throws {
         let world = try await World()
         let other = #"{"tenant":"other","email":"x@example.test","enterprise_id":"EMP-0001","activate":true}"#
         try await world.call(.post, "/ims/v1/users", .operatorKey, other).expect(201)
@@ -157,11 +150,8 @@ struct RouteTests {
     }
 }
 
-/// Effects of switches beyond the cases of `SwitchCase.all`.
-@Suite("IMS's switches")
-struct SwitchTests {
-    @Test("a user who is adopted is enrolled and active, and stays")
-    func adoption() async throws {
+@Suite("IMS's switches") struct SwitchTests {
+    @Test("a user who is adopted is enrolled and active, and stays") func adoption() async throws {
         let world = try await World()
         try await world.set("ims.unknown-user", "adopt")
         try await world.me(Forged(.uat, [("sub", "EMP-7")])).expect(
@@ -172,8 +162,7 @@ struct SwitchTests {
         try await world.me(Forged(.uat, [("sub", "EMP-7")])).expect(200)
     }
 
-    @Test("a request that is refused adopts nobody")
-    func refusedAdoption() async throws {
+    @Test("a request that is refused adopts nobody") func refusedAdoption() async throws {
         let world = try await World()
         try await world.set("ims.unknown-user", "adopt")
         let token = try Forged(.uat, [("sub", "EMP-7")]).text()
@@ -195,8 +184,7 @@ struct SwitchTests {
         try await world.me(Forged(.uat, [("sub", .string(longest))])).expect(200)
     }
 
-    @Test("an issuer's own rule beats the switch")
-    func ownRule() async throws {
+    @Test("an issuer's own rule beats the switch") func ownRule() async throws {
         let world = try await World()
         try await world.set("ims.max-lifetime-seconds", "60")
         try await world.set("ims.expiry-leeway-seconds", "600")

@@ -8,9 +8,7 @@ extension Mistake {
 
     private static let new = "https://new.example.test"
 
-    private static func create(
-        _ world: World, _ keys: JSON, _ members: JSONObject = [:]
-    ) async throws {
+    private static func create(_ world: World, _ keys: JSON, _ members: JSONObject = [:]) async throws {
         let body = Example.issuer("new", iss: new, keys, members)
         try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).expect(201)
     }
@@ -73,8 +71,7 @@ extension Mistake {
             let certificate = try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"]?.string ?? ""
             let pem = try Example.seedCertificate() + "\n" + certificate
             try await create(world, ["type": "pem-certificate", "pem": .string(pem)], ["certificate_dates": "reject"])
-            return try await world.me(
-                Forged(.uat, at: 1_500_000_000, [("iss", .string(new))]).signed(by: 3))
+            return try await world.me(Forged(.uat, at: 1_500_000_000, [("iss", .string(new))]).signed(by: 3))
         },
         Mistake("a slash too many in iss", "issuer-unknown", says: "Issuer uat is https://auth.example.test/uat") {
             try await $0.me(Forged(.uat, [("iss", "https://auth.example.test/uat/")]))
@@ -158,9 +155,7 @@ extension Mistake {
     ]
 }
 
-/// The one-line reason names the cause.
-@Suite("IMS's reasons")
-struct ReasonTests {
+@Suite("IMS's reasons") struct ReasonTests {
     @Test("the reason names the cause, and the control call explains a token the same way", arguments: Mistake.all)
     func reasons(_ mistake: Mistake) async throws {
         let answer = try await mistake.send(try await World())
@@ -170,8 +165,7 @@ struct ReasonTests {
         #expect(!reason.contains("ims-operator-test-key"))
     }
 
-    @Test("explain tells whose key it was")
-    func explanation() async throws {
+    @Test("explain tells whose key it was") func explanation() async throws {
         let world = try await World()
         let token = try Forged().signed(by: 9).text()
         let answer = try await world.control(
@@ -179,8 +173,7 @@ struct ReasonTests {
         #expect(answer.text.contains("The signature matches a key of issuer stranger"), "\(answer.text)")
     }
 
-    @Test("times that look like milliseconds are remarked when the call passes")
-    func milliseconds() async throws {
+    @Test("times that look like milliseconds are remarked when the call passes") func milliseconds() async throws {
         let answer = try await World().me(
             Forged(.uat, [("exp", 1_800_000_600_000), ("nbf", 1_799_999_000), ("iat", 1_800_000_000_000)]))
         answer.expect(200)

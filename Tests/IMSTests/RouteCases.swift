@@ -2,7 +2,6 @@ import JSON
 import Support
 import Testing
 
-/// A successful call of each route.
 extension RouteCase {
     private static let uat =
         #"{"name":"uat","issuer":"https://auth.example.test/uat","tenant":"demo","environment":"uat","#
@@ -125,12 +124,12 @@ extension RouteCase {
 
 /// The effect of each value of each switch (section 8 of the vendor's spec).
 extension SwitchCase {
-    private static func me(_ claims: [(String, JSON?)]) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func me(_ claims: [(String, JSON?)]) -> World.Send {
         { try await $0.me(Forged(.uat, claims)) }
     }
 
     /// Uses and rotates the rotating issuer, then sends a token with the new key after the given seconds.
-    private static func rotated(after seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func rotated(after seconds: Int) -> World.Send {
         { world in
             try await world.me(Forged(.rotating)).expect(200)
             try await world.drill("rotating", "overlap")
@@ -140,7 +139,7 @@ extension SwitchCase {
     }
 
     /// A dev issuer that states no lifetime: its key is replaced, and after the given seconds the old one is used.
-    private static func replaced(after seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func replaced(after seconds: Int) -> World.Send {
         { world in
             let source: JSON = ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"]
             let fault: JSON = [
@@ -167,7 +166,7 @@ extension SwitchCase {
     }
 
     /// Creates an issuer whose URL's host resolves to this machine but is not accepted without a switch.
-    private static func create(_ url: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func create(_ url: String) -> World.Send {
         { world in
             let body = Example.issuer(
                 "far", iss: "https://far.example.test", ["type": "jwks-url", "url": .string(url)])
@@ -231,7 +230,7 @@ extension SwitchCase {
     ]
 
     /// What the SDK would do with a token that expires in the given number of seconds.
-    private static func renewal(secondsLeft: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func renewal(secondsLeft: Int) -> World.Send {
         { world in
             let token = try Forged(.uat, [("exp", JSON(World.exampleMoment + secondsLeft))]).text()
             let order: JSON = ["token": .string(token), "vendor": "ims"]

@@ -2,9 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The shipped scenarios, each played as an app would experience it, and the actions.
-@Suite("IMS's scenarios and actions")
-struct ScenarioTests {
+@Suite("IMS's scenarios and actions") struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"ims-\#(scenario)"}"#)
@@ -31,8 +29,7 @@ struct ScenarioTests {
         try await world.me(token).expect(200)
     }
 
-    @Test("a trip whose answer was lost is stored once, however often the app sends it")
-    func late() async throws {
+    @Test("a trip whose answer was lost is stored once, however often the app sends it") func late() async throws {
         let world = try await world("trips-arrive-late", .socket)
         let fields = World.Fields.bearer(try Forged().text())
         await #expect(throws: (any Error).self) {
@@ -60,8 +57,7 @@ struct ScenarioTests {
         #expect(try await world.me(Forged(.uat, [("sub", .string(subject))])).failure == failure)
     }
 
-    @Test("no action is without a case")
-    func coverage() async throws {
+    @Test("no action is without a case") func coverage() async throws {
         let ims = try #require(try await World().emulator.vendors.first { $0.identity.id == "ims" })
         #expect(Set(Self.actions.map(\.0)) == Set(ims.actions.map(\.name)))
     }

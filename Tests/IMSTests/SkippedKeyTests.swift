@@ -4,8 +4,7 @@ import Testing
 import Tokens
 
 /// Members of key sets that cannot be used, and limits that cannot be bypassed.
-@Suite("IMS's skipped keys")
-struct SkippedKeyTests {
+@Suite("IMS's skipped keys") struct SkippedKeyTests {
     private static func jwk(_ number: Int, _ kid: String, _ changes: JSONObject = [:]) throws -> JSON {
         var key = try Forged.key(number)
         key.id = kid
@@ -21,8 +20,7 @@ struct SkippedKeyTests {
             .post, "/ims/v1/issuers", .operatorKey, Example.issuer("new", iss: "https://new.example.test", keys))
     }
 
-    @Test("a shared secret of an inline set is not kept")
-    func secretsAreForgotten() async throws {
+    @Test("a shared secret of an inline set is not kept") func secretsAreForgotten() async throws {
         let world = try await World()
         let set: JSON = ["keys": [Self.secret, try Self.jwk(2, "a")]]
         try await create(world, ["type": "jwks", "jwks": set]).expect(201)
@@ -32,8 +30,7 @@ struct SkippedKeyTests {
         #expect(!state.text.contains("c2VjcmV0LWJ5dGVz"))
     }
 
-    @Test("members of an inline certificate map are told too")
-    func certificateMap() async throws {
+    @Test("members of an inline certificate map are told too") func certificateMap() async throws {
         let world = try await World()
         let certificate = try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"] ?? .null
         let answer = try await create(
@@ -48,13 +45,10 @@ struct SkippedKeyTests {
     func fetched(_ depth: Depth) async throws {
         let world = try await World(depth)
         let keys: [JSON] = [Self.secret, try Self.jwk(2, "a"), try Self.jwk(3, "b", ["d": "AQAB"])]
-        let rule: JSON = [
-            "route": "dev-issuer.jwks", "respond": ["status": 200, "body": ["keys": .array(keys)]],
-        ]
+        let rule: JSON = ["route": "dev-issuer.jwks", "respond": ["status": 200, "body": ["keys": .array(keys)]]]
         let armed = try await world.control(.put, "faults", rule.text)
         try #require((200...299).contains(armed.status), "\(armed.text)")
-        let answer = try await create(
-            world, ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"])
+        let answer = try await create(world, ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"])
         answer.expect(201)
         #expect(
             answer.json["warnings"] == [
@@ -80,8 +74,7 @@ struct SkippedKeyTests {
         try await world.me(token(1_800_000_901, .null)).expectRefusal(401, "lifetime-too-long")
     }
 
-    @Test("a user who was imported without a code is told so")
-    func noCode() async throws {
+    @Test("a user who was imported without a code is told so") func noCode() async throws {
         let world = try await World()
         let state = try await world.control(.get, "state/ims")
         let imported = try await world.control(.put, "state/ims", state.text)
@@ -106,8 +99,7 @@ struct SkippedKeyTests {
         #expect(answer.entry?.explanation?.contains("another") == false)
     }
 
-    @Test("an import says which member of which line is wrong")
-    func importLines() async throws {
+    @Test("an import says which member of which line is wrong") func importLines() async throws {
         let world = try await World()
         let file = """
             email,enterprise_id,activate
@@ -135,12 +127,9 @@ struct SkippedKeyTests {
     }
 }
 
-/// Verification of a token while its issuer's keys are being fetched.
-@Suite("IMS's issuers that change while their keys are fetched")
-struct ForgeryTests {
+@Suite("IMS's issuers that change while their keys are fetched") struct ForgeryTests {
     private static let start = "/ims/v1/issuers/rotating"
 
-    /// The change to the issuer during the fetch.
     enum Event: String, CaseIterable, Sendable {
         case reset, importing, deletion, replacement, replacementByURL
 

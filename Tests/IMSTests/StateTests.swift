@@ -5,13 +5,10 @@ import Testing
 
 @testable import IMS
 
-/// Users, trips and invitations beyond the acceptance examples.
-@Suite("IMS's state")
-struct StateTests {
+@Suite("IMS's state") struct StateTests {
     private func ada() throws -> World.Fields { .bearer(try Forged().text()) }
 
-    @Test("an activation is judged in the order of the spec")
-    func activationOrder() async throws {
+    @Test("an activation is judged in the order of the spec") func activationOrder() async throws {
         let world = try await World()
         let token = World.Fields.bearer(try Forged(.uat, [("sub", "EMP-0001")]).text())
         func submit(_ body: String) async throws -> ReceivedAnswer {
@@ -34,8 +31,7 @@ struct StateTests {
             404, "activation-unknown")
     }
 
-    @Test("states change as the spec says, and nothing else does")
-    func states() async throws {
+    @Test("states change as the spec says, and nothing else does") func states() async throws {
         let world = try await World()
         func post(_ path: String) async throws -> ReceivedAnswer {
             try await world.call(.post, "/ims/v1/users/" + path, .operatorKey)
@@ -70,16 +66,14 @@ struct StateTests {
         try await world.call(.post, "/ims/v1/users", .operatorKey, #"{"tenant":"other",\#(members)}"#).expect(201)
     }
 
-    @Test("two issuers of a tenant share its users")
-    func tenants() async throws {
+    @Test("two issuers of a tenant share its users") func tenants() async throws {
         let world = try await World()
         try await world.call(.post, "/ims/v1/trips", try ada(), Example.trip).expect(201)
         let other = World.Fields.bearer(try Forged(.rotating).text())
         try await world.call(.get, "/ims/v1/trips/t-1", other).expect(200)
     }
 
-    @Test("trips come in pages, the newest first, and within times")
-    func pages() async throws {
+    @Test("trips come in pages, the newest first, and within times") func pages() async throws {
         let world = try await World()
         for hour in 1...5 {
             let trip = Example.trip.replacing("t-1", with: "t-\(hour)").replacing("T07:", with: "T0\(hour):")
@@ -107,8 +101,7 @@ struct StateTests {
         }
     }
 
-    @Test("a trip keeps its points, and is the same whatever the form of its numbers")
-    func points() async throws {
+    @Test("a trip keeps its points, and is the same whatever the form of its numbers") func points() async throws {
         let world = try await World()
         let point = #"{"at":"2027-01-15T07:00:00.5+01:00","lat":49.2,"lon":16.6,"speed_mps":13.9,"extra":1}"#
         let trip = String(Example.trip.dropLast()) + #","vehicle_id":"v","points":[\#(point)]}"#
@@ -145,8 +138,7 @@ struct StateTests {
             .expectRefusal(400, "body-invalid", field: field)
     }
 
-    @Test("invitations are by account or by vehicle, to an email or a phone")
-    func invitations() async throws {
+    @Test("invitations are by account or by vehicle, to an email or a phone") func invitations() async throws {
         let world = try await World()
         let vehicle = #"{"kind":"vehicle","name":"B","phone":"+1555","vehicle_ids":["v1","v2"]}"#
         try await world.call(.post, "/ims/v1/invitations", try ada(), vehicle).expect(
@@ -206,11 +198,8 @@ struct StateTests {
     }
 }
 
-/// Limits that keep a looping client from filling memory, and records from lasting forever.
-@Suite("IMS's bounds")
-struct BoundsTests {
-    @Test("a use of a token id is forgotten when its token is over")
-    func endOfUses() async throws {
+@Suite("IMS's bounds") struct BoundsTests {
+    @Test("a use of a token id is forgotten when its token is over") func endOfUses() async throws {
         var uses = IMSTokenUses()
         #expect(uses.use("j", of: "i", by: "d", until: 100, at: 50) == nil)
         #expect(uses.use("j", of: "i", by: "e", until: 100, at: 99) == "d")
@@ -219,31 +208,26 @@ struct BoundsTests {
         #expect(uses.use("j", of: "i", by: "f", until: 200, at: 100) == "e")
     }
 
-    @Test("uses that are over make room, and beyond the bound the earliest go")
-    func manyUses() {
+    @Test("uses that are over make room, and beyond the bound the earliest go") func manyUses() {
         let capacity = 4000
         var uses = IMSTokenUses(capacity: capacity)
         for number in 0..<2000 { _ = uses.use("j\(number)", of: "i", by: "", until: 100, at: Double(number / 20)) }
         for number in 0..<2000 { _ = uses.use("k\(number)", of: "i", by: "", until: 300, at: 150) }
         #expect(uses.count < 3000)
-        for number in 0..<(capacity * 2) {
-            _ = uses.use("l\(number)", of: "i", by: "", until: 300, at: 200)
-        }
+        for number in 0..<(capacity * 2) { _ = uses.use("l\(number)", of: "i", by: "", until: 300, at: 200) }
         #expect(uses.count <= capacity)
         #expect(uses.use("l\(capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200) == "")
         #expect(uses.use("l0", of: "i", by: "", until: 300, at: 200) == nil)
     }
 
-    @Test("long token ids count by their length")
-    func longUses() {
+    @Test("long token ids count by their length") func longUses() {
         var uses = IMSTokenUses()
         let long = String(repeating: "x", count: 10_000)
         for number in 0..<2000 { _ = uses.use("\(number)\(long)", of: "i", by: "", until: 300, at: 200) }
         #expect(uses.count * 10_000 <= IMSTokenUses.byteCapacity)
     }
 
-    @Test("a replay is judged by the sandbox's clock")
-    func clock() async throws {
+    @Test("a replay is judged by the sandbox's clock") func clock() async throws {
         let world = try await World()
         try await world.replaceUAT(["replay": "single-use", "expiry_leeway_seconds": 60])
         let token = Forged(.uat, [("jti", "j")])
@@ -269,8 +253,7 @@ struct BoundsTests {
         try await world.me(stranger).expectRefusal(401, "token-replayed")
     }
 
-    @Test("what calls add counts as long as it is there: issuers, users, trips and invitations")
-    func size() throws {
+    @Test("what calls add counts as long as it is there: issuers, users, trips and invitations") func size() throws {
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         var state = vendor.initialState
         #expect(vendor.size(of: state) == StateSize())
@@ -290,10 +273,8 @@ struct BoundsTests {
     }
 }
 
-@Suite("IMS's failures")
-struct FailureTests {
-    @Test("the time to wait is that of the cool-down")
-    func retryAfter() async throws {
+@Suite("IMS's failures") struct FailureTests {
+    @Test("the time to wait is that of the cool-down") func retryAfter() async throws {
         let world = try await World()
         try await world.set("ims.jwks-cooldown-seconds", "90")
         try await world.drill("rotating", "break")
@@ -304,8 +285,7 @@ struct FailureTests {
         #expect(try await world.me(Forged())["retry-after"] == "30", "armed, it has its standard")
     }
 
-    @Test("what a bad token says, it does not say before its signature holds")
-    func order() async throws {
+    @Test("what a bad token says, it does not say before its signature holds") func order() async throws {
         let world = try await World()
         let claims: [(String, JSON?)] = [("exp", 1), ("sub", "nobody"), ("iat", nil)]
         try await world.me(Forged(.uat, claims).signed(by: 2)).expectRefusal(401, "signature-invalid")

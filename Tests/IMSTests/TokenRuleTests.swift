@@ -6,9 +6,7 @@ import Tokens
 
 @testable import IMS
 
-/// Rules beyond the acceptance examples, and texts that are parsed by hand.
-@Suite("IMS's token rules")
-struct TokenRuleTests {
+@Suite("IMS's token rules") struct TokenRuleTests {
     /// A changed claim and the resulting failure, with its field.
     private static let claims: [(String, JSON?, String?, String?)] = [
         ("iss", nil, "claim-missing", "iss"), ("iss", .null, "claim-missing", "iss"),
@@ -95,8 +93,7 @@ struct TokenRuleTests {
         #expect(world.sandbox.journal.entries().count == 1, "nothing is ever followed")
     }
 
-    @Test("a token of another form is malformed, and nothing crashes")
-    func forms() async throws {
+    @Test("a token of another form is malformed, and nothing crashes") func forms() async throws {
         let world = try await World()
         let parts = try Forged().text().split(separator: ".").map(String.init)
         let twice = Base64URL.encode(Array(#"{"alg":"RS256","alg":"RS256","typ":"JWT"}"#.utf8))
@@ -110,8 +107,7 @@ struct TokenRuleTests {
         }
     }
 
-    @Test("no key is asked for by a token that is refused anyway")
-    func noFetch() async throws {
+    @Test("no key is asked for by a token that is refused anyway") func noFetch() async throws {
         let world = try await World()
         try await world.me(Forged(.rotating).header("alg", "none")).expectRefusal(401, "alg-not-allowed")
         try await world.me(Forged(.rotating).header("typ", nil)).expectRefusal(401, "typ-not-allowed")
@@ -119,8 +115,7 @@ struct TokenRuleTests {
         #expect(world.sandbox.journal.entries().count == 3)
     }
 
-    @Test("an issuer is the one of its bytes, not of its meaning")
-    func normalization() async throws {
+    @Test("an issuer is the one of its bytes, not of its meaning") func normalization() async throws {
         let world = try await World()
         let composed = "https://auth.example.test/caf\u{E9}"
         let decomposed = "https://auth.example.test/cafe\u{301}"
@@ -133,8 +128,7 @@ struct TokenRuleTests {
         try await world.me(Forged(.uat, [("iss", .string(decomposed))]).signed(by: 2)).expect(200)
     }
 
-    @Test("who signed instead is told to the journal, never to the client")
-    func diagnosis() async throws {
+    @Test("who signed instead is told to the journal, never to the client") func diagnosis() async throws {
         let answer = try await World().me(Forged().signed(by: 9))
         answer.expectRefusal(401, "signature-invalid")
         let finding = answer.findings.first { $0.check == "signature-of-another" }
@@ -170,8 +164,7 @@ struct TokenRuleTests {
         return ["usable": false, "renew": false, "problems": [.object(object)]]
     }
 
-    @Test("the SDK's check looks at structure, three claims and expiry, and at nothing else")
-    func preCheck() throws {
+    @Test("the SDK's check looks at structure, three claims and expiry, and at nothing else") func preCheck() throws {
         let usable: JSON = ["usable": true, "renew": false, "problems": []]
         let parts = try Forged().text().split(separator: ".").map(String.init)
         #expect(check(try Forged().text()) == usable)

@@ -1,8 +1,7 @@
 import JSON
 import Testing
 
-@Suite("The grammar of RFC 8259")
-struct JSONGrammarTests {
+@Suite("The grammar of RFC 8259") struct JSONGrammarTests {
     static let accepted: [(String, JSON)] = [
         ("null", JSON.null), ("true", true), ("false", false), ("0", 0), ("\"\"", ""), ("[]", []), ("{}", [:]),
         (" \t\r\n[ \t\r\n] \t\r\n", []), ("\n{\r}\t", [:]), ("[1,2]", [1, 2]), ("[ 1 , [ ] , { } ]", [1, [], [:]]),
@@ -10,9 +9,7 @@ struct JSONGrammarTests {
     ]
 
     @Test("accepts every value with white space around it", arguments: Self.accepted)
-    func accepts(_ text: String, _ value: JSON) throws {
-        #expect(try JSON.parse(text.utf8) == value)
-    }
+    func accepts(_ text: String, _ value: JSON) throws { #expect(try JSON.parse(text.utf8) == value) }
 
     static let refused: [(String, JSONError.Reason, Int)] = [
         ("", JSONError.Reason.endOfText, 0), (" ", .endOfText, 1), ("[", .endOfText, 1), ("[1", .endOfText, 2),
@@ -42,16 +39,14 @@ struct JSONGrammarTests {
         #expect(error?.offset == offset)
     }
 
-    @Test("counts lines and columns from 1")
-    func places() {
+    @Test("counts lines and columns from 1") func places() {
         let error = #expect(throws: JSONError.self) { try JSON.parse("{\n  \"a\": 1,\n  \"b\": x\n}".utf8) }
         #expect(error?.line == 3)
         #expect(error?.column == 8)
         #expect(error?.description == "line 3, column 8: unexpected “x”")
     }
 
-    @Test("bounds how deep values lie inside each other")
-    func depth() throws {
+    @Test("bounds how deep values lie inside each other") func depth() throws {
         let deepest = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(try JSON.parse(deepest.utf8).depth == 64)
         let deeper = #expect(throws: JSONError.self) { try JSON.parse("[\(deepest)]".utf8) }
@@ -68,8 +63,7 @@ struct JSONGrammarTests {
     }
 }
 
-@Suite("JSON numbers")
-struct JSONNumberTests {
+@Suite("JSON numbers") struct JSONNumberTests {
     @Test(
         "keep their form",
         arguments: [
@@ -94,8 +88,7 @@ struct JSONNumberTests {
         #expect(number.isInteger == (text.allSatisfy { $0 == "-" || $0.isNumber }))
     }
 
-    @Test("of different forms are different values")
-    func different() throws {
+    @Test("of different forms are different values") func different() throws {
         let values = try ["1800000000", "1800000000.0", "1.8e9", "18e8", "1800000000e0"].map { try JSON.parse($0.utf8) }
         #expect(Set(values).count == 5)
     }
@@ -127,8 +120,7 @@ struct JSONNumberTests {
     }
 }
 
-@Suite("JSON strings")
-struct JSONStringTests {
+@Suite("JSON strings") struct JSONStringTests {
     @Test(
         "are unescaped",
         arguments: [
@@ -188,8 +180,7 @@ struct JSONStringTests {
         }
     }
 
-    @Test("are compared by their bytes, not by what they look like")
-    func bytes() {
+    @Test("are compared by their bytes, not by what they look like") func bytes() {
         #expect("caf\u{E9}" == "cafe\u{301}")
         #expect(!"caf\u{E9}".hasSameBytes(as: "cafe\u{301}"))
         #expect("caf\u{E9}".hasSameBytes(as: "caf\u{E9}"))
@@ -204,15 +195,13 @@ struct JSONStringTests {
     }
 }
 
-@Suite("Bytes within bytes")
-struct ByteSearchTests {
+@Suite("Bytes within bytes") struct ByteSearchTests {
     /// All texts of the given length over a small alphabet.
     private static func texts(_ count: Int) -> [[UInt8]] {
         count == 0 ? [[]] : texts(count - 1).flatMap { text in [1, 2].map { text + [$0] } }
     }
 
-    @Test("are found where comparing at every place finds them")
-    func small() {
+    @Test("are found where comparing at every place finds them") func small() {
         let patterns = (0...4).flatMap(Self.texts)
         for text in (0...7).flatMap(Self.texts) {
             let bytes = ([9] + text)[1...]
@@ -223,8 +212,7 @@ struct ByteSearchTests {
         }
     }
 
-    @Test("are found at the end of a slice, and not behind it")
-    func slices() {
+    @Test("are found at the end of a slice, and not behind it") func slices() {
         let bytes = Array("abcabcd".utf8)
         #expect(bytes[...].place(of: Array("abcd".utf8)) == 3)
         #expect(bytes[..<6].place(of: Array("abcd".utf8)) == nil)

@@ -3,8 +3,7 @@ import JSON
 import Mutations
 import Testing
 
-@Suite("JSONPath, as RFC 9535 defines it")
-struct JSONPathTests {
+@Suite("JSONPath, as RFC 9535 defines it") struct JSONPathTests {
     /// The example of RFC 9535 section 1.5, reduced to what the rows query.
     static let store: JSON = [
         "store": [
@@ -41,9 +40,7 @@ struct JSONPathTests {
     }
 
     @Test("finds the whole value by the root alone")
-    func root() throws {
-        #expect(try JSONPath("$").values(in: 1) == [1])
-    }
+    func root() throws { #expect(try JSONPath("$").values(in: 1) == [1]) }
 
     /// RFC 9535 table 9 and the edge cases of section 2.3.4.2.2.
     static let slices: [(String, [JSON])] = [
@@ -54,8 +51,7 @@ struct JSONPathTests {
         ("$[-9007199254740991:9007199254740991:9007199254740991]", ["a"]),
     ]
 
-    @Test("slices arrays", arguments: Self.slices)
-    func takesSlices(_ path: String, _ values: [JSON]) throws {
+    @Test("slices arrays", arguments: Self.slices) func takesSlices(_ path: String, _ values: [JSON]) throws {
         #expect(try JSONPath(path).values(in: ["a", "b", "c", "d", "e", "f", "g"]) == values)
         #expect(try JSONPath(path).values(in: []) == [])
     }
@@ -113,8 +109,7 @@ struct JSONPathTests {
         #expect(error?.description.hasPrefix("“\(path)”, character \(position): found \(found); ") == true)
     }
 
-    @Test("refuses conditions nested deeper than 32 instead of running out of stack")
-    func deepConditions() throws {
+    @Test("refuses conditions nested deeper than 32 instead of running out of stack") func deepConditions() throws {
         func nested(_ depth: Int) -> String {
             "$[?" + String(repeating: "(", count: depth) + "@.a" + String(repeating: ")", count: depth) + "]"
         }
@@ -125,8 +120,7 @@ struct JSONPathTests {
         #expect(throws: JSONPathError.self) { try JSONPath("$" + String(repeating: "[?@", count: 100_000)) }
     }
 
-    @Test("knows which queries find one value at most")
-    func singular() throws {
+    @Test("knows which queries find one value at most") func singular() throws {
         for path in ["$", "$.a", "$.a[0]['b']", "$[-1]"] { #expect(try JSONPath(path).isSingular, "\(path)") }
         for path in ["$..a", "$.*", "$[0,1]", "$[0:1]", "$[?@.a]"] {
             #expect(try !JSONPath(path).isSingular, "\(path)")
@@ -134,8 +128,7 @@ struct JSONPathTests {
     }
 }
 
-@Suite("JSONPath that would take for ever")
-struct JSONPathBudgetTests {
+@Suite("JSONPath that would take for ever") struct JSONPathBudgetTests {
     private static func nested(_ depth: Int, around count: Int) throws -> JSON {
         let zeros = Array(repeating: "0", count: count).joined(separator: ",")
         let text = String(repeating: "[", count: depth) + zeros + String(repeating: "]", count: depth)
@@ -145,17 +138,12 @@ struct JSONPathBudgetTests {
     @Test(
         "a query that looks at the same values again and again finds nothing in the end",
         arguments: ["$..*..*..*", "$..*..*..*..*", "$..[?$..*]", "$..[?@..*]", "$..*[?@==$]..*..*"])
-    func crafted(_ path: String) throws {
-        #expect(try JSONPath(path).values(in: Self.nested(60, around: 5000)) == [])
-    }
+    func crafted(_ path: String) throws { #expect(try JSONPath(path).values(in: Self.nested(60, around: 5000)) == []) }
 
     @Test("a query that looks at each value of a large document once finds them")
-    func large() throws {
-        #expect(try JSONPath("$..*").values(in: Self.nested(1, around: 100_000)).count == 100_000)
-    }
+    func large() throws { #expect(try JSONPath("$..*").values(in: Self.nested(1, around: 100_000)).count == 100_000) }
 
-    @Test("a query of more than a thousand characters is refused, whatever it joins")
-    func long() throws {
+    @Test("a query of more than a thousand characters is refused, whatever it joins") func long() throws {
         let text = "$[?" + Array(repeating: "@", count: 30_000).joined(separator: "||") + "]"
         let error = try #require(throws: JSONPathError.self) { try JSONPath(text) }
         #expect(error.position == 1001)
@@ -165,15 +153,13 @@ struct JSONPathBudgetTests {
 }
 
 /// Parses mutated JSONPath queries, since control calls bring queries over the network.
-@Suite("Mutated JSONPath")
-struct JSONPathMutationTests {
+@Suite("Mutated JSONPath") struct JSONPathMutationTests {
     static let seeds = [
         "$.store['book'][0,-1].title", "$..[?(@.a == 'x' && !@['b'] || $.c[1:5:2] >= 1.5)]",
         "$[*]..\u{E9}[\"\\u00e9\"]",
     ].map { Array($0.utf8) }
 
-    @Test("never crashes the reader, and whatever is read can be asked")
-    func mutate() {
+    @Test("never crashes the reader, and whatever is read can be asked") func mutate() {
         let value: JSON = ["store": ["book": [["title": "a", "a": "x"], ["b": [1, 2]]]], "c": [1, 2, 3], "é": nil]
         var random = SeededGenerator(seed: 0x5EED_0011)
         var accepted = 0
@@ -202,8 +188,7 @@ struct JSONPathMutationTests {
 /// Parses mutated texts.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
-@Suite("Mutated JSON")
-struct JSONMutationTests {
+@Suite("Mutated JSON") struct JSONMutationTests {
     static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
 
     static let seeds = [
@@ -213,8 +198,7 @@ struct JSONMutationTests {
         " { \"a\" : [ false , null ] , \"a\" : \"twice\" } ",
     ].map { Array($0.utf8) }
 
-    @Test("never crashes the parser, and whatever parses is written and read back equal")
-    func mutate() throws {
+    @Test("never crashes the parser, and whatever parses is written and read back equal") func mutate() throws {
         var random = SeededGenerator(seed: 0x5EED_0003)
         var parsed = 0
         for index in 0..<Self.inputs {
@@ -246,8 +230,7 @@ struct JSONMutationTests {
         }
     }
 
-    @Test("reads an array, a slice and a lazy collection of the same bytes alike")
-    func collections() throws {
+    @Test("reads an array, a slice and a lazy collection of the same bytes alike") func collections() throws {
         var random = SeededGenerator(seed: 0x5EED_0004)
         for index in 0..<min(Self.inputs, 5_000) {
             var bytes = Self.seeds[index % Self.seeds.count]

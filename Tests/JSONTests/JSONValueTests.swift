@@ -1,10 +1,8 @@
 import JSON
 import Testing
 
-@Suite("JSON values")
-struct JSONValueTests {
-    @Test("keep the order and the repetition of members")
-    func order() throws {
+@Suite("JSON values") struct JSONValueTests {
+    @Test("keep the order and the repetition of members") func order() throws {
         let text = "{\"b\":1,\"a\":2,\"b\":{\"z\":1,\"y\":2,\"z\":3},\"\":0}"
         let object = try #require(try JSON.parse(text.utf8).object)
         #expect(object.map(\.name) == ["b", "a", "b", ""])
@@ -13,8 +11,7 @@ struct JSONValueTests {
         #expect(JSON.object(object).text == text)
     }
 
-    @Test("list each repeated name once, escapes resolved")
-    func duplicates() throws {
+    @Test("list each repeated name once, escapes resolved") func duplicates() throws {
         let object = try #require(
             try JSON.parse("{\"z\":1,\"a\":1,\"\\u0061\":2,\"a\":3,\"z\":4,\"A\":5,\"\":6,\"\":7}".utf8).object)
         #expect(object.duplicateNames == ["", "a", "z"])
@@ -51,8 +48,7 @@ struct JSONValueTests {
         #expect(!one.isEquivalent(to: .object(JSONObject(members.dropLast() + [("name-39999", 0)]))))
     }
 
-    @Test("change members in their place, append new ones and remove all of a name")
-    func change() {
+    @Test("change members in their place, append new ones and remove all of a name") func change() {
         var object: JSONObject = ["a": 1, "b": 2, "a": 3]
         object["a"] = 9
         #expect(JSON.object(object).text == "{\"a\":9,\"b\":2,\"a\":3}")
@@ -65,8 +61,7 @@ struct JSONValueTests {
         #expect(JSON.object(object).text == "{\"b\":2,\"d\":null,\"b\":5}")
     }
 
-    @Test("are written compactly, with the escapes that must be and no others")
-    func compact() {
+    @Test("are written compactly, with the escapes that must be and no others") func compact() {
         let value: JSON = [
             "text": "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}\u{2028}caf\u{E9}\u{1F600}",
             "list": [1, 2.5, true, nil, [], [:]],
@@ -77,8 +72,7 @@ struct JSONValueTests {
                 + "\"list\":[1,2.5,true,null,[],{}]}")
     }
 
-    @Test("are written for people with two blanks a level")
-    func pretty() {
+    @Test("are written for people with two blanks a level") func pretty() {
         let value: JSON = ["a": [1, ["b": nil]], "c": [], "d": [:]]
         #expect(
             value.prettyText == """
@@ -96,8 +90,7 @@ struct JSONValueTests {
         #expect((1 as JSON).prettyText == "1")
     }
 
-    @Test("answer for their own type only")
-    func types() {
+    @Test("answer for their own type only") func types() {
         let values: [JSON] = [nil, true, 1, "1", [], [:]]
         #expect(values.map(\.typeName) == ["null", "boolean", "number", "string", "array", "object"])
         #expect(values.map { $0.isNull } == [true, false, false, false, false, false])
@@ -109,8 +102,7 @@ struct JSONValueTests {
         #expect(values.map { $0.object != nil } == [false, false, false, false, false, true])
     }
 
-    @Test("are reached by name and by index, and missing ones are nil")
-    func access() {
+    @Test("are reached by name and by index, and missing ones are nil") func access() {
         let value: JSON = ["a": [10, 20], "b": nil]
         #expect(value["a"]?[1] == 20)
         #expect(value["a"]?[2] == nil)
@@ -122,8 +114,7 @@ struct JSONValueTests {
         #expect(JSON(nil as String?) == .null)
     }
 
-    @Test("know how deep they are")
-    func depth() {
+    @Test("know how deep they are") func depth() {
         #expect((1 as JSON).depth == 0)
         #expect(([] as JSON).depth == 1)
         #expect((["a": [[1], 2]] as JSON).depth == 3)

@@ -1,9 +1,7 @@
-/// One change to a byte array.
 public enum Mutation {
     private static let telling: [UInt8] =
         Array("{}[]\",:.=+/-_ \n\r\t0123456789eEaAzZ\\u".utf8) + [0, 0x7F, 0x80, 0xC0, 0xED, 0xFF]
 
-    /// Changes the bytes in one random way.
     public static func apply(to bytes: inout [UInt8], using random: inout SeededGenerator) {
         guard !bytes.isEmpty else { return bytes.append(UInt8.random(in: 0...255, using: &random)) }
         let place = Int.random(in: 0..<bytes.count, using: &random)
@@ -27,10 +25,8 @@ public enum Mutation {
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Creates a generator whose numbers depend on the seed only.
     public init(seed: UInt64) { state = seed }
 
-    /// The next 64 bits.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -6,9 +6,7 @@ import Understudy
 
 @testable import Okta
 
-/// Who may use a client, and what a server's policies allow.
-@Suite("Assignments and access policies of Okta")
-struct AccessPolicyTests {
+@Suite("Assignments and access policies of Okta") struct AccessPolicyTests {
     private static let mobile: JSON = [
         "name": "Mobile", "clients": [.string(Example.native)], "scopes": ["openid", "profile", "offline_access"],
         "access_token_lifetime": 600, "refresh_token_lifetime": 7200, "refresh_token_window": 600,
@@ -37,8 +35,7 @@ struct AccessPolicyTests {
         #expect(try await world.authorize().inLocation("code") != nil)
     }
 
-    @Test("an action that assigns a client names a user or group that is unknown")
-    func strangers() async throws {
+    @Test("an action that assigns a client names a user or group that is unknown") func strangers() async throws {
         let world = try await World()
         let user = try await world.perform(
             "assign-client", ["client": .string(Example.web), "users": ["ada@example.tets"]])
@@ -48,8 +45,7 @@ struct AccessPolicyTests {
             group.status == 400 && group.text.contains("did you mean “Pilots”? Only capitals differ"), "\(group.text)")
     }
 
-    @Test("a group that an action adds is assigned, and in tokens")
-    func addedGroup() async throws {
+    @Test("a group that an action adds is assigned, and in tokens") func addedGroup() async throws {
         let world = try await World.restartable()
         let added = try await world.perform("add-group", ["name": "Crew"])
         #expect(added.status == 200 && added.json["id"]?.string?.hasPrefix("00g") == true, "\(added.text)")
@@ -62,8 +58,7 @@ struct AccessPolicyTests {
         #expect(token.claims?["groups"] == ["Everyone", "Crew"])
     }
 
-    @Test("password, device and refresh know assignments; a service needs none")
-    func grants() async throws {
+    @Test("password, device and refresh know assignments; a service needs none") func grants() async throws {
         let world = try await World()
         for client in [Example.web, Example.tv, Example.service] {
             try await world.perform("assign-client", ["client": .string(client), "users": ["cleo@example.test"]])

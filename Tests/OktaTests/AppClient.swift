@@ -4,18 +4,12 @@ import Support
 import Testing
 import Tokens
 
-/// A client's requests to the endpoints about tokens.
 struct AppClient: Sendable {
-    typealias Items = Parameters
-
-    static let form = ("content-type", "application/x-www-form-urlencoded")
-
     let world: World
     /// The parameters and fields by which it authenticates itself.
-    var credentials: Items
+    var credentials: Parameters
     var fields: World.Fields = []
 
-    /// The public client `native`.
     static func native(_ world: World) -> AppClient {
         AppClient(world: world, credentials: [("client_id", Example.native)])
     }
@@ -24,28 +18,21 @@ struct AppClient: Sendable {
     static func spa(_ world: World) -> AppClient { AppClient(world: world, credentials: [("client_id", Example.spa)]) }
 
     static func web(_ world: World) -> AppClient {
-        AppClient(world: world, credentials: [], fields: basic(Example.web, "web-secret-not-real-0123456789abcdef"))
+        AppClient(world: world, credentials: [], fields: .basic(Example.web, "web-secret-not-real-0123456789abcdef"))
     }
 
     static func service(_ world: World) -> AppClient {
-        AppClient(world: world, credentials: [], fields: basic(Example.service, Example.serviceSecret))
+        AppClient(world: world, credentials: [], fields: .basic(Example.service, Example.serviceSecret))
     }
 
-    static func basic(_ id: String, _ secret: String) -> World.Fields { basic("\(id):\(secret)") }
-
-    static func basic(_ text: String) -> World.Fields {
-        [("authorization", "Basic " + Data(text.utf8).base64EncodedString())]
-    }
-
-    static func form(_ items: Items) -> String { items.text }
-
-    func post(_ path: String, _ items: Items, at endpoints: String = Example.custom) async throws -> ReceivedAnswer {
-        try await world.call(.post, "\(endpoints)/\(path)", [Self.form] + fields, Self.form(credentials + items))
+    func post(
+        _ path: String, _ items: Parameters, at endpoints: String = Example.custom
+    ) async throws -> ReceivedAnswer {
+        try await world.submit(credentials + items, to: "\(endpoints)/\(path)", fields)
     }
 
     // MARK: - The authorization code flow
 
-    /// A code of `native` for Ada.
     func code(_ scope: String = "openid profile offline_access", at endpoints: String = Example.custom) async throws
         -> String
     {
@@ -69,12 +56,11 @@ struct AppClient: Sendable {
         _ code: String, verifier: String? = Example.verifier, redirectURI: String = "com.example.app:/callback",
         at endpoints: String = Example.custom
     ) async throws -> ReceivedAnswer {
-        var items: Items = [("grant_type", "authorization_code"), ("redirect_uri", redirectURI), ("code", code)]
+        var items: Parameters = [("grant_type", "authorization_code"), ("redirect_uri", redirectURI), ("code", code)]
         if let verifier { items.append(("code_verifier", verifier)) }
         return try await post("token", items, at: endpoints)
     }
 
-    /// The answer with Ada's first tokens.
     func tokens(_ scope: String = "openid profile offline_access", at endpoints: String = Example.custom) async throws
         -> ReceivedAnswer
     {
@@ -83,7 +69,6 @@ struct AppClient: Sendable {
         return answer
     }
 
-    /// The same for the browser app.
     func browserTokens() async throws -> ReceivedAnswer {
         let uri = "http://localhost:3000/spa"
         let code = try await code(
@@ -108,7 +93,6 @@ struct AppClient: Sendable {
         try await post("introspect", [("token", token)], at: endpoints)
     }
 
-    /// Whether a token is active.
     func isActive(_ token: String, at endpoints: String = Example.custom) async throws -> Bool {
         let answer = try await introspect(token, at: endpoints)
         #expect(answer.status == 200, "\(answer.text) \(answer.why)")
@@ -124,7 +108,6 @@ struct AppClient: Sendable {
         try await world.call(.get, endpoints + "/userinfo", [("authorization", "Bearer \(token)")])
     }
 
-    /// Changes Ada's status by the management API.
     func lifecycle(_ step: String, of user: String = Example.ada) async throws {
         let answer = try await world.call(
             .post, "/api/v1/users/\(user)/lifecycle/\(step)",
@@ -179,12 +162,8 @@ struct Assertion {
         get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
     }
 
-    static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-
     /// The parameters that present it.
-    var items: AppClient.Items {
-        get throws { [("client_assertion_type", Self.type), ("client_assertion", try text)] }
-    }
+    var items: Parameters { get throws { .assertion(try text) } }
 }
 
 /// A DPoP proof as clients make them; tests change what they break.
@@ -210,14 +189,11 @@ struct Proof: Sendable {
         self.key = key
         let jwk = key.publicJWK()?.object.map { JSONObject($0.filter { $0.name != "use" }.map { ($0.name, $0.value) }) }
         header = ["typ": "dpop+jwt", "alg": "ES256", "jwk": .object(jwk ?? [:])]
-        claims = [
-            "jti": .string(id), "htm": .string(method), "htu": .string(Example.base + path), "iat": JSON(moment),
-        ]
+        claims = ["jti": .string(id), "htm": .string(method), "htu": .string(Example.base + path), "iat": JSON(moment)]
         if let nonce { claims["nonce"] = .string(nonce) }
         if let token { claims["ath"] = .string(Proof.hash(of: token)) }
     }
 
-    /// The same with another key type.
     func signed(by key: SigningKey, _ algorithm: Algorithm) -> Proof {
         var proof = self
         (proof.key, proof.algorithm) = (key, algorithm)
@@ -280,13 +256,11 @@ struct DeviceAnswer: Sendable {
 extension World {
     static let factor = "/api/v1/users/\(Example.ada)/factors/\(Example.push)"
 
-    /// Challenges Ada's device, and returns the id of the transaction.
     func challenge() async throws -> String {
         let answer = try await manage(.post, Self.factor + "/verify")
         return answer.json["_links"]?["poll"]?["href"]?.string?.split(separator: "/").last.map(String.init) ?? ""
     }
 
-    /// Sends a device's answer.
     func answer(
         _ transaction: String, _ answer: DeviceAnswer?, _ body: String = "", at factor: String = factor
     ) async throws -> ReceivedAnswer {

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Okta
 
-@Suite("Sign-ins and recoveries by the authentication API")
-struct AuthnTests {
+@Suite("Sign-ins and recoveries by the authentication API") struct AuthnTests {
     private static let path = "/api/v1/authn"
 
     private func send(_ world: World, _ step: String, _ members: JSONObject) async throws -> ReceivedAnswer {
@@ -38,12 +37,9 @@ struct AuthnTests {
             ("+49 170 1239876", "+49 XXX-XXX-9876"), ("+79161234567", "+7 XXX-XXX-4567"),
             ("+353861234567", "+353 XXX-XXX-4567"), ("5550100", "+1 XXX-XXX-0100"),
         ])
-    func masked(_ phone: String, _ shown: String) {
-        #expect(OktaPhone.masked(phone) == shown)
-    }
+    func masked(_ phone: String, _ shown: String) { #expect(OktaPhone.masked(phone) == shown) }
 
-    @Test("a transaction lasts five minutes after each request")
-    func lifetime() async throws {
+    @Test("a transaction lasts five minutes after each request") func lifetime() async throws {
         let world = try await World()
         let token: JSON = .string(try await world.stateToken())
         for moment in [World.exampleMoment + 299, World.exampleMoment + 598] {

@@ -1,18 +1,17 @@
 import JSON
+import Mutations
 import Support
 import Testing
 import Wire
 
 @testable import Okta
 
-@Suite("Okta's authorization endpoint")
-struct AuthorizeTests {
+@Suite("Okta's authorization endpoint") struct AuthorizeTests {
     private static let denied =
         "error=access_denied&error_description=The+resource+owner+or+authorization+server+denied+the+request.&state=s1"
 
     // MARK: - The example requests
 
-    /// What is wrong with a request, what the client gets, and what the journal says.
     struct Mistake: Sendable {
         let change: [(String, String?)]
         let query: String
@@ -51,8 +50,7 @@ struct AuthorizeTests {
             mistake.query, mistake.failure, because: mistake.reason)
     }
 
-    @Test("a state that stands there twice is told to the client, and not sent back")
-    func duplicates() async throws {
+    @Test("a state that stands there twice is told to the client, and not sent back") func duplicates() async throws {
         var browser = Browser(try await World())
         let text =
             "error=invalid_request&error_description="
@@ -76,8 +74,7 @@ struct AuthorizeTests {
                 == "; Path=/; HttpOnly; SameSite=Lax; Secure")
     }
 
-    @Test("a session signs in silently, until it is too old or a new sign-in is wanted")
-    func sessions() async throws {
+    @Test("a session signs in silently, until it is too old or a new sign-in is wanted") func sessions() async throws {
         var browser = Browser(try await World())
         let silent = Parameters.authorize.with([("prompt", "none")])
         let answer = try await browser.get(Parameters.authorize.target())
@@ -144,8 +141,7 @@ struct AuthorizeTests {
         #expect(message.json["message"]?["state"] == "<\"&'")
     }
 
-    @Test("the port of a loopback address is free for native apps only")
-    func loopback() async throws {
+    @Test("the port of a loopback address is free for native apps only") func loopback() async throws {
         var browser = Browser(try await World())
         for (uri, isAllowed) in [
             ("http://localhost:3000/callback", true), ("http://localhost:3001/callback", false),
@@ -157,10 +153,7 @@ struct AuthorizeTests {
         }
     }
 
-    // MARK: - Armed failures
-
-    @Test("switch pkce decides who needs a challenge")
-    func pkce() async throws {
+    @Test("switch pkce decides who needs a challenge") func pkce() async throws {
         var browser = Browser(try await World())
         let bare = Parameters.authorize.with([("code_challenge", nil), ("code_challenge_method", nil)])
         let web = bare.with([("client_id", Example.web), ("redirect_uri", "http://localhost:3000/callback")])
@@ -175,7 +168,6 @@ struct AuthorizeTests {
 }
 
 extension Browser {
-    /// Redeems a code of the native app.
     func redeem(_ code: String) async throws -> ReceivedAnswer {
         let answer = try await world.token(.redeem(code))
         answer.expect(200)
@@ -184,8 +176,7 @@ extension Browser {
 }
 
 /// Whatever is sent to the routes of browsers, the answer is a page, a redirect to a registered address, or a refusal.
-@Suite("Okta's routes of browsers take anything")
-struct AuthorizePropertyTests {
+@Suite("Okta's routes of browsers take anything") struct AuthorizePropertyTests {
     private static let names =
         Parameters.authorize.map(\.0) + [
             "prompt", "max_age", "acr_values", "login_hint", "sessionToken", "request_uri", "request", "response_mode",
@@ -201,9 +192,8 @@ struct AuthorizePropertyTests {
         String(repeating: "x", count: 2000),
     ]
 
-    @Test("no input yields a 5xx or leads elsewhere", arguments: 1...12)
-    func anything(_ seed: Int) async throws {
-        var generator = Generator(state: UInt64(seed))
+    @Test("no input yields a 5xx or leads elsewhere", arguments: 1...12) func anything(_ seed: Int) async throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
         var browser = Browser(try await World())
         if seed.isMultiple(of: 2) { try await browser.world.set("okta.login-mode", "page") }
         var page: [(String, String)] = []
@@ -236,19 +226,6 @@ struct AuthorizePropertyTests {
                 }
             }
             #expect(answer.failure == nil || answer.reason != nil, "\(answer.failure ?? "") has no reason")
-        }
-    }
-
-    /// Steele, Lea and Flood's generator, so that a failure can be repeated.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ mixed >> 31
         }
     }
 }

@@ -97,35 +97,18 @@ extension ReceivedAnswer {
     }
 }
 
-/// The flows of the clients whose tokens are bound to keys.
 extension World {
     /// A code of the client `bank`, which need not push its request here.
     func bankCode() async throws -> String {
         try await set("okta.par-required", "never")
-        return try await code(
-            "client_id=\(Example.bank)&redirect_uri=http://localhost:3000/bank&scope=openid%20profile%20offline_access")
+        return try await AppClient.native(self).code(
+            asking: "client_id=\(Example.bank)&redirect_uri=http://localhost:3000/bank&nonce=n1"
+                + "&scope=openid%20profile%20offline_access", challenge: nil)
     }
 
-    private func code(_ query: String) async throws -> String {
-        let answer = try await call(
-            .get, "\(Example.custom)/authorize?response_type=code&state=s1&nonce=n1&\(query)")
-        let location = try #require(answer["location"], "\(answer.text)")
-        return try #require(URLComponents(string: location)?.queryItems?.first { $0.name == "code" }?.value)
-    }
-
-    private func post(
-        _ path: String, _ items: AppClient.Items, _ fields: Fields = []
-    ) async throws -> ReceivedAnswer {
-        try await call(.post, Example.custom + path, [AppClient.form] + fields, AppClient.form(items))
-    }
-
-    private func bankItems(_ assertion: String?, for path: String = "/token") throws -> AppClient.Items {
-        let now = Int(sandbox.now.unixSeconds)
-        return [
-            ("client_id", Example.bank),
-            ("client_assertion_type", Assertion.type),
-            ("client_assertion", try assertion ?? Proof.assertion(for: path, at: now)),
-        ]
+    private func bankItems(_ assertion: String?, for path: String = "/token") throws -> Parameters {
+        let assertion = try assertion ?? Proof.assertion(for: path, at: Int(sandbox.now.unixSeconds))
+        return [("client_id", Example.bank)] + .assertion(assertion)
     }
 
     func redeem(_ code: String, _ proof: Proof? = nil, assertion: String? = nil) async throws -> ReceivedAnswer {
@@ -133,29 +116,28 @@ extension World {
     }
 
     func redeem(_ code: String, lines: [String], assertion: String? = nil) async throws -> ReceivedAnswer {
-        let items: AppClient.Items = [
+        let items = [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", "http://localhost:3000/bank"),
         ]
-        return try await post("/token", try bankItems(assertion) + items, lines.map { ("DPoP", $0) })
+        return try await token(try bankItems(assertion) + items, at: Example.custom, lines.map { ("DPoP", $0) })
     }
 
     func refresh(_ token: String, _ proof: Proof) async throws -> ReceivedAnswer {
-        let items: AppClient.Items = [("grant_type", "refresh_token"), ("refresh_token", token)]
-        return try await post("/token", try bankItems(nil) + items, [("DPoP", try proof.text)])
+        let items = [("grant_type", "refresh_token"), ("refresh_token", token)]
+        return try await self.token(try bankItems(nil) + items, at: Example.custom, [("DPoP", try proof.text)])
     }
 
     func introspect(_ token: String) async throws -> ReceivedAnswer {
-        try await post("/introspect", try bankItems(nil, for: "/introspect") + [("token", token)])
+        try await submit(
+            try bankItems(nil, for: "/introspect") + [("token", token)], to: Example.custom + "/introspect")
     }
 
-    /// The current nonce, as a refused proof learns it.
     func nonce() async throws -> String {
         let now = Int(sandbox.now.unixSeconds)
         let answer = try await redeem("none", Proof(nonce: "none", at: now))
         return try #require(answer["dpop-nonce"], "\(answer.text)")
     }
 
-    /// An access token of `bank`, bound to DK1.
     func bankToken() async throws -> String {
         let answer = try await redeem(try await bankCode(), Proof(nonce: try await nonce()))
         return try #require(answer.json["access_token"]?.string, "\(answer.text)")
@@ -169,21 +151,13 @@ extension World {
     // MARK: - A public client
 
     func redeemNative(_ fields: Fields = []) async throws -> ReceivedAnswer {
-        let code = try await code(
-            "client_id=\(Example.native)&redirect_uri=com.example.app:/callback&scope=openid%20profile%20offline_access"
-                + "&code_challenge=\(Example.challenge)&code_challenge_method=S256")
-        let items: AppClient.Items = [
-            ("client_id", Example.native), ("grant_type", "authorization_code"), ("code", code),
-            ("redirect_uri", "com.example.app:/callback"), ("code_verifier", Example.verifier),
-        ]
-        return try await post("/token", items, fields)
+        var client = AppClient.native(self)
+        client.fields = fields
+        return try await client.redeem(try await client.code())
     }
 
     func refreshNative(_ token: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
-        let items: AppClient.Items = [
-            ("client_id", Example.native), ("grant_type", "refresh_token"), ("refresh_token", token),
-        ]
-        return try await post("/token", items, fields)
+        try await self.token(.refresh(token), at: Example.custom, fields)
     }
 }
 
@@ -197,17 +171,13 @@ extension Proof {
     }
 }
 
-/// Calls of the management API with the example world's API token.
 extension World {
-    func manage(
-        _ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil
-    ) async throws -> ReceivedAnswer {
+    func manage(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil) async throws -> ReceivedAnswer {
         let fields = World.Fields.apiToken
         guard let body else { return try await call(method, path, fields) }
         return try await call(method, path, fields + [("content-type", "application/json")], body.text)
     }
 
-    /// Performs an action that must succeed.
     @discardableResult
     func act(_ action: String, _ members: JSON = [:]) async throws -> JSON {
         let answer = try await control(.post, "state/okta/\(action)", members.text)
@@ -215,7 +185,6 @@ extension World {
         return answer.json
     }
 
-    /// The message of an action that must be refused.
     func refusal(of action: String, _ members: JSON) async throws -> (code: String, message: String) {
         let answer = try await control(.post, "state/okta/\(action)", members.text)
         #expect(answer.status == 400, "\(answer.text)")

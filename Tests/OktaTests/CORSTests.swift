@@ -3,14 +3,13 @@ import Support
 import Testing
 
 /// Calls from pages in browsers (section 6.4, example 6.2).
-@Suite("Okta's answers to browsers")
-struct CORSTests {
+@Suite("Okta's answers to browsers") struct CORSTests {
     private static let evil = "http://evil.example"
     private static let trusted = "http://localhost:3000"
     private static let token = Example.custom + "/token"
 
     private static func fields(_ origin: String, _ more: World.Fields = []) -> World.Fields {
-        [("Origin", origin), AppClient.form] + more
+        [("Origin", origin)] + .form + more
     }
 
     private static func error(_ error: String, _ text: String) -> String {
@@ -153,10 +152,11 @@ struct CORSTests {
     @Test("6.2: the token endpoint refuses pages that are not the client's", arguments: Depth.allCases)
     func tokenEndpoint(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let body = AppClient.form([
+        let form: Parameters = [
             ("client_id", Example.spa), ("grant_type", "authorization_code"), ("code", "x"),
             ("redirect_uri", "http://localhost:3000/spa"), ("code_verifier", Example.verifier),
-        ])
+        ]
+        let body = form.text
         let refused = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
         refused.expect(
             400,
@@ -225,8 +225,7 @@ struct CORSTests {
         #expect(permission(try await signIn(Self.trusted, "wrong")) == cookies)
     }
 
-    @Test("pages, authorize and factors have no CORS")
-    func others() async throws {
+    @Test("pages, authorize and factors have no CORS") func others() async throws {
         let world = try await World()
         let factors = "/api/v1/users/\(Example.ada)/factors"
         for path in [Example.custom + "/authorize", "/activate", factors] {
@@ -251,7 +250,7 @@ struct CORSTests {
     @Test("the action trusted-origin registers origins, changes and removes them", arguments: Depth.allCases)
     func action(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let body = AppClient.form([("client_id", Example.tv), ("grant_type", "refresh_token"), ("refresh_token", "x")])
+        let body = Parameters.refresh("x", Example.tv).text
         func failure(_ origin: String) async throws -> String? {
             try await world.call(.post, Self.token, Self.fields(origin), body).failure
         }

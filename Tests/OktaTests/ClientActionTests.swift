@@ -6,8 +6,7 @@ import Understudy
 
 @testable import Okta
 
-@Suite("Clients of one's own at Okta")
-struct ClientActionTests {
+@Suite("Clients of one's own at Okta") struct ClientActionTests {
     private static let home = "http://localhost:5173/callback"
 
     @Test("a client that an action adds signs users in, keeps its secret and goes with a reset")
@@ -54,8 +53,7 @@ struct ClientActionTests {
         #expect(try await world.authorize(asked).status == 302)
     }
 
-    @Test("the switch that accepts any redirect URI at localhost leaves a remark")
-    func anyLocalhost() async throws {
+    @Test("the switch that accepts any redirect URI at localhost leaves a remark") func anyLocalhost() async throws {
         let world = try await World()
         try await world.set("okta.redirect-uris", "any-localhost")
         let answer = try await world.authorize(.authorizing(Example.spa, "http://localhost:5173/x"))
@@ -64,8 +62,7 @@ struct ClientActionTests {
         #expect(elsewhere.failure == "redirect-uri-illegal")
     }
 
-    @Test("files beside accounts.yaml add records, which must not clash with others")
-    func files() async throws {
+    @Test("files beside accounts.yaml add records, which must not clash with others") func files() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.write(
             """

@@ -3,16 +3,15 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Okta authenticates clients")
-struct ClientAuthenticationTests {
+@Suite("Okta authenticates clients") struct ClientAuthenticationTests {
     private static func invalidClient(_ text: String) -> String {
         #"{"error":"invalid_client","error_description":"\#(text)"}"#
     }
 
-    private static let grant: AppClient.Items = [("grant_type", "client_credentials"), ("scope", "trips.read")]
+    private static let grant: Parameters = [("grant_type", "client_credentials"), ("scope", "trips.read")]
 
     private static func ask(
-        _ world: World, _ items: AppClient.Items, _ fields: World.Fields = []
+        _ world: World, _ items: Parameters, _ fields: World.Fields = []
     ) async throws -> ReceivedAnswer {
         try await AppClient(world: world, credentials: items, fields: fields).post("token", grant)
     }
@@ -24,7 +23,7 @@ struct ClientAuthenticationTests {
     @Test("a public one by its id alone in Basic, as okta-auth-js signs out", arguments: Depth.allCases, ["", ":"])
     func idAlone(_ depth: Depth, _ ending: String) async throws {
         let world = try await World(depth)
-        let app = AppClient(world: world, credentials: [], fields: AppClient.basic(Example.native + ending))
+        let app = AppClient(world: world, credentials: [], fields: .basic(Example.native + ending))
         let tokens = try await AppClient.native(world).tokens()
         let access = tokens.member("access_token")
         #expect(try await app.post("introspect", [("token", access)]).json["active"] == true)
@@ -35,7 +34,7 @@ struct ClientAuthenticationTests {
         try await app.post(
             "token", [("grant_type", "refresh_token"), ("refresh_token", tokens.member("refresh_token"))]
         ).expect(200)
-        let tv = AppClient(world: world, credentials: [], fields: AppClient.basic(Example.tv + ending))
+        let tv = AppClient(world: world, credentials: [], fields: .basic(Example.tv + ending))
         try await tv.post("device/authorize", [("scope", "openid")]).expect(200)
     }
 
@@ -43,7 +42,7 @@ struct ClientAuthenticationTests {
     func secretLeftOut(_ depth: Depth, _ ending: String) async throws {
         let world = try await World(depth)
         for path in ["token", "introspect", "revoke", "par"] {
-            let app = AppClient(world: world, credentials: [], fields: AppClient.basic(Example.web + ending))
+            let app = AppClient(world: world, credentials: [], fields: .basic(Example.web + ending))
             let answer = try await app.post(path, [("token", "x")])
             answer.expect(
                 401, Self.invalidClient("The client secret supplied for a confidential client is invalid."),
@@ -55,8 +54,7 @@ struct ClientAuthenticationTests {
         }
     }
 
-    @Test("an assertion's jti counts for each client alone, and until it expires")
-    func reuse() async throws {
+    @Test("an assertion's jti counts for each client alone, and until it expires") func reuse() async throws {
         let world = try await World()
         try await Self.ask(world, Assertion()).expect(200)
         // A refused one uses nothing up.
@@ -75,8 +73,7 @@ struct ClientAuthenticationTests {
         #expect(try await Self.ask(world, long).failure == "assertion-replayed")
     }
 
-    @Test("by a secret as key, and in every form of the endpoint's address")
-    func forms() async throws {
+    @Test("by a secret as key, and in every form of the endpoint's address") func forms() async throws {
         let world = try await World()
         for algorithm in [Algorithm.hs256, .hs384, .hs512] {
             try await Self.ask(world, try Assertion(id: nil).signed(algorithm)).expect(200)
@@ -97,8 +94,7 @@ struct ClientAuthenticationTests {
         #expect(foreign.why.contains("--public-base"), "\(foreign.why)")
     }
 
-    @Test("by a secret that is long enough for its algorithm")
-    func shortSecret() async throws {
+    @Test("by a secret that is long enough for its algorithm") func shortSecret() async throws {
         let fixtures = try OwnFixtures()
         try fixtures.put("okta/accounts.yaml", [(Example.serviceSecret, "short-secret-not-real")])
         let world = try await World(on: Stage(fixtures.emulator(of: "okta")))
@@ -107,24 +103,23 @@ struct ClientAuthenticationTests {
     }
 
     /// The content of each is that of a contract case with the same failure.
-    @Test("and says what is wrong, to the client and in the journal")
-    func refuses() async throws {
-        let service = AppClient.basic(Example.service, Example.serviceSecret)
+    @Test("and says what is wrong, to the client and in the journal") func refuses() async throws {
+        let service = World.Fields.basic(Example.service, Example.serviceSecret)
         let ofAnother = try Assertion().signed().changed { $0.claims["iss"] = .string(Example.ops) }
         // It names no key, so that no key of the client's is named.
         let unnamed = Assertion().changed { $0.header["kid"] = 7 }
-        let cases: [(AppClient.Items, World.Fields, String, String)] = [
-            ([], AppClient.basic("nope", "x"), "client-unknown", "client-known"),
-            ([], AppClient.basic("nope"), "client-unknown", "client-known"),
+        let cases: [(Parameters, World.Fields, String, String)] = [
+            ([], World.Fields.basic("nope", "x"), "client-unknown", "client-known"),
+            ([], World.Fields.basic("nope"), "client-unknown", "client-known"),
             (
                 [("client_id", Example.service), ("client_secret", Example.serviceSecret)], [],
                 "client-method-wrong", "client-method"
             ),
             (try ofAnother.items, [], "client-method-wrong", "client-method"),
-            ([], AppClient.basic(Example.native, "x"), "client-method-wrong", "client-method"),
+            ([], World.Fields.basic(Example.native, "x"), "client-method-wrong", "client-method"),
             ([("client_id", Example.web)], service, "client-credentials-multiple", "credentials-once"),
             (
-                [("client_secret", "x")], AppClient.basic(Example.native), "client-credentials-multiple",
+                [("client_secret", "x")], World.Fields.basic(Example.native), "client-credentials-multiple",
                 "credentials-once"
             ),
             (try Assertion().items, service, "client-credentials-multiple", "credentials-once"),
@@ -133,7 +128,7 @@ struct ClientAuthenticationTests {
                 "authorization-readable"
             ),
             ([("client_secret", "x")], [], "client-credentials-missing", "credentials-present"),
-            ([("client_assertion_type", Assertion.type)], [], "assertion-malformed", "parts"),
+            ([Parameters.assertion("")[0]], [], "assertion-malformed", "parts"),
             (try unnamed.items, [], "assertion-key", "assertion-key"),
         ]
         for (items, fields, failure, check) in cases {

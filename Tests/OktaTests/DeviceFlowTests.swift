@@ -2,9 +2,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Okta's device authorization grant")
-struct DeviceFlowTests {
-    /// The codes of a device.
+@Suite("Okta's device authorization grant") struct DeviceFlowTests {
     private struct Device {
         let device: String
         let user: String
@@ -34,8 +32,7 @@ struct DeviceFlowTests {
             "grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=\(client)&device_code=\(device.device)")
     }
 
-    @Test("each poll that came too early adds five seconds to the pause")
-    func growingPause() async throws {
+    @Test("each poll that came too early adds five seconds to the pause") func growingPause() async throws {
         // With so many polls too early, neither pause depends on how fast the machine is.
         let world = try await World(at: nil)
         try await world.set("okta.device-interval", "100")
@@ -50,8 +47,7 @@ struct DeviceFlowTests {
         try await poll(world, device).expect(400, Self.pending, "device-pending")
     }
 
-    @Test("while the clock is frozen, the pace is noted and not judged")
-    func frozenClock() async throws {
+    @Test("while the clock is frozen, the pace is noted and not judged") func frozenClock() async throws {
         let world = try await World()
         let device = try await start(world)
         let first = try await poll(world, device)
@@ -82,8 +78,7 @@ struct DeviceFlowTests {
             "parameter-missing")
     }
 
-    @Test("nobody gets tokens for a user who was suspended after approving")
-    func suspended() async throws {
+    @Test("nobody gets tokens for a user who was suspended after approving") func suspended() async throws {
         let world = try await World()
         let device = try await start(world)
         try await world.perform("approve-device", ["user_code": .string(device.user), "user": .string(Example.cleo)])
@@ -93,8 +88,7 @@ struct DeviceFlowTests {
         #expect(answer.reason == "found a user who is SUSPENDED, \(Example.cleo); expected ACTIVE")
     }
 
-    @Test("a client has at most a thousand open codes")
-    func tooMany() async throws {
+    @Test("a client has at most a thousand open codes") func tooMany() async throws {
         let world = try await World()
         for _ in 0..<1000 { _ = try await start(world, "openid") }
         let answer = try await world.submit(
@@ -128,12 +122,10 @@ struct DeviceFlowTests {
     }
 }
 
-@Suite("Okta's page for devices")
-struct ActivationTests {
+@Suite("Okta's page for devices") struct ActivationTests {
     private static let html = ("accept", "text/html")
     private static let json = ("accept", "application/json")
 
-    /// An opened page.
     private struct Page {
         let tx: String
         let csrf: String
@@ -146,9 +138,7 @@ struct ActivationTests {
     private func device(_ world: World) async throws -> (device: String, user: String) {
         let answer = try await world.submit(
             "client_id=\(Example.tv)&scope=openid", to: Example.custom + "/device/authorize")
-        return (
-            try #require(answer.json["device_code"]?.string), try #require(answer.json["user_code"]?.string)
-        )
+        return (try #require(answer.json["device_code"]?.string), try #require(answer.json["user_code"]?.string))
     }
 
     private func open(_ world: World, _ query: String = "") async throws -> Page {
@@ -193,8 +183,7 @@ struct ActivationTests {
         #expect(try await poll(world, device.device).failure == "device-pending")
     }
 
-    @Test("a used or expired code is as wrong as an unknown one")
-    func oldCodes() async throws {
+    @Test("a used or expired code is as wrong as an unknown one") func oldCodes() async throws {
         let world = try await World()
         let (used, old) = (try await device(world), try await device(world))
         let page = try await open(world)

@@ -2,8 +2,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Okta's direct authentication")
-struct DirectAuthenticationTests {
+@Suite("Okta's direct authentication") struct DirectAuthenticationTests {
     private static let otp = "urn:okta:params:oauth:grant-type:otp"
     private static let oob = "urn:okta:params:oauth:grant-type:oob"
     private static let mfaOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
@@ -59,12 +58,9 @@ struct DirectAuthenticationTests {
             to: Example.custom + "/primary-authenticate")
     }
 
-    // MARK: - The examples
-
     // MARK: - First factors
 
-    @Test("a one-time code comes first, and another factor must follow")
-    func codeFirst() async throws {
+    @Test("a one-time code comes first, and another factor must follow") func codeFirst() async throws {
         let world = try await World()
         let form = "\(Self.client)&grant_type=\(Self.otp)&scope=openid&login_hint=\(Self.ada)&otp=309848"
         let first = try await world.token(form)
@@ -105,8 +101,7 @@ struct DirectAuthenticationTests {
         try await world.token(form + "&binding_code=" + sent).expect(403, Self.expired("oob_code"), "direct-expired")
     }
 
-    @Test("a number to choose on the phone is told to the app")
-    func numberChallenge() async throws {
+    @Test("a number to choose on the phone is told to the app") func numberChallenge() async throws {
         let world = try await World()
         try await world.perform(
             "enroll-factor", ["user": .string(Example.cleo), "type": "push", "number_challenge": "95"]
@@ -143,8 +138,7 @@ struct DirectAuthenticationTests {
         try await poll(world, oobCode, "").expect(400, Self.pending, "direct-oob-pending")
     }
 
-    @Test("what was begun ends after five minutes")
-    func expiry() async throws {
+    @Test("what was begun ends after five minutes") func expiry() async throws {
         let world = try await World()
         let token = try await mfaToken(world)
         let oobCode = try await challenge(world, "mfa_token=\(token)&channel_hint=push").text("oob_code")
@@ -157,8 +151,7 @@ struct DirectAuthenticationTests {
         try await poll(world, oobCode, "").expect(403, Self.expired("oob_code"), "direct-expired")
     }
 
-    @Test("nobody signs in who was suspended after the first factor")
-    func suspended() async throws {
+    @Test("nobody signs in who was suspended after the first factor") func suspended() async throws {
         let world = try await World()
         let token = try await mfaToken(world)
         try await world.perform("set-status", ["user": .string(Example.ada), "status": "SUSPENDED"]).expect(200)

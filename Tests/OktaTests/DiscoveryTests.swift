@@ -2,8 +2,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Okta's discovery and keys")
-struct DiscoveryTests {
+@Suite("Okta's discovery and keys") struct DiscoveryTests {
     @Test(
         "an app that asks at another address than the document's is told so in the journal",
         arguments: [
@@ -23,7 +22,7 @@ struct DiscoveryTests {
     func otherAddressOfTokens() async throws {
         let world = try await World()
         func notes(_ host: String, _ fields: World.Fields = []) async throws -> [String] {
-            let client = AppClient.basic(Example.service, Example.serviceSecret)
+            let client = World.Fields.basic(Example.service, Example.serviceSecret)
             let form: Parameters = [("grant_type", "client_credentials"), ("scope", "trips.read")]
             let answer = try await world.token(form, at: Example.custom, [("host", host)] + client + fields)
             answer.expect(200)
@@ -37,8 +36,7 @@ struct DiscoveryTests {
         #expect(try await notes("127.0.0.1:9", [proxy]).isEmpty)
     }
 
-    @Test("the issuer has the form in which the client selects its sandbox")
-    func forms() async throws {
+    @Test("the issuer has the form in which the client selects its sandbox") func forms() async throws {
         let world = try await World()
         let path = "/.well-known/openid-configuration"
         let byPath = try await world.bare(.get, "/~\(world.name)\(path)")
@@ -51,10 +49,8 @@ struct DiscoveryTests {
 }
 
 /// The fields that all answers have (section 6.3).
-@Suite("Okta's common header fields")
-struct HeaderTests {
-    @Test("each answer has a request id of its own", arguments: Depth.allCases)
-    func ids(_ depth: Depth) async throws {
+@Suite("Okta's common header fields") struct HeaderTests {
+    @Test("each answer has a request id of its own", arguments: Depth.allCases) func ids(_ depth: Depth) async throws {
         let world = try await World(depth)
         var ids: Set<String> = []
         for path in [
@@ -90,22 +86,16 @@ struct HeaderTests {
 }
 
 /// Counts of requests (section 6.3, example 6.4).
-@Suite("Okta's rate limits")
-struct RateLimitTests {
+@Suite("Okta's rate limits") struct RateLimitTests {
     private static let token = Example.custom + "/token"
 
-    /// The values of the three fields.
     private func rate(_ answer: ReceivedAnswer) -> [String?] {
         ["x-rate-limit-limit", "x-rate-limit-remaining", "x-rate-limit-reset"].map { answer[$0] }
     }
 
     private func ask(_ world: World, _ client: String, _ path: String = token) async throws -> ReceivedAnswer {
-        try await world.call(
-            .post, path, [AppClient.form],
-            AppClient.form([
-                ("client_id", client), ("grant_type", "refresh_token"), ("refresh_token", "x"), ("token", "x"),
-            ])
-        )
+        try await world.submit(
+            [("client_id", client), ("grant_type", "refresh_token"), ("refresh_token", "x"), ("token", "x")], to: path)
     }
 
     @Test("each client has a count of its own at each route, for a minute", arguments: Depth.allCases)
@@ -124,8 +114,7 @@ struct RateLimitTests {
         #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1700000060"], "a clock that was moved back")
     }
 
-    @Test("unknown clients share a count")
-    func unknown() async throws {
+    @Test("unknown clients share a count") func unknown() async throws {
         let world = try await World()
         #expect(rate(try await ask(world, "a"))[1] == "599")
         #expect(rate(try await ask(world, "b"))[1] == "598")
@@ -176,10 +165,8 @@ struct RateLimitTests {
     }
 }
 
-@Suite("Okta's key drills")
-struct KeyDrillTests {
-    @Test("a scenario can drill with the spare pairs, and no other")
-    func action() async throws {
+@Suite("Okta's key drills") struct KeyDrillTests {
+    @Test("a scenario can drill with the spare pairs, and no other") func action() async throws {
         let world = try await World()
         let order = #"{"issuer":"default","drill":"overlap"}"#
         for _ in 1...2 { try await world.control(.post, "state/okta/drill-keys", order).expect(200) }

@@ -3,9 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// Tokens from the minting call, good and defective, and what is said about them.
-@Suite("Okta's minted tokens")
-struct MintingTests {
+@Suite("Okta's minted tokens") struct MintingTests {
     private static func minted(_ kind: String, _ order: JSON = [:], in world: World) async throws -> JSON {
         let answer = try await world.control(.post, "tokens/okta/\(kind)", order.text)
         #expect(answer.status == 200, "\(answer.text)")
@@ -44,9 +42,7 @@ struct MintingTests {
         #expect(Self.names(minted["header"]) == ["kid", "alg"])
         let claims = try #require(minted["claims"])
         #expect(
-            Self.names(claims) == [
-                "ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "auth_time", "sub",
-            ])
+            Self.names(claims) == ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "auth_time", "sub"])
         #expect(claims["iss"] == "http://localhost:8080/oauth2/default" && claims["aud"] == "api://default")
         #expect(claims["jti"]?.string?.hasPrefix("AT.") == true && claims["jti"]?.string?.utf8.count == 46)
         #expect(claims["exp"] == 1_800_003_600 && claims["scp"] == ["openid", "profile", "email"])
@@ -56,8 +52,7 @@ struct MintingTests {
         #expect(try await app.isActive(token))
     }
 
-    @Test("every member of an order is followed")
-    func members() async throws {
+    @Test("every member of an order is followed") func members() async throws {
         let world = try await World()
         let access = try await Self.minted(
             "access",
@@ -79,15 +74,13 @@ struct MintingTests {
         #expect(id["claims"]?["email"] == "ada@example.test" && id["claims"]?["aud"] == .string(Example.native))
     }
 
-    @Test("issuers follow the form in which the sandbox is named")
-    func forms() async throws {
+    @Test("issuers follow the form in which the sandbox is named") func forms() async throws {
         let world = try await World()
         let byPath = try await world.bare(.post, "/~\(world.name)/_understudy/tokens/okta/id")
         #expect(byPath.json["claims"]?["iss"] == .string("http://localhost:8080/~\(world.name)/oauth2/default"))
     }
 
-    @Test("a proof has the server's nonce and fits the access token")
-    func proofs() async throws {
+    @Test("a proof has the server's nonce and fits the access token") func proofs() async throws {
         let world = try await World()
         let early = try await world.control(.post, "tokens/okta/dpop-proof", #"{"nonce":"current"}"#)
         #expect(early.status == 400 && early.text.contains("there is no nonce yet"), "\(early.text)")
@@ -124,9 +117,7 @@ struct MintingTests {
     }
 }
 
-/// The shipped scenarios, each played as an app would experience it.
-@Suite("Okta's scenarios")
-struct ScenarioTests {
+@Suite("Okta's scenarios") struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"okta-\#(scenario)"}"#)

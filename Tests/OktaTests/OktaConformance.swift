@@ -5,7 +5,6 @@ import Testing
 @testable import Okta
 
 extension VendorConformance {
-    /// Okta's description for the conformance kit.
     package static let okta = {
         var vendor = VendorConformance(
             id: "okta",
@@ -122,7 +121,6 @@ private enum OktaCredential {
     }
 }
 
-/// Every kind of event in an organization, and states that are invalid.
 enum OktaLife {
     /// What a client keeps for itself.
     struct Keeper: Sendable {
@@ -133,7 +131,6 @@ enum OktaLife {
         let nonce: String
     }
 
-    /// Performs every kind of change.
     static func live(_ world: World) async throws -> Keeper {
         let dora =
             #"{"profile":{"firstName":"D","lastName":"E","email":"d@example.test","login":"d@example.test"},"#
@@ -180,7 +177,6 @@ enum OktaLife {
             secret: tokens["device_secret"]?.string ?? "", nonce: nonce)
     }
 
-    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         var texts: [String] = []
         for path in [
@@ -221,7 +217,6 @@ enum OktaLife {
         return texts
     }
 
-    /// Later events.
     @Sendable static func goOn(_ world: World) async throws {
         try await world.manage("/api/v1/users/\(Example.cleo)/lifecycle/suspend").expect(200)
         _ = try await world.tokens(.authorize)

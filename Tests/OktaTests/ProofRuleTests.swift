@@ -8,8 +8,7 @@ import Wire
 
 @testable import Okta
 
-@Suite("Okta's rules for DPoP proofs")
-struct ProofRuleTests {
+@Suite("Okta's rules for DPoP proofs") struct ProofRuleTests {
     private static let vendor = Result {
         try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta"))
     }
@@ -75,8 +74,7 @@ struct ProofRuleTests {
         try expect("proof-htu", Self.facts { $0.claims["htu"] = .string(address) }, .failed)
     }
 
-    @Test("the scheme's own port does not count")
-    func ports() throws {
+    @Test("the scheme's own port does not count") func ports() throws {
         #expect(OktaAddress("https://a.test:443/x") == OktaAddress("HTTPS://A.test/x"))
         #expect(OktaAddress("http://a.test:80") == OktaAddress("http://a.test:/"))
         #expect(OktaAddress("http://a.test:443/") != OktaAddress("http://a.test/"))
@@ -115,16 +113,14 @@ struct ProofRuleTests {
         #expect(facts.proof?.key.thumbprint == key.thumbprint)
     }
 
-    @Test("other algorithms are refused")
-    func otherAlgorithms() throws {
+    @Test("other algorithms are refused") func otherAlgorithms() throws {
         let signed = try Self.facts([try Proof(nonce: "good").signed(by: Proof.ck1, .ps256).text])
         #expect(outcome("proof-algorithm", signed) == .failed)
         let named = try Self.facts { $0.header["alg"] = "es256" }
         #expect(outcome("proof-algorithm", named) == .failed)
     }
 
-    @Test("jwk is a public key that fits alg")
-    func keys() throws {
+    @Test("jwk is a public key that fits alg") func keys() throws {
         let other = try SigningKey.generateEC(.p384).publicJWK()
         let changes: [(String, (inout JSONObject) -> Void)] = [
             ("private", { $0["d"] = "AA" }), ("another curve", { $0 = other?.object ?? [:] }),
@@ -143,8 +139,7 @@ struct ProofRuleTests {
         try expect("proof-key", Self.facts { $0.header["jwk"] = "DK1" }, .failed)
     }
 
-    @Test("jti is a text of 1 to 255 characters")
-    func ids() throws {
+    @Test("jti is a text of 1 to 255 characters") func ids() throws {
         for (id, outcome) in [
             (.string(String(repeating: "é", count: 255)), .passed),
             (.string(String(repeating: "a", count: 256)), .failed),

@@ -7,8 +7,7 @@ import Tokens
 @testable import Okta
 
 /// The spec's examples 3.1 to 3.4, and the switches of proofs.
-@Suite("Okta's DPoP-bound tokens")
-struct ProofTests {
+@Suite("Okta's DPoP-bound tokens") struct ProofTests {
     private static func error(_ error: String, _ text: String) -> String {
         #"{"error":"\#(error)","error_description":"\#(text)"}"#
     }
@@ -17,8 +16,7 @@ struct ProofTests {
 
     // MARK: - 3.1
 
-    @Test("3.1: two proofs are none")
-    func two() async throws {
+    @Test("3.1: two proofs are none") func two() async throws {
         let world = try await World()
         let (code, nonce) = (try await world.bankCode(), try await world.nonce())
         let lines = [try Proof(nonce: nonce).text, try Proof(nonce: nonce).text]
@@ -26,8 +24,7 @@ struct ProofTests {
             400, Self.error("invalid_dpop_proof", "Multiple DPoP proof JWT headers are not allowed."), "dpop-multiple")
     }
 
-    @Test("a client's assertion is used up even when the proof fails, its code is not")
-    func assertion() async throws {
+    @Test("a client's assertion is used up even when the proof fails, its code is not") func assertion() async throws {
         let world = try await World()
         let code = try await world.bankCode()
         let assertion = try Proof.assertion()
@@ -52,8 +49,7 @@ struct ProofTests {
 
     // MARK: - 3.3
 
-    @Test("the token itself is judged before its proof")
-    func tokenFirst() async throws {
+    @Test("the token itself is judged before its proof") func tokenFirst() async throws {
         let world = try await World()
         let token = try await world.bankToken()
         try await world.advance("3600s")
@@ -89,8 +85,7 @@ struct ProofTests {
 
     // MARK: - Nonces
 
-    @Test("a nonce is renewed after a day and good for three")
-    func nonces() async throws {
+    @Test("a nonce is renewed after a day and good for three") func nonces() async throws {
         let world = try await World()
         let first = try await world.nonce()
         #expect(try await world.nonce() == first)
@@ -111,8 +106,7 @@ struct ProofTests {
         try await world.redeem(code, Proof(nonce: second, at: start + 72 * 3600)).expect(200)
     }
 
-    @Test("without nonces, a jti is remembered for ten minutes")
-    func replay() async throws {
+    @Test("without nonces, a jti is remembered for ten minutes") func replay() async throws {
         let world = try await World()
         try await world.set("okta.dpop-nonce", "off")
         try await world.set("okta.dpop-iat", "off")
@@ -132,15 +126,13 @@ extension Proof {
     }
 }
 
-@Suite("Okta's memory of proofs, requests and origins")
-struct ProofStateTests {
+@Suite("Okta's memory of proofs, requests and origins") struct ProofStateTests {
     private let vendor: Okta
     private let moment = Moment(unixSeconds: Double(World.exampleMoment))
 
     init() throws { vendor = try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta")) }
 
-    @Test("keeps few nonces, even of a clock that jumps")
-    func bounds() {
+    @Test("keeps few nonces, even of a clock that jumps") func bounds() {
         var state = vendor.initialState
         let identifiers = IdentifierSource(seed: 1)
         for day in 0..<100 { _ = state.proofNonces(at: moment + .seconds(Double(day) * 86_400), identifiers) }

@@ -28,9 +28,7 @@ extension Support.Mistake {
         }
     }
 
-    private static func pushing(
-        _ description: String, _ challenge: String, says phrase: String
-    ) -> Support.Mistake {
+    private static func pushing(_ description: String, _ challenge: String, says phrase: String) -> Support.Mistake {
         Support.Mistake(description, "pkce-challenge-illegal", says: phrase) {
             try await $0.submit(.authorize.with("code_challenge", challenge), to: Example.custom + "/par")
         }
@@ -135,20 +133,17 @@ extension Support.Mistake {
     ]
 }
 
-@Suite("Okta's reasons")
-struct ReasonTests {
+@Suite("Okta's reasons") struct ReasonTests {
     @Test("name the mistake", arguments: Support.Mistake.okta)
     func reason(_ mistake: Support.Mistake) async throws { try await mistake.check(in: try await World()) }
 
-    @Test("a refresh with a blank scope keeps all scopes")
-    func blankScope() async throws {
+    @Test("a refresh with a blank scope keeps all scopes") func blankScope() async throws {
         let app = AppClient.native(try await World())
         let refreshed = try await app.refresh(try await app.tokens().member("refresh_token"), scope: "  ")
         #expect(refreshed.status == 200 && refreshed.json["scope"] == "openid profile offline_access")
     }
 
-    @Test("an app that asks behind a proxy is told the address by which it asked")
-    func forwarded() async throws {
+    @Test("an app that asks behind a proxy is told the address by which it asked") func forwarded() async throws {
         let world = try await World()
         let answer = try await world.call(
             .get, "/oauth2/default/.well-known/openid-configuration",

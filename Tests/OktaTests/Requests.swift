@@ -6,23 +6,19 @@ import Testing
 import Tokens
 import Understudy
 
-/// Parameters of a request, in order.
 typealias Parameters = [(String, String)]
 
 extension Parameters {
-    /// A user's authorization of the native app.
     static let authorize: Parameters = [
         ("client_id", Example.native), ("redirect_uri", Example.callback), ("response_type", "code"),
         ("scope", "openid profile offline_access"), ("state", "s1"), ("nonce", "n1"),
         ("code_challenge", Example.challenge), ("code_challenge_method", "S256"),
     ]
 
-    /// One of another app.
     static func authorizing(_ client: String, _ redirectURI: String, scope: String = "openid") -> Parameters {
         authorize.with("client_id", client).with("redirect_uri", redirectURI).with("scope", scope)
     }
 
-    /// The native app's exchange of a code.
     static func redeem(_ code: String) -> Parameters {
         [
             ("grant_type", "authorization_code"), ("client_id", Example.native), ("redirect_uri", Example.callback),
@@ -41,12 +37,10 @@ extension Parameters {
         ("scope", "openid"),
     ]
 
-    /// A service's request of a token for itself.
     static func service(_ scope: String = "trips.read") -> Parameters {
         [("grant_type", "client_credentials"), ("scope", scope)]
     }
 
-    /// The members with which a client authenticates itself by an assertion.
     static func assertion(_ token: String) -> Parameters {
         [
             ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
@@ -54,7 +48,6 @@ extension Parameters {
         ]
     }
 
-    /// The same with another value of a parameter, or without it.
     func with(_ name: String, _ value: String?) -> Parameters {
         guard let index = firstIndex(where: { $0.0 == name }) else { return self + (value.map { [(name, $0)] } ?? []) }
         var changed = self
@@ -72,18 +65,15 @@ extension Parameters {
 extension World.Fields {
     static let form: Self = [("content-type", "application/x-www-form-urlencoded")]
     static let json: Self = [("accept", "application/json")]
-    /// The API token of the organization.
     static let apiToken: Self = [("authorization", "SSWS " + Example.apiToken)]
 
-    /// A client's id and secret.
-    static func basic(_ client: String, _ secret: String) -> Self {
-        [("authorization", "Basic " + Data("\(client):\(secret)".utf8).base64EncodedString())]
-    }
+    static func basic(_ client: String, _ secret: String) -> Self { basic("\(client):\(secret)") }
+
+    static func basic(_ text: String) -> Self { [("authorization", "Basic " + Data(text.utf8).base64EncodedString())] }
 
     static func bearer(_ token: String) -> Self { [("authorization", "Bearer " + token)] }
 }
 
-/// The steps of flows.
 extension World {
     func authorize(
         _ parameters: Parameters = .authorize, at server: String = Example.custom, _ fields: Fields = []
@@ -91,32 +81,27 @@ extension World {
         try await call(.get, "\(server)/authorize?\(parameters.text)", fields)
     }
 
-    /// The code with which authorize answers.
     func code(_ parameters: Parameters = .authorize, at server: String = Example.custom) async throws -> String {
         let answer = try await authorize(parameters, at: server)
         return try #require(answer.inLocation("code"), "\(answer.text) \(answer.entry?.explanation ?? "")")
     }
 
-    /// Sends a form.
     func submit(_ form: Parameters, to path: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
         try await call(.post, path, World.Fields.form + fields, form.text)
     }
 
-    /// Sends a form to a token endpoint.
     func token(
         _ form: Parameters, at server: String = Example.custom, _ fields: Fields = []
     ) async throws -> ReceivedAnswer {
         try await submit(form, to: server + "/token", fields)
     }
 
-    /// The tokens that the native app gets for a code.
     func tokens(_ parameters: Parameters = .authorize, at server: String = Example.custom) async throws -> JSON {
         let answer = try await token(.redeem(code(parameters, at: server)), at: server)
         answer.expect(200)
         return answer.json
     }
 
-    /// One of those tokens.
     func issue(_ name: String, _ parameters: Parameters = .authorize, at server: String = Example.custom) async throws
         -> String
     {
@@ -130,7 +115,6 @@ extension World {
         return .assertion(try await mint("okta/client-assertion", order))
     }
 
-    /// Sends JSON with the API token.
     func manage(_ path: String, _ body: String = "") async throws -> ReceivedAnswer {
         let type: Fields = body.isEmpty ? [] : [("content-type", "application/json")]
         return try await call(.post, path, World.Fields.apiToken + type, body)
@@ -143,19 +127,15 @@ extension ReceivedAnswer {
         self["location"].flatMap(URLComponents.init(string:))?.queryItems?.first { $0.name == name }?.value
     }
 
-    /// The value of a cookie that the answer sets.
     func cookie(_ name: String) -> String? {
         fields.first { $0.name.lowercased() == "set-cookie" && $0.value.hasPrefix(name + "=") }
             .map { String($0.value.dropFirst(name.count + 1).prefix { $0 != ";" }) }
     }
 }
 
-/// The names of Okta's example world, as in the fixtures.
 enum Example {
     static let base = "http://localhost:8080"
-    /// The endpoints of the custom server.
     static let custom = "/oauth2/default/v1"
-    /// The endpoints of the organization's own server.
     static let org = "/oauth2/v1"
 
     static let native = "0oaunderstudynative1"
@@ -184,14 +164,12 @@ enum Example {
 }
 
 extension World {
-    /// What a client sends to authorize after it has pushed its request.
     func pushed(_ parameters: Parameters = .authorize) async throws -> Parameters {
         let answer = try await submit(parameters, to: Example.custom + "/par")
         let uri = try #require(answer.json["request_uri"]?.string, "\(answer.text)")
         return [("client_id", Example.native), ("request_uri", uri)]
     }
 
-    /// Gives a device its codes.
     func startDevice() async throws -> (device: String, user: String) {
         let answer = try await submit(
             [("client_id", Example.tv), ("scope", "openid offline_access")], to: Example.custom + "/device/authorize")
@@ -205,28 +183,23 @@ extension World {
         return try await answerChallenge(with: try await mint("okta/ssws", order))
     }
 
-    /// The device's answer to its first challenge.
     func answerChallenge(with token: String) async throws -> ReceivedAnswer {
         let path = "/api/v1/users/\(Example.ada)/factors/\(Example.push)/transactions/tx-1/verify"
         return try await call(.post, path, [("authorization", "SSWS " + token)])
     }
 }
 
-/// Requests of the tests about further grants.
 extension World {
-    /// Sends a form.
     func submit(_ form: String, to path: String, _ fields: Fields = []) async throws -> ReceivedAnswer {
-        try await call(.post, path, [("content-type", "application/x-www-form-urlencoded")] + fields, form)
+        try await call(.post, path, World.Fields.form + fields, form)
     }
 
-    /// Sends a form to a token endpoint.
     func token(
         _ form: String, _ fields: Fields = [], at endpoints: String = Example.custom
     ) async throws -> ReceivedAnswer {
         try await submit(form, to: endpoints + "/token", fields)
     }
 
-    /// Performs an action.
     @discardableResult
     func perform(_ action: String, _ members: JSONObject = [:]) async throws -> ReceivedAnswer {
         try await control(.post, "state/okta/" + action, JSON.object(members).text)
@@ -234,18 +207,13 @@ extension World {
 
     /// The answer to the redeemed code of the client `native`, which signs Ada in.
     func signIn(_ scope: String = "openid profile offline_access") async throws -> ReceivedAnswer {
-        let client = AppClient.native(self)
-        let answer = try await client.redeem(try await client.code(scope))
-        answer.expect(200)
-        return answer
+        try await AppClient.native(self).tokens(scope)
     }
 
-    /// A world on a server of its own, which can be restarted.
     static func restartable() async throws -> World {
         try await World(on: Stage(Emulator(fixtures: Repository.fixtures, loaders: Catalog.vendors)))
     }
 
-    /// The same world after its server was restarted with a state file, which holds what was there before.
     func restarted() throws -> World {
         let next = try stage.restarted()
         #expect(next.emulator.exportState()["sandboxes"] == stage.emulator.exportState()["sandboxes"])
@@ -254,7 +222,6 @@ extension World {
 }
 
 extension ReceivedAnswer {
-    /// The text of a member of the content.
     func text(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         try #require(json[name]?.string, "\(text)", sourceLocation: sourceLocation)
     }
@@ -262,6 +229,5 @@ extension ReceivedAnswer {
     /// The claims of a token in the content, none of them trusted.
     func claims(of token: String) -> JSONObject { json[token]?.string.flatMap { CompactToken($0).claims } ?? [:] }
 
-    /// Why the request was refused, as the journal says.
     var reason: String? { entry?.explanation }
 }

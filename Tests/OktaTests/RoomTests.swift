@@ -5,8 +5,7 @@ import Testing
 
 @testable import Okta
 
-@Suite("What makes room in Okta's state")
-struct RoomTests {
+@Suite("What makes room in Okta's state") struct RoomTests {
     @Test("a revoked token stays revoked when later ones push it or its grant out", arguments: [true, false])
     func revoked(_ isByGrant: Bool) throws {
         let moment = Moment(unixSeconds: 1_800_000_000)
@@ -28,12 +27,9 @@ struct RoomTests {
         #expect(!state.isRevoked(tokenID: "second"))
     }
 
-    @Test("the journal says what made room for a new pushed request")
-    func pushed() async throws {
+    @Test("the journal says what made room for a new pushed request") func pushed() async throws {
         let world = try await World()
-        func push() async throws -> ReceivedAnswer {
-            try await world.submit(.authorize, to: Example.custom + "/par")
-        }
+        func push() async throws -> ReceivedAnswer { try await world.submit(.authorize, to: Example.custom + "/par") }
         for _ in 0..<1000 { #expect(try await push().findings.allSatisfy { $0.check != "room" }) }
         let last = try await push()
         last.expect(200)

@@ -3,7 +3,6 @@ import JSON
 import Support
 import Testing
 
-/// A successful call of each route, at each of its endpoints.
 extension RouteCase {
     static let all: [RouteCase] =
         discovery + both.flatMap { signIn($0) + tokens($0) + direct($0) } + pages + transactions + users + groups
@@ -21,7 +20,6 @@ extension RouteCase {
             RouteCase("discovery.oauth", .get, "/.well-known/oauth-authorization-server"),
         ] + both.map { RouteCase("keys.list", .get, $0 + "/keys") }
 
-    /// A call with a form as content.
     private static func form(
         _ route: String, _ target: String, _ form: Parameters, _ fields: World.Fields = [], status: Int = 200,
         answer: String? = nil, failure: String? = nil, contentType: String? = nil,
@@ -69,8 +67,7 @@ extension RouteCase {
             RouteCase(
                 "userinfo.get", .post, server + "/userinfo", fields: .bearer("NEWTOKEN"), answer: userinfo,
                 prepare: access),
-            form(
-                "device.authorize", server + "/device/authorize", [("client_id", Example.tv), ("scope", "openid")]),
+            form("device.authorize", server + "/device/authorize", [("client_id", Example.tv), ("scope", "openid")]),
         ]
     }
 
@@ -86,8 +83,7 @@ extension RouteCase {
                 answer: #"{"challenge_type":"http://auth0.com/oauth/grant-type/mfa-otp"}"#
             ) { ["NEWTOKEN": try await $0.mfaToken(at: server)] },
             // It is there to refuse its clients by name.
-            form(
-                "interact", server + "/interact", client, status: 400, failure: "interact-not-enabled"),
+            form("interact", server + "/interact", client, status: 400, failure: "interact-not-enabled"),
         ]
     }
 
@@ -111,7 +107,6 @@ extension RouteCase {
             body: #"{"username":"ada@example.test","password":"not-a-secret-1"}"#),
     ]
 
-    /// A call of the authentication API with a state token that is valid there.
     private static func authn(
         _ route: String, _ path: String, _ members: String, answer: String? = nil,
         prepare: @escaping @Sendable (World) async throws -> String
@@ -190,9 +185,7 @@ extension RouteCase {
             let begun = try await world.call(.post, "/api/v1/authn/recovery/password", .jsonContent, body)
             let factor: JSON = "smsunderstudyada0001"
             let code = try await world.perform("factor-code", ["user": .string(Example.ada), "factor": factor])
-            return [
-                "NEWTOKEN": begun.json["stateToken"]?.string ?? "", "NEWCODE": code.json["code"]?.string ?? "",
-            ]
+            return ["NEWTOKEN": begun.json["stateToken"]?.string ?? "", "NEWCODE": code.json["code"]?.string ?? ""]
         }
     }
 
@@ -206,14 +199,12 @@ extension RouteCase {
                 + #""credentials":{"password":{"value":"not-a-secret-4"}},"groupIds":["00gunderstudypilots1"]}"#),
         RouteCase("user.list", .get, "/api/v1/users", fields: .apiToken),
         RouteCase("user.get", .get, ada, fields: .apiToken),
-        RouteCase(
-            "user.update", .post, ada, fields: apiJSON, body: #"{"profile":{"nickName":"A"}}"#),
+        RouteCase("user.update", .post, ada, fields: apiJSON, body: #"{"profile":{"nickName":"A"}}"#),
         RouteCase(
             "user.update", .put, ada, fields: apiJSON,
             body: #"{"profile":{"firstName":"A","lastName":"L","email":"a@example.test","login":"a@example.test"}}"#),
         RouteCase("user.delete", .delete, ada, fields: .apiToken, status: 204, answer: ""),
-        RouteCase(
-            "user.credentials", .post, ada + "/credentials/forgot_password", fields: .apiToken, answer: "{}"),
+        RouteCase("user.credentials", .post, ada + "/credentials/forgot_password", fields: .apiToken, answer: "{}"),
         RouteCase("user.groups", .get, ada + "/groups", fields: .apiToken),
         RouteCase("user.lifecycle", .post, ada + "/lifecycle/suspend", fields: .apiToken, answer: "{}"),
         RouteCase(
@@ -334,37 +325,30 @@ extension World.Fields {
 }
 
 extension World {
-    /// A page of ours, and what its form needs.
     struct Page {
         let tx: String
         let csrf: String
         let cookie: String
         var userCode = ""
 
-        /// The values for the names in a route's case.
-        var values: [String: String] {
-            ["NEWSIGNIN": tx, "NEWSEAL": csrf, "NEWCOOKIE": cookie, "NEWCODE": userCode]
-        }
+        var values: [String: String] { ["NEWSIGNIN": tx, "NEWSEAL": csrf, "NEWCOOKIE": cookie, "NEWCODE": userCode] }
 
         init(_ answer: ReceivedAnswer, userCode: String = "") {
             (tx, csrf) = (answer.json["tx"]?.string ?? "", answer.json["csrf"]?.string ?? "")
             (cookie, self.userCode) = (answer.cookie("understudy_tx") ?? "", userCode)
         }
 
-        /// The form with further items, as the browser sends it that got the page.
         func form(_ items: Parameters) -> Parameters { [("tx", tx), ("csrf", csrf)] + items }
 
         var fields: World.Fields { World.Fields.json + [("cookie", "understudy_tx=" + cookie)] }
     }
 
-    /// Begins a sign-in on the page.
     func openSignIn(_ parameters: Parameters = .authorize) async throws -> Page {
         try await set("okta.login-mode", "page")
         let tx = try await authorize(parameters).inLocation("tx") ?? ""
         return Page(try await call(.get, "/login/login.htm?tx=" + tx, .json))
     }
 
-    /// Has a device wait for its user.
     func activation() async throws -> Page {
         let answer = try await submit(
             [("client_id", Example.tv), ("scope", "openid")], to: Example.custom + "/device/authorize")
@@ -417,7 +401,6 @@ extension World {
         return answer.json["mfa_token"]?.string ?? ""
     }
 
-    /// Challenges Ada's device.
     @discardableResult
     func challengeDevice() async throws -> [String: String] {
         try await manage("/api/v1/users/\(Example.ada)/factors/\(Example.push)/verify").expect(201)

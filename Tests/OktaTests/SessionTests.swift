@@ -4,8 +4,7 @@ import Testing
 
 @testable import Okta
 
-@Suite("Okta's sessions in browsers")
-struct SessionTests {
+@Suite("Okta's sessions in browsers") struct SessionTests {
     private static let own = "/api/v1/sessions/me"
     private static let page: World.Fields = [("Origin", "http://localhost:3000")]
     private static let loginRequired =
@@ -34,8 +33,7 @@ struct SessionTests {
         #expect(gone.reason == "there is no cookie sid; expected one that is open")
     }
 
-    @Test("a session ends two hours after its last use")
-    func end() async throws {
+    @Test("a session ends two hours after its last use") func end() async throws {
         var browser = Browser(try await World())
         let silent = Parameters.authorize.with([("prompt", "none")])
         try await browser.get(Parameters.authorize.target()).expectCode()
@@ -86,7 +84,6 @@ struct SessionTests {
 }
 
 extension World {
-    /// A session token of Ada.
     func sessionToken() async throws -> String {
         let body = #"{"username":"ada@example.test","password":"not-a-secret-1"}"#
         return try await call(.post, "/api/v1/authn", .jsonContent, body).json["sessionToken"]?.string ?? ""

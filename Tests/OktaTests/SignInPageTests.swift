@@ -2,9 +2,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Okta's sign-in page")
-struct SignInPageTests {
-    /// A page that a browser has open.
+@Suite("Okta's sign-in page") struct SignInPageTests {
     private struct Opened {
         var browser: Browser
         let target: String
@@ -13,14 +11,11 @@ struct SignInPageTests {
         /// What the page's form sends besides the user's choice.
         var hidden: [(String, String)] { ["tx", "csrf"].map { ($0, page[$0]?.string ?? "") } }
 
-        mutating func send(
-            _ items: [(String, String)], _ fields: World.Fields = []
-        ) async throws -> ReceivedAnswer {
+        mutating func send(_ items: [(String, String)], _ fields: World.Fields = []) async throws -> ReceivedAnswer {
             try await browser.post(target, hidden + items, fields)
         }
     }
 
-    /// A sign-in that has begun, with its first page.
     private func begin(
         _ depth: Depth = .pipeline, _ query: Parameters = .authorize, in browser: Browser? = nil
     ) async throws -> Opened {
@@ -38,8 +33,7 @@ struct SignInPageTests {
 
     // MARK: - Signing in
 
-    @Test("sign-ins are unknown after an hour, and without a page nobody is asked")
-    func ends() async throws {
+    @Test("sign-ins are unknown after an hour, and without a page nobody is asked") func ends() async throws {
         var opened = try await begin()
         try await opened.browser.world.advance("1h")
         try await opened.browser.get(opened.target).expectPage(
@@ -78,8 +72,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("a user who gives up at the second factor, or has none, is refused")
-    func noFactor() async throws {
+    @Test("a user who gives up at the second factor, or has none, is refused") func noFactor() async throws {
         let query = Parameters.authorize.with([("acr_values", "urn:okta:loa:2fa:any")])
         var opened = try await begin(.pipeline, query)
         _ = try await opened.send([("user", "ada@example.test")])
@@ -93,8 +86,7 @@ struct SignInPageTests {
         #expect(unmet["location"]?.contains("error=unmet_authentication_requirements") == true)
     }
 
-    @Test("pages of a sandbox that the path names lead back to it")
-    func prefix() async throws {
+    @Test("pages of a sandbox that the path names lead back to it") func prefix() async throws {
         let world = try await World()
         try await world.set("okta.login-mode", "page")
         let answer = try await world.bare(.get, "/~\(world.name)" + Parameters.authorize.target())

@@ -2,7 +2,6 @@ import JSON
 import Support
 import Testing
 
-/// Each kind of token that is minted, with the failure of each defect.
 extension TokenCase {
     static let all: [TokenCase] = [access, id, ssws, clientAssertion, dpopProof]
 
@@ -135,13 +134,12 @@ extension TokenCase {
     }
 }
 
-/// The effect of each value of each switch.
 extension SwitchCase {
     static let all =
         keyCases + tokenCases + authorizeCases + redirectCases + pushCases + proofCases + directCases + answerCases
         + judgementCases
 
-    private static let keys: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let keys: World.Send = {
         try await $0.call(.get, Example.custom + "/keys")
     }
 
@@ -162,9 +160,7 @@ extension SwitchCase {
         SwitchCase("keys-extra-members", "off", shows: #""use":"sig"}]"#, keys),
     ]
 
-    private static func claims(
-        of token: String, _ parameters: Parameters = .authorize
-    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func claims(of token: String, _ parameters: Parameters = .authorize) -> World.Send {
         { world in
             let answer = try await world.token(.redeem(world.code(parameters)))
             return .heard([JSON.object(answer.claims(of: token)).text])
@@ -172,14 +168,14 @@ extension SwitchCase {
     }
 
     /// What a second refresh with the first refresh token gives.
-    private static let refreshTwice: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let refreshTwice: World.Send = { world in
         let first = try await world.issue("refresh_token")
         let answer = try await world.token(.refresh(first))
         let isSame = answer.json["refresh_token"]?.string == first
         return .heard([isSame ? "the same token" : "another token"])
     }
 
-    private static let spaRefresh: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let spaRefresh: World.Send = { world in
         let address = "http://localhost:3000/spa"
         let code = try await world.code(.authorizing(Example.spa, address, scope: "openid offline_access"))
         let form = Parameters.redeem(code).with("redirect_uri", address).with("client_id", Example.spa)
@@ -188,7 +184,7 @@ extension SwitchCase {
         return .heard([answer.json["refresh_token"]?.string == first ? "the same token" : "another token"])
     }
 
-    private static let openIDAlone: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let openIDAlone: World.Send = { world in
         let token = try await world.issue("access_token", .authorize.with("scope", "openid"))
         return try await world.call(.get, Example.custom + "/userinfo", .bearer(token))
     }
@@ -207,7 +203,7 @@ extension SwitchCase {
         SwitchCase("refresh-rotation", "off", note: "of a page", shows: "the same token", spaRefresh),
     ]
 
-    private static func authorize(_ parameters: Parameters) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func authorize(_ parameters: Parameters) -> World.Send {
         { try await $0.authorize(parameters) }
     }
 
@@ -245,11 +241,11 @@ extension SwitchCase {
             authorize(.authorizing(Example.spa, "http://localhost:5173/spa"))),
     ]
 
-    private static let push: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let push: World.Send = {
         try await $0.submit(.authorize, to: Example.custom + "/par")
     }
 
-    private static func useAfter(_ seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func useAfter(_ seconds: Int) -> World.Send {
         { world in
             let request = try await world.pushed()
             try await world.advance("\(seconds)s")
@@ -257,7 +253,7 @@ extension SwitchCase {
         }
     }
 
-    private static let device: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let device: World.Send = {
         try await $0.submit([("client_id", Example.tv), ("scope", "openid")], to: Example.custom + "/device/authorize")
     }
 
@@ -271,26 +267,24 @@ extension SwitchCase {
         SwitchCase("device-interval", "1", shows: #""interval":1"#, device),
     ]
 
-    private static func redeem(
-        _ change: @escaping @Sendable (inout Proof) -> Void
-    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func redeem(_ change: @escaping @Sendable (inout Proof) -> Void) -> World.Send {
         { world in
             let code = try await world.bankCode()
             return try await world.redeem(code, Proof().changed(change))
         }
     }
 
-    private static let resource: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let resource: World.Send = { world in
         let token = try await world.bankToken()
         return try await world.userinfo("DPoP", token, Proof("GET", Example.custom + "/userinfo", token: token))
     }
 
-    private static let optionalProof: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let optionalProof: World.Send = { world in
         let nonce = try await world.nonce()
         return try await world.redeemNative([("DPoP", try Proof(nonce: nonce).text)])
     }
 
-    private static let oldProof: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let oldProof: World.Send = { world in
         let code = try await world.bankCode()
         let nonce = try await world.nonce()
         return try await world.redeem(code, Proof(nonce: nonce).changed { $0.claims["iat"] = 1_700_000_000 })
@@ -307,7 +301,7 @@ extension SwitchCase {
         SwitchCase("dpop-iat", "off", shows: #""token_type":"DPoP""#, oldProof),
     ]
 
-    private static let text: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let text: World.Send = { world in
         let token = try await world.mfaToken()
         let answer = try await world.submit(
             [("client_id", Example.direct), ("mfa_token", token), ("channel_hint", "sms")],
@@ -315,7 +309,7 @@ extension SwitchCase {
         return .heard([answer.json["interval"] == nil ? "without interval" : "with interval"])
     }
 
-    private static let firstFactor: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let firstFactor: World.Send = { world in
         let answer = try await world.token([("client_id", Example.direct)] + .password)
         return .heard([answer.json["supported_challenge_types"] == nil ? "without types" : "with types"])
     }
@@ -327,8 +321,7 @@ extension SwitchCase {
         SwitchCase("mfa-challenge-types", "on", shows: "with types", firstFactor),
     ]
 
-    /// The answer to the second call of a client.
-    private static func second(quota: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func second(quota: Int) -> World.Send {
         { world in
             try await world.set("okta.rate-limit-quota", String(quota))
             _ = try await world.call(.get, "/api/v1/users", .apiToken)
@@ -336,17 +329,17 @@ extension SwitchCase {
         }
     }
 
-    private static let list: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let list: World.Send = {
         try await $0.call(.get, "/api/v1/users", .apiToken)
     }
 
-    private static let stranger: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let stranger: World.Send = { world in
         try await world.token(.redeem(try await world.code()), [("origin", "http://evil.example")])
     }
 
     private static func signIn(
         _ status: String, _ login: String = "ada@example.test", _ password: String = "not-a-secret-1"
-    ) -> @Sendable (World) async throws -> ReceivedAnswer {
+    ) -> World.Send {
         { world in
             try await world.perform("set-status", ["user": .string(login), "status": .string(status)])
             let body = #"{"username":"\#(login)","password":"\#(password)"}"#
@@ -354,12 +347,12 @@ extension SwitchCase {
         }
     }
 
-    private static let twoCredentials: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let twoCredentials: World.Send = { world in
         let secret = [("client_secret", Example.serviceSecret)]
         return try await world.token(.service() + secret, .basic(Example.service, Example.serviceSecret))
     }
 
-    private static let pushProfile: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let pushProfile: World.Send = { world in
         try await world.submit(.authorize.with("scope", "profile"), to: Example.custom + "/par")
     }
 
@@ -390,13 +383,13 @@ extension SwitchCase {
     ]
 
     /// What the validator says to an ID token whose `exp` is no number.
-    private static let explain: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let explain: World.Send = { world in
         let token = try await world.mint("okta/id", ["claims": ["exp": "soon"]])
         return try await world.control(
             .post, "tokens/explain", JSON.object(["token": .string(token), "vendor": "okta"]).text)
     }
 
-    private static let signedLong: @Sendable (World) async throws -> ReceivedAnswer = { world in
+    private static let signedLong: World.Send = { world in
         try await world.challengeDevice()
         return try await world.answerChallenge(["expires_in": 300])
     }

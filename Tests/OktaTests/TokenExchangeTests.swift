@@ -4,13 +4,11 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Okta's token exchange")
-struct TokenExchangeTests {
+@Suite("Okta's token exchange") struct TokenExchangeTests {
     private static let types = "urn:ietf:params:oauth:token-type:"
     private static let deviceSecret = "urn:x-oath:params:oauth:token-type:device-secret"
     private static let grant = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange"
 
-    /// The client `api1` authenticates itself.
     private static let service: World.Fields = [
         (
             "authorization",
@@ -25,7 +23,6 @@ struct TokenExchangeTests {
     private static let gone = body(
         "invalid_grant", "The 'subject_token' either expired or the session associated with it was terminated.")
 
-    /// A service's exchange of an access token.
     private func onBehalf(
         _ world: World, _ token: String, scope: String = "trips.read", audience: String = "api://default",
         _ rest: String = "", as fields: World.Fields = service, at endpoints: String = Example.custom
@@ -82,8 +79,7 @@ struct TokenExchangeTests {
         #expect(answer.outcome(of: header == nil ? "subject-signature" : "subject-algorithm") == .failed)
     }
 
-    @Test("neither a revoked token nor one of another kind is exchanged")
-    func otherTokens() async throws {
+    @Test("neither a revoked token nor one of another kind is exchanged") func otherTokens() async throws {
         let world = try await World()
         let tokens = try await world.signIn()
         let idToken = try await onBehalf(world, tokens.text("id_token"))
@@ -142,8 +138,7 @@ struct TokenExchangeTests {
         try await native(world, try refreshed.text("id_token"), secret).expect(200)
     }
 
-    @Test("a secret must be known, and of the ID token's session")
-    func otherSecrets() async throws {
+    @Test("a secret must be known, and of the ID token's session") func otherSecrets() async throws {
         let world = try await World()
         let ((idToken, _, _), (_, other, _)) = (try await deviceSession(world), try await deviceSession(world))
         let invalid = Self.body("invalid_request", "'actor_token' is invalid.")
@@ -157,8 +152,7 @@ struct TokenExchangeTests {
         #expect(try await native(world, plain, other).outcome(of: "subject-device-secret") == .failed)
     }
 
-    @Test("a device session ends when all of its user's sessions do")
-    func globalRevocation() async throws {
+    @Test("a device session ends when all of its user's sessions do") func globalRevocation() async throws {
         let world = try await World()
         let (idToken, secret, _) = try await deviceSession(world)
         try await world.perform("end-sessions", ["user": .string(Example.ada), "tokens": true]).expect(200)

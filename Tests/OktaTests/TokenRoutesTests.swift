@@ -3,8 +3,7 @@ import Support
 import Testing
 import Tokens
 
-@Suite("Okta's token endpoint")
-struct TokenRoutesTests {
+@Suite("Okta's token endpoint") struct TokenRoutesTests {
     private static func grant(_ text: String, _ error: String = "invalid_grant") -> String {
         #"{"error":"\#(error)","error_description":"\#(text)"}"#
     }
@@ -70,13 +69,11 @@ struct TokenRoutesTests {
     }
 }
 
-@Suite("Okta's refresh tokens")
-struct RefreshTests {
+@Suite("Okta's refresh tokens") struct RefreshTests {
     private static let invalid =
         #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#
 
-    @Test("keep the newest of a family when several are replaced in a row")
-    func chain() async throws {
+    @Test("keep the newest of a family when several are replaced in a row") func chain() async throws {
         let world = try await World()
         let app = AppClient.spa(world)
         var tokens = [try await app.browserTokens().member("refresh_token")]
@@ -113,8 +110,7 @@ struct RefreshTests {
         try await app.refresh(next, at: Example.org).expect(200)
     }
 
-    @Test("a successor ends with the first one")
-    func successors() async throws {
+    @Test("a successor ends with the first one") func successors() async throws {
         let world = try await World()
         try await world.set("okta.refresh-rotation", "on")
         let app = AppClient.native(world)
@@ -128,12 +124,10 @@ struct RefreshTests {
     }
 }
 
-@Suite("Okta introspects and revokes tokens")
-struct IntrospectionTests {
+@Suite("Okta introspects and revokes tokens") struct IntrospectionTests {
     private static let inactive = #"{"active":false}"#
 
-    @Test("a token without jti counts as never revoked, wherever it is used")
-    func unnamed() async throws {
+    @Test("a token without jti counts as never revoked, wherever it is used") func unnamed() async throws {
         let world = try await World()
         let token = try await world.mint("okta/access", ["claims": ["jti": nil]])
         let app = AppClient.native(world)
@@ -141,8 +135,7 @@ struct IntrospectionTests {
         #expect(try await app.introspect(token).json["active"] == true)
     }
 
-    @Test("everything else is inactive, and the journal says why")
-    func inactive() async throws {
+    @Test("everything else is inactive, and the journal says why") func inactive() async throws {
         let world = try await World()
         let app = AppClient.native(world)
         let tokens = try await app.tokens()
@@ -171,8 +164,7 @@ struct IntrospectionTests {
         #expect(nothing["content-type"] == "application/json")
     }
 
-    @Test("an access token is revoked alone, by its own client only")
-    func revocation() async throws {
+    @Test("an access token is revoked alone, by its own client only") func revocation() async throws {
         let world = try await World()
         let app = AppClient.native(world)
         let tokens = try await app.tokens()
@@ -199,8 +191,7 @@ struct IntrospectionTests {
             "token-parameter-missing")
     }
 
-    @Test("a minted token can be revoked too")
-    func minted() async throws {
+    @Test("a minted token can be revoked too") func minted() async throws {
         let world = try await World()
         let app = AppClient.native(world)
         let token = try await world.mint("okta/access", ["client": .string(Example.native)])
@@ -210,11 +201,9 @@ struct IntrospectionTests {
     }
 }
 
-@Suite("Okta's logout")
-struct LogoutTests {
+@Suite("Okta's logout") struct LogoutTests {
     private static let logout = Example.custom + "/logout"
 
-    /// A browser with a session, and the ID token of its user.
     private func signedIn(_ depth: Depth = .pipeline) async throws -> (Browser, String) {
         var browser = Browser(try await World(depth))
         let code = try await browser.get(Parameters.authorize.target()).expectCode()
@@ -249,8 +238,7 @@ struct LogoutTests {
     }
 }
 
-@Suite("Okta's pushed authorization requests")
-struct PushedRequestTests {
+@Suite("Okta's pushed authorization requests") struct PushedRequestTests {
     private static let par = Example.custom + "/par"
     private static let invalid = "The authorize request_uri is invalid."
 
@@ -266,8 +254,7 @@ struct PushedRequestTests {
         [("client_id", client), ("request_uri", id)]
     }
 
-    @Test("an error is an answer, too, and a failure that is armed reaches the client")
-    func errors() async throws {
+    @Test("an error is an answer, too, and a failure that is armed reaches the client") func errors() async throws {
         var browser = Browser(try await World())
         let first = named(try await push(&browser, .authorize.with([("prompt", "none")])))
         let refused = try await browser.get(first.target())

@@ -5,14 +5,12 @@ import Tokens
 
 @testable import Okta
 
-@Suite("Okta's rules for tokens")
-struct TokenRuleTests {
+@Suite("Okta's rules for tokens") struct TokenRuleTests {
     private static let vendor = Result {
         try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta"))
     }
 
-    @Test("find the same whether a token was seen before or not, and judge each key anew")
-    func memory() throws {
+    @Test("find the same whether a token was seen before or not, and judge each key anew") func memory() throws {
         let own = try #require(try Self.vendor.get().keys(of: "default", among: [:]))
         let draft = TokenDraft(header: OktaTokenMaker.header(own.signing), claims: ["jti": "AT.1"])
         let token = OktaToken(bytes: Array(try draft.mint(key: own.signing, algorithm: .rs256).utf8))
@@ -23,8 +21,7 @@ struct TokenRuleTests {
         }
     }
 
-    @Test("an issuer is compared without slashes, prefixes or other servers counting")
-    func issuers() throws {
+    @Test("an issuer is compared without slashes, prefixes or other servers counting") func issuers() throws {
         let accounts = try Self.vendor.get().accounts
         let (org, custom) = (try #require(accounts.server("org")), try #require(accounts.server("default")))
         let base = Example.base

@@ -4,8 +4,7 @@ import Testing
 import Tokens
 import Understudy
 
-@Suite("Okta's userinfo")
-struct UserinfoTests {
+@Suite("Okta's userinfo") struct UserinfoTests {
     private static func challenge(_ error: String, _ text: String, at server: String = Example.custom) -> String {
         "Bearer authorization_uri=\"\(Example.base)\(server)/authorize\", realm=\"\(Example.base)\", "
             + "scope=\"openid\", error=\"\(error)\", error_description=\"\(text)\", resource=\"\(server)/userinfo\""
@@ -21,8 +20,7 @@ struct UserinfoTests {
         #expect(answer["www-authenticate"] == challenge, sourceLocation: sourceLocation)
     }
 
-    @Test("tells what the scopes and the profile say")
-    func scopes() async throws {
+    @Test("tells what the scopes and the profile say") func scopes() async throws {
         let world = try await World()
         let app = AppClient.native(world)
         let made = try await world.call(
@@ -48,8 +46,7 @@ struct UserinfoTests {
         #expect(profile["nickname"] == "Do" && profile["locale"] == "de-DE")
     }
 
-    @Test("refuses an ID token, another server's token, and one of another sandbox")
-    func strangers() async throws {
+    @Test("refuses an ID token, another server's token, and one of another sandbox") func strangers() async throws {
         let world = try await World()
         let app = AppClient.native(world)
         let tokens = try await app.tokens()
@@ -99,14 +96,11 @@ struct UserinfoTests {
 }
 
 /// A backend that trusts the emulated issuer: it fetches the issuer's keys inside the process.
-@Suite("A backend that trusts Okta's tokens")
-struct TrustTests {
+@Suite("A backend that trusts Okta's tokens") struct TrustTests {
     private static let me = "/ims/v1/me"
 
     /// Enrolls the user of the issuer, which the fixtures onboard wherever this server is.
-    private static func trust(
-        in world: World, under prefix: String = "", _ fields: World.Fields = []
-    ) async throws {
+    private static func trust(in world: World, under prefix: String = "", _ fields: World.Fields = []) async throws {
         let json = ("content-type", "application/json")
         let user: JSON = [
             "email": "ada@example.test", "tenant": "sso", "enterprise_id": "ada@example.test", "activate": true,
@@ -131,8 +125,7 @@ struct TrustTests {
         #expect(world.sandbox.journal.entries().count { $0.record.route == "keys.list" } == 1)
     }
 
-    @Test("does so in the default sandbox, and in one that is named by path or host")
-    func forms() async throws {
+    @Test("does so in the default sandbox, and in one that is named by path or host") func forms() async throws {
         let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
         for (prefix, host) in [("", nil), ("/~\(world.name)", nil), ("", "\(world.name)-b.localhost")]
             as [(String, String?)]
@@ -183,8 +176,7 @@ struct TrustTests {
         try await world.call(.get, Self.me, [("authorization", "Bearer \(stranger)")]).expect(200)
     }
 
-    @Test("notices a rotation when the cool-down is over")
-    func rotation() async throws {
+    @Test("notices a rotation when the cool-down is over") func rotation() async throws {
         let world = try await World()
         try await Self.trust(in: world, under: "/~\(world.name)")
         func me() async throws -> ReceivedAnswer {
@@ -201,9 +193,7 @@ struct TrustTests {
     }
 }
 
-/// Claims that a server adds to tokens or sets in them.
-@Suite("Okta's own claims")
-struct OwnClaimTests {
+@Suite("Okta's own claims") struct OwnClaimTests {
     private static func set(_ order: JSON, in world: World) async throws -> ReceivedAnswer {
         try await world.control(.post, "state/okta/set-claims", order.text)
     }
@@ -234,8 +224,7 @@ struct OwnClaimTests {
         let key = try #require(
             try await Self.keys(in: world).first { $0.id == token.read("id_token").header?["kid"]?.string })
         #expect(token.read("id_token").signature(by: key, algorithm: .rs256).outcome == .passed)
-        try await Self.set(["claims": []], in: world).expect(
-            200, #"{"server":"default","policies":null,"claims":[]}"#)
+        try await Self.set(["claims": []], in: world).expect(200, #"{"server":"default","policies":null,"claims":[]}"#)
         let plain = try await app.tokens()
         #expect(plain.read("id_token").claims?["nonce"] == "n1")
         #expect(world.masked(try #require(plain.entry))["intervention"] == nil)
@@ -267,8 +256,7 @@ struct OwnClaimTests {
         #expect(try await Self.rules(in: world) == [])
     }
 
-    @Test("a scenario or fault sets claims, so that the third refresh gives a bad token")
-    func fault() async throws {
+    @Test("a scenario or fault sets claims, so that the third refresh gives a bad token") func fault() async throws {
         let world = try await World()
         let app = AppClient.native(world)
         let fault: JSON = [
@@ -289,8 +277,7 @@ struct OwnClaimTests {
         #expect(archive.text.contains("set claims sub, of id"), "\(archive.text.suffix(2000))")
     }
 
-    @Test("claims that were set outlive a restart")
-    func restart() async throws {
+    @Test("claims that were set outlive a restart") func restart() async throws {
         let world = try await World.restartable()
         try await Self.set(["claims": [["name": "role", "in": "access", "value": "admin"]]], in: world).expect(200)
         let again = try world.restarted()

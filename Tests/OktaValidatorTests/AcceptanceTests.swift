@@ -5,10 +5,8 @@ import Tokens
 
 @testable import OktaValidator
 
-@Suite("A validator of the example world")
-struct AcceptanceTests {
-    @Test("takes the ID token, and refuses it for another nonce, audience or issuer")
-    func idToken() async throws {
+@Suite("A validator of the example world") struct AcceptanceTests {
+    @Test("takes the ID token, and refuses it for another nonce, audience or issuer") func idToken() async throws {
         let token = try TestToken.id.signed()
         let verified = try await OktaTokenValidator().validate(token)
         #expect(verified.claims == TestToken.id.claims && verified.header == TestToken.id.header)
@@ -23,8 +21,7 @@ struct AcceptanceTests {
         #expect(await OktaTokenValidator(slash, .observed).failure(of: token) == nil)
     }
 
-    @Test("takes a token for 50 minutes after its end")
-    func expiry() async throws {
+    @Test("takes a token for 50 minutes after its end") func expiry() async throws {
         let token = try TestToken.id.signed()
         let end = TestToken.now + 3600
         #expect(await OktaTokenValidator(at: end + 3000).failure(of: token) == nil)
@@ -56,8 +53,7 @@ struct AcceptanceTests {
         #expect(await OktaTokenValidator(checked, .observed).failure(of: token) == observed)
     }
 
-    @Test("misses claims that it compares, except as the shipped library does")
-    func missing() async throws {
+    @Test("misses claims that it compares, except as the shipped library does") func missing() async throws {
         let client = JSON.string(TestToken.client)
         let several = TestToken.id.claim("aud", [client, "other"])
         let cases: [(TestToken, OktaTokenFailure?)] = [
@@ -74,8 +70,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test("compares cid, scopes and claims of the app in an access token")
-    func accessToken() async throws {
+    @Test("compares cid, scopes and claims of the app in an access token") func accessToken() async throws {
         let token = try TestToken.access.signed()
         let client = OktaValidatorOptions.access.with { $0.clientID = TestToken.client }
         let cases: [(OktaValidatorOptions, OktaTokenFailure?)] = [
@@ -99,8 +94,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test("takes RS256 alone, and a signature by the key that the token names")
-    func signatures() async throws {
+    @Test("takes RS256 alone, and a signature by the key that the token names") func signatures() async throws {
         let rs384 = try TestToken.id.signedAndNamed(by: TestKey.current, .rs384)
         #expect(await OktaTokenValidator().failure(of: rs384) == .algorithm)
         #expect(await OktaTokenValidator(.id, .observed).failure(of: rs384) == nil)
@@ -114,13 +108,10 @@ struct AcceptanceTests {
             (try TestToken.id.signed(defect: .tamperedPayload), .signature),
             (try TestToken.id.signed(by: TestKey.impostor), .signature),
         ]
-        for (token, failure) in cases {
-            #expect(await OktaTokenValidator().failure(of: token) == failure, "\(token)")
-        }
+        for (token, failure) in cases { #expect(await OktaTokenValidator().failure(of: token) == failure, "\(token)") }
     }
 
-    @Test("takes a given key instead of asking anybody")
-    func givenKeys() async throws {
+    @Test("takes a given key instead of asking anybody") func givenKeys() async throws {
         let issuer = TestIssuer()
         let token = try TestToken.id.signed()
         func failure(_ keys: OktaKeys, _ token: String) async -> OktaTokenFailure? {
@@ -139,8 +130,7 @@ struct AcceptanceTests {
         #expect(issuer.asked == [])
     }
 
-    @Test("asks once for a new name, and once more when a key fails that it had kept")
-    func rotation() async throws {
+    @Test("asks once for a new name, and once more when a key fails that it had kept") func rotation() async throws {
         let (current, next) = (TestKey.current.published, TestKey.next.published)
         let issuer = TestIssuer([current, next])
         let validator = OktaTokenValidator(issuer: issuer)
@@ -163,8 +153,7 @@ struct AcceptanceTests {
         #expect(issuer.keyFetches == asked, "the shipped library keeps a key for ever")
     }
 
-    @Test("tells what is wrong with an issuer that gives no key")
-    func brokenIssuers() async throws {
+    @Test("tells what is wrong with an issuer that gives no key") func brokenIssuers() async throws {
         let broken = TestIssuer()
         broken.answer(TestIssuer.keysPath, .oktaError(500, "E0000009"))
         let token = try TestToken.id.signed()

@@ -5,13 +5,11 @@ import Tokens
 
 @testable import OktaValidator
 
-@Suite("The cache of keys")
-struct CacheTests {
+@Suite("The cache of keys") struct CacheTests {
     private static let current = TestKey.current.published
     private static let next = TestKey.next.published
 
-    @Test("is asked before any network, and shared by the copies of a validator")
-    func kept() async throws {
+    @Test("is asked before any network, and shared by the copies of a validator") func kept() async throws {
         let issuer = TestIssuer()
         let validator = OktaTokenValidator(issuer: issuer)
         let copy = validator
@@ -22,8 +20,7 @@ struct CacheTests {
         #expect(issuer.asked == [TestIssuer.base + TestIssuer.discoveryPath, TestIssuer.base + TestIssuer.keysPath])
     }
 
-    @Test("serves a call that makes no request")
-    func synchronous() async throws {
+    @Test("serves a call that makes no request") func synchronous() async throws {
         let validator = OktaTokenValidator()
         let token = try TestToken.id.signed()
         _ = try await validator.validate(token)
@@ -31,8 +28,7 @@ struct CacheTests {
         #expect(try origin() == .cache)
     }
 
-    @Test("drops the keys of an issuer when it lacks a name, also when nobody answers")
-    func dropped() async throws {
+    @Test("drops the keys of an issuer when it lacks a name, also when nobody answers") func dropped() async throws {
         let issuer = TestIssuer([Self.current, Self.next])
         let validator = OktaTokenValidator(issuer: issuer)
         let old = try TestToken.id.signed()
@@ -45,8 +41,7 @@ struct CacheTests {
         #expect(issuer.keyFetches == 4)
     }
 
-    @Test("drops nothing in the shipped library")
-    func shippedKeeps() async throws {
+    @Test("drops nothing in the shipped library") func shippedKeeps() async throws {
         let issuer = TestIssuer([Self.current, Self.next])
         let validator = OktaTokenValidator(.id, .observed, issuer: issuer)
         #expect(await validator.failure(of: try TestToken.id.signed()) == nil)
@@ -55,8 +50,7 @@ struct CacheTests {
         #expect(issuer.keyFetches == 2)
     }
 
-    @Test("asks no more than once again, and keeps what it got")
-    func retry() async throws {
+    @Test("asks no more than once again, and keeps what it got") func retry() async throws {
         let issuer = TestIssuer()
         let validator = OktaTokenValidator(issuer: issuer)
         let good = try TestToken.id.signed()
@@ -72,8 +66,7 @@ struct CacheTests {
         #expect(await fresh.failure(of: forged) == .signature, "a fetched key is not fetched again")
     }
 
-    @Test("asks nobody for a token whose claims are wrong")
-    func wrongClaims() async throws {
+    @Test("asks nobody for a token whose claims are wrong") func wrongClaims() async throws {
         let issuer = TestIssuer()
         let validator = OktaTokenValidator(issuer: issuer)
         let foreign = try #require(await validator.error(of: try TestToken.id.claim("aud", "x").signed()))
@@ -87,8 +80,7 @@ struct CacheTests {
         #expect(error.findings.filter { $0.outcome == .failed }.map(\.check) == ["audience", "signature"])
     }
 
-    @Test("tells issuers apart, except in the shipped library")
-    func issuers() async throws {
+    @Test("tells issuers apart, except in the shipped library") func issuers() async throws {
         let cache = OktaKeyCache()
         let other = "http://localhost:8080"
         func keys(_ issuer: TestIssuer) -> OktaKeys { .discovery(cache: cache, fetch: issuer.fetch) }
@@ -104,8 +96,7 @@ struct CacheTests {
         #expect(await OktaTokenValidator(options, .observed, keys: keys(second)).failure(of: strange) == .signature)
     }
 
-    @Test("wins over a JWK in the shipped library, which is kept, and not otherwise")
-    func jwks() async throws {
+    @Test("wins over a JWK in the shipped library, which is kept, and not otherwise") func jwks() async throws {
         let (good, impostor) = (try TestToken.id.signed(), TestKey.impostor.published)
         for profile in BehaviourProfile.allCases {
             let cache = OktaKeyCache()
@@ -124,8 +115,7 @@ struct CacheTests {
         #expect(await OktaTokenValidator(.id, .observed, keys: .jwk(unnamed)).failure(of: good) == .noWellKnown)
     }
 
-    @Test("lets concurrent look-ups of a name share one fetch")
-    func concurrent() async throws {
+    @Test("lets concurrent look-ups of a name share one fetch") func concurrent() async throws {
         let issuer = TestIssuer()
         let validator = OktaTokenValidator(issuer: issuer)
         let token = try TestToken.id.signed()
@@ -159,8 +149,7 @@ struct CacheTests {
         #expect(issuer.keyFetches == 2)
     }
 
-    @Test("goes on fetching for the others when the one who began is cancelled")
-    func cancelled() async throws {
+    @Test("goes on fetching for the others when the one who began is cancelled") func cancelled() async throws {
         let issuer = TestIssuer()
         let validator = OktaTokenValidator(issuer: issuer)
         let token = try TestToken.id.signed()
@@ -174,8 +163,7 @@ struct CacheTests {
         #expect(issuer.keyFetches == 1)
     }
 
-    @Test("is bounded")
-    func bounded() throws {
+    @Test("is bounded") func bounded() throws {
         let cache = OktaKeyCache()
         func place(_ number: Int) -> OktaKeyCache.Place { .init(issuer: nil, kid: .init("\(number)")) }
         for number in 0...OktaKeyCache.mostKeys { cache.keep(TestKey.current.verificationKey, at: place(number)) }

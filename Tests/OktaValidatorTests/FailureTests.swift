@@ -6,7 +6,6 @@ import Tokens
 
 @testable import OktaValidator
 
-/// A token that a validator refuses, and how.
 private struct Refused {
     let failure: OktaTokenFailure
     let detail: String
@@ -17,8 +16,7 @@ private struct Refused {
     let validator: OktaTokenValidator
 }
 
-@Suite("Every failure of a validator")
-struct FailureTests {
+@Suite("Every failure of a validator") struct FailureTests {
     private static func refused() throws -> [Refused] { try forms() + claims() + times() + keys() + requests() }
 
     private static func forms() throws -> [Refused] {
@@ -160,8 +158,7 @@ struct FailureTests {
         }
     }
 
-    @Test("does not keep the other checks from being made")
-    func findings() async throws {
+    @Test("does not keep the other checks from being made") func findings() async throws {
         let token = try TestToken.id.claim("exp", 1).claim("iat", nil).claim("nonce", "x").claim("aud", "y").signed(
             by: TestKey.next)
         let validator = OktaTokenValidator(keys: .rsa(TestKey.current.verificationKey))
@@ -172,8 +169,7 @@ struct FailureTests {
         #expect(error.findings.first { $0.check == "issuer" }?.outcome == .passed)
     }
 
-    @Test("comes from a rule with an example that keeps it and one that breaks it")
-    func examples() throws {
+    @Test("comes from a rule with an example that keeps it and one that breaks it") func examples() throws {
         let options = OktaValidatorOptions.id.with {
             ($0.clientID, $0.scopes, $0.claims) = (TestToken.client, "openid", ["team": "blue"])
         }

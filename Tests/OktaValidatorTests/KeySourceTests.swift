@@ -7,8 +7,7 @@ import Tokens
 
 @testable import OktaValidator
 
-@Suite("The keys of a validator")
-struct KeySourceTests {
+@Suite("The keys of a validator") struct KeySourceTests {
     private let token: String
     private let unnamed: String
 
@@ -24,14 +23,11 @@ struct KeySourceTests {
     }
 
     private static func numbers(_ key: SigningKey) throws -> (n: [UInt8], e: [UInt8]) {
-        func bytes(_ name: String) throws -> [UInt8] {
-            try Base64URL.decode((key.published[name]?.string ?? "").utf8)
-        }
+        func bytes(_ name: String) throws -> [UInt8] { try Base64URL.decode((key.published[name]?.string ?? "").utf8) }
         return (try bytes("n"), try bytes("e"))
     }
 
-    @Test("may be modulus and exponent, a public key or a certificate, in DER or PEM")
-    func rsaKeys() async throws {
+    @Test("may be modulus and exponent, a public key or a certificate, in DER or PEM") func rsaKeys() async throws {
         let (n, e) = try Self.numbers(TestKey.current)
         #expect(await failure(try .rsa(modulus: n, exponent: e), unnamed) == nil)
         #expect(await failure(try .rsa(modulus: [0] + n, exponent: e), unnamed) == nil)
@@ -46,8 +42,7 @@ struct KeySourceTests {
         #expect(throws: KeyError.algorithm("RS256")) { try OktaKeys.rsa(der: ec.verificationKey.publicDER ?? []) }
     }
 
-    @Test("may be a certificate, whose key alone is read")
-    func certificates() async throws {
+    @Test("may be a certificate, whose key alone is read") func certificates() async throws {
         let signer = try SigningKey.pem(TestPEM.rsaPrivate)
         let token = try TestToken.id.signed(by: signer)
         #expect(await failure(try .rsa(pem: TestPEM.rsaCertificate), token) == nil)
@@ -57,8 +52,7 @@ struct KeySourceTests {
         #expect(await failure(try .rsa(der: der), self.token) == .signature)
     }
 
-    @Test("are read from a JWK by type and numbers alone")
-    func jwkMembers() async throws {
+    @Test("are read from a JWK by type and numbers alone") func jwkMembers() async throws {
         let (n, _) = try Self.numbers(TestKey.current)
         let zero = JSON.string(Base64URL.encode([0] + n))
         let cases: [(String, [String: JSON?], OktaTokenFailure?)] = [
@@ -82,9 +76,7 @@ struct KeySourceTests {
         }
     }
 
-    private func failure(
-        in set: [JSON], _ profile: BehaviourProfile = .documented
-    ) async -> OktaTokenFailure? {
+    private func failure(in set: [JSON], _ profile: BehaviourProfile = .documented) async -> OktaTokenFailure? {
         await OktaTokenValidator(.id, profile, issuer: TestIssuer(set)).failure(of: token)
     }
 
@@ -105,16 +97,14 @@ struct KeySourceTests {
         #expect(await failure(in: [TestKey.next.published(["kid": nil]), good], .observed) == nil)
     }
 
-    @Test("are the first of a name, whatever else a set has")
-    func sets() async throws {
+    @Test("are the first of a name, whatever else a set has") func sets() async throws {
         let (current, next) = (TestKey.current.published, TestKey.next.published)
         #expect(await failure(in: [next, .null, [], current, TestKey.impostor.published]) == nil)
         #expect(await failure(in: [TestKey.impostor.published, current]) == .signature)
         #expect(await failure(in: []) == .noKey)
     }
 
-    @Test("may be several, of which the token names one")
-    func given() async throws {
+    @Test("may be several, of which the token names one") func given() async throws {
         let keys = [TestKey.current, TestKey.next].map(\.verificationKey)
         #expect(await failure(.set(keys)) == nil)
         #expect(await failure(.set(keys), unnamed) == .keyIDMissing)
@@ -124,8 +114,7 @@ struct KeySourceTests {
         #expect(await failure(.set([ec.verificationKey]), try TestToken.id.header("kid", "ec").signed()) == .key)
     }
 
-    @Test("need no waiting where they are given")
-    func synchronous() throws {
+    @Test("need no waiting where they are given") func synchronous() throws {
         let given = OktaTokenValidator(keys: .rsa(TestKey.current.verificationKey))
         #expect(try given.validate(token).keyOrigin == .rsaKey)
         #expect(try given.isValid(unnamed))
@@ -146,8 +135,7 @@ struct KeySourceTests {
         (.json(["keys": .string(String(repeating: "x", count: 300_000))]), .noWellKnown, .noKey),
     ]
 
-    @Test("that are not to be had say why", arguments: absences.indices)
-    func absent(_ index: Int) async throws {
+    @Test("that are not to be had say why", arguments: absences.indices) func absent(_ index: Int) async throws {
         let (answer, document, keys) = Self.absences[index]
         for (path, failure) in [(TestIssuer.discoveryPath, document), (TestIssuer.keysPath, keys)] {
             let issuer = TestIssuer()
@@ -158,8 +146,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("are read from an answer of any status by the shipped library")
-    func anyStatus() async throws {
+    @Test("are read from an answer of any status by the shipped library") func anyStatus() async throws {
         let issuer = TestIssuer()
         issuer.answer(TestIssuer.keysPath, .json(["keys": [TestKey.current.published]], status: 500))
         #expect(await OktaTokenValidator(issuer: issuer).failure(of: token) == .noKey)
@@ -167,8 +154,7 @@ struct KeySourceTests {
     }
 }
 
-@Suite("Hostile tokens")
-struct HostileTokenTests {
+@Suite("Hostile tokens") struct HostileTokenTests {
     private static func encoded(_ text: String) -> String { Base64URL.encode(Array(text.utf8)) }
 
     @Test("are refused as malformed, and nobody is asked for their keys", arguments: BehaviourProfile.allCases)
@@ -192,8 +178,7 @@ struct HostileTokenTests {
         #expect(issuer.asked == [])
     }
 
-    @Test("cut off anywhere are refused")
-    func truncated() async throws {
+    @Test("cut off anywhere are refused") func truncated() async throws {
         let good = try TestToken.id.signed()
         let validator = OktaTokenValidator(keys: .rsa(TestKey.current.verificationKey))
         for count in stride(from: 0, to: good.utf8.count, by: 7) {
@@ -230,23 +215,20 @@ struct HostileTokenTests {
         #expect(await OktaTokenValidator(.id, .observed).failure(of: padded) == nil)
     }
 
-    @Test("with a key of their own are judged by ours")
-    func ownKeys() async throws {
+    @Test("with a key of their own are judged by ours") func ownKeys() async throws {
         let token = TestToken.id.header("jwk", TestKey.next.published).header("jku", "http://evil.example/keys")
         let issuer = TestIssuer()
         #expect(await OktaTokenValidator(issuer: issuer).failure(of: try token.signed(by: TestKey.next)) == .signature)
         #expect(issuer.asked.allSatisfy { $0.hasPrefix(TestIssuer.base) })
     }
 
-    @Test("compare texts byte for byte")
-    func bytes() async throws {
+    @Test("compare texts byte for byte") func bytes() async throws {
         let token = try TestToken.id.claim("nonce", "zoe\u{301}").signed()
         #expect(await OktaTokenValidator(.id.with { $0.nonce = "zo\u{E9}" }).failure(of: token) == .nonce)
         #expect(await OktaTokenValidator(.id.with { $0.nonce = "zoe\u{301}" }).failure(of: token) == nil)
     }
 
-    @Test("with odd claims give an error, never a trap")
-    func oddClaims() async throws {
+    @Test("with odd claims give an error, never a trap") func oddClaims() async throws {
         let odd: [JSON] = [
             .null, 0, -1, 1e308, -1e308, 9_007_199_254_740_993, "", "1", [], [[]], [1, "x", .null], [:], true,
             .number(JSONNumber(-0.5)),
@@ -266,15 +248,13 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("with a long claim are shown in part")
-    func longClaims() async throws {
+    @Test("with a long claim are shown in part") func longClaims() async throws {
         let token = try TestToken.id.claim("nonce", .string(String(repeating: "n", count: 8000))).signed()
         let error = try #require(await OktaTokenValidator().error(of: token))
         #expect(error.failure == .nonce && error.detail.count < 300)
     }
 
-    @Test("from issuers with hostile answers give an error")
-    func hostileSets() async throws {
+    @Test("from issuers with hostile answers give an error") func hostileSets() async throws {
         let token = try TestToken.id.signed()
         var random = SeededGenerator(seed: 7)
         let good = JSON.object(["keys": [TestKey.current.published]]).bytes

@@ -5,10 +5,8 @@ import Tokens
 
 @testable import OktaValidator
 
-@Suite("The options of a validator")
-struct OptionsTests {
-    @Test("are taken from a dictionary by the validator page's names")
-    func dictionary() {
+@Suite("The options of a validator") struct OptionsTests {
+    @Test("are taken from a dictionary by the validator page's names") func dictionary() {
         let options = OktaValidatorOptions([
             "issuer": "i", "audience": "a", "nonce": "n", "iat": false, "exp": true, "cid": "c", "scp": "s", "typ": "t",
             "leeway": 3000, "customClaim": "customClaimValue",
@@ -28,15 +26,13 @@ struct OptionsTests {
         ("customClaim", ["x"], "the option customClaim is of type Array<String>; expected a string."),
     ]
 
-    @Test("of another type say what would be right", arguments: wrong.indices)
-    func problems(_ index: Int) {
+    @Test("of another type say what would be right", arguments: wrong.indices) func problems(_ index: Int) {
         let (name, value, problem) = Self.wrong[index]
         #expect(OktaValidatorOptions.problem(in: [name: value]) == problem)
         #expect(OktaValidatorOptions.problem(in: ["nonce": "n"]) == nil)
     }
 
-    @Test("that make no sense say why")
-    func senseless() {
+    @Test("that make no sense say why") func senseless() {
         let given = OktaKeys.set([])
         func problem(_ options: OktaValidatorOptions, _ keys: OktaKeys) -> String? {
             OktaTokenValidator.problem(with: options, keys: keys)
@@ -56,8 +52,7 @@ struct OptionsTests {
         }
     }
 
-    @Test("are a programming error where they are wrong")
-    func stops() async {
+    @Test("are a programming error where they are wrong") func stops() async {
         await #expect(processExitsWith: .failure) { _ = OktaValidatorOptions(["leeway": "3000"]) }
         await #expect(processExitsWith: .failure) {
             let claims = Dictionary(uniqueKeysWithValues: (0...32).map { ("c\($0)", "x") })
@@ -80,8 +75,7 @@ struct OptionsTests {
         #expect(error.failure == .claim && error.detail.hasPrefix("c31 is "), "in order of name")
     }
 
-    @Test("leave nbf to the profile")
-    func notBefore() async throws {
+    @Test("leave nbf to the profile") func notBefore() async throws {
         let cases: [(JSON, OktaTokenFailure?)] = [
             (1_800_003_000, nil), (1_800_003_001, .notYetValid), ("1", .notYetValid), (.null, .notYetValid),
         ]
@@ -92,8 +86,7 @@ struct OptionsTests {
         }
     }
 
-    @Test("compare typ without capitals, if a token has one")
-    func type() async throws {
+    @Test("compare typ without capitals, if a token has one") func type() async throws {
         for (value, failure) in [
             ("jwt", nil), ("JWT", nil), ("at+jwt", OktaTokenFailure.malformed), (7, .malformed),
         ] as [(JSON, OktaTokenFailure?)] {
@@ -106,8 +99,7 @@ struct OptionsTests {
         #expect(await OktaTokenValidator(other).failure(of: try TestToken.id.signed()) == nil)
     }
 
-    @Test("drop a slash at the end as the shipped library does")
-    func slashes() async throws {
+    @Test("drop a slash at the end as the shipped library does") func slashes() async throws {
         let options = OktaValidatorOptions.id.with { ($0.issuer, $0.audience) = (TestIssuer.base + "/", "a/") }
         let token = try TestToken.id.claim("aud", "a").signed()
         #expect(await OktaTokenValidator(options, .observed).failure(of: token) == nil)
@@ -117,12 +109,10 @@ struct OptionsTests {
     }
 }
 
-@Suite("The checker of commands and of the server")
-struct CheckerTests {
+@Suite("The checker of commands and of the server") struct CheckerTests {
     private let moment = Moment(unixSeconds: Double(TestToken.now))
 
-    @Test("judges by the keys of a sandbox without any request")
-    func givenKeys() throws {
+    @Test("judges by the keys of a sandbox without any request") func givenKeys() throws {
         let settings = CheckerSettings(key: .set([TestKey.current.verificationKey]))
         let token = CompactToken(try TestToken.id.signed())
         let verdict = TokenChecker.okta.verdict(on: token, at: moment, settings)
@@ -135,11 +125,9 @@ struct CheckerTests {
         #expect(nobody.result["error"] == "jwt-no-well-known", "it never asks anybody")
     }
 
-    @Test("answers programs in the forms that the command promises")
-    func forms() throws {
+    @Test("answers programs in the forms that the command promises") func forms() throws {
         let settings = CheckerSettings(key: .set([TestKey.current.verificationKey]))
-        let valid = TokenChecker.okta.verdict(
-            on: CompactToken(try TestToken.id.signed()), at: moment, settings)
+        let valid = TokenChecker.okta.verdict(on: CompactToken(try TestToken.id.signed()), at: moment, settings)
         #expect(
             valid.answer == [
                 "valid": true, "header": .object(TestToken.id.header), "claims": .object(TestToken.id.claims),
@@ -154,8 +142,7 @@ struct CheckerTests {
         #expect(late.answer["detail"] == "exp 1799990000 is 10000 s before now, leeway 3000 s")
     }
 
-    @Test("takes every setting of a validator")
-    func settings() async throws {
+    @Test("takes every setting of a validator") func settings() async throws {
         let issuer = TestIssuer()
         var settings = CheckerSettings()
         (settings.issuer, settings.audience, settings.clientID) = (TestIssuer.base, "api://default", TestToken.client)
@@ -187,8 +174,7 @@ struct CheckerTests {
         #expect(await TokenChecker.okta.verdict(on: typed, at: moment, settings, fetching: issuer.fetch).isUsable)
     }
 
-    @Test("says which settings make no sense")
-    func problems() {
+    @Test("says which settings make no sense") func problems() {
         var settings = CheckerSettings()
         #expect(TokenChecker.okta.problem(with: settings)?.hasPrefix("without the option issuer") == true)
         settings.issuer = "x"
@@ -196,8 +182,7 @@ struct CheckerTests {
         #expect(TokenChecker.okta.problem(with: settings) == "the claim a is given twice.")
     }
 
-    @Test("lists its rules")
-    func rules() {
+    @Test("lists its rules") func rules() {
         let rules = TokenChecker.okta.rules
         #expect(rules.allSatisfy { $0.id.hasPrefix("okta.") && !$0.expects.isEmpty })
         #expect(Set(rules.map(\.id)).count == rules.count)

@@ -37,7 +37,6 @@ extension SigningKey {
     /// The key as an Okta issuer publishes it.
     var published: JSON { publicJWK(algorithm: .rs256) ?? .null }
 
-    /// The published key with changed members.
     func published(_ changes: [String: JSON?]) -> JSON {
         var members = published.object ?? [:]
         for (name, value) in changes { members[name] = value }
@@ -69,17 +68,14 @@ final class TestIssuer: Sendable {
         answers = Mutex(Answers(keys: keys, name: name))
     }
 
-    /// The requests so far.
     var asked: [String] { answers.withLock { $0.asked } }
 
-    /// How often the keys were requested.
     var keyFetches: Int { asked.count { $0.hasSuffix(Self.keysPath) } }
 
     func publish(_ keys: [JSON]) { answers.withLock { $0.keys = keys } }
 
     func answer(_ path: String, _ answer: KeyAnswer?) { answers.withLock { $0.instead[path] = answer } }
 
-    /// Holds all answers until ``release()``.
     func hold() { answers.withLock { $0.isHeld = true } }
 
     func release() {
@@ -127,13 +123,11 @@ extension KeyAnswer {
         .answered(.init(code: status), cacheControl: [], body: value.bytes)
     }
 
-    /// Okta's answer of an error.
     static func oktaError(_ status: Int, _ code: String) -> KeyAnswer {
         .json(["errorCode": .string(code), "errorSummary": "x", "errorCauses": []], status: status)
     }
 }
 
-/// The ID and access token of the example world, with changes.
 struct TestToken {
     static let now = 1_800_000_000
     static let client = "0oaunderstudynative1"
@@ -156,21 +150,18 @@ struct TestToken {
         ])
     }
 
-    /// The token with another claim, or without it.
     func claim(_ name: String, _ value: JSON?) -> TestToken {
         var token = self
         token.claims[name] = value
         return token
     }
 
-    /// The token with another member of the header, or without it.
     func header(_ name: String, _ value: JSON?) -> TestToken {
         var token = self
         token.header[name] = value
         return token
     }
 
-    /// The token, signed.
     func signed(
         by key: SigningKey = TestKey.current, _ algorithm: Algorithm = .rs256, defect: Defect? = nil
     ) throws -> String {
@@ -222,7 +213,6 @@ extension OktaTokenValidator {
         }
     }
 
-    /// The error of a token that is not valid.
     func error(of token: String) async -> OktaTokenError? {
         do throws(OktaTokenError) {
             _ = try await validate(token)
@@ -233,15 +223,13 @@ extension OktaTokenValidator {
     }
 }
 
-@Suite("The signer")
-struct SignerTests {
+@Suite("The signer") struct SignerTests {
     private static let payload: JSONObject = [
         "tx": "tx-1", "iss": "opfunderstudyada0001", "sub": "00uunderstudyada0001", "aud": "localhost:8080",
         "iat": 1_800_000_000, "nbf": 1_799_999_940, "exp": 1_800_000_060, "jti": "j1",
     ]
 
-    @Test("makes tokens that the validator takes")
-    func signs() throws {
+    @Test("makes tokens that the validator takes") func signs() throws {
         let text = try OktaTokenSigner.sign(payload: Self.payload, algorithm: .rs256, key: TestKey.current)
         let token = CompactToken(text)
         #expect(token.header == ["kid": JSON(TestKey.current.id), "alg": "RS256"])
@@ -251,8 +239,7 @@ struct SignerTests {
         #expect(try validator.isValid(text))
     }
 
-    @Test("names no key that has no name, and refuses an algorithm that the key cannot do")
-    func limits() throws {
+    @Test("names no key that has no name, and refuses an algorithm that the key cannot do") func limits() throws {
         var key = TestKey.current
         key.id = nil
         let text = try OktaTokenSigner.sign(payload: [:], key: key)

@@ -17,7 +17,6 @@ struct CourseWriter {
     private let world: World
     private let files: [HurlFile]
     private var random: SeededGenerator
-    /// Values seen so far, by member name.
     private var seen: [String: [JSON]] = [:]
     private(set) var steps: [Step] = []
 
@@ -27,7 +26,6 @@ struct CourseWriter {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Performs the whole sequence.
     mutating func write() async throws {
         // With a seed, ids repeat, so that two servers in the same state give the same answers.
         try await perform(.put, "/_understudy/settings", #"{"seed":\#(Int.random(in: 1...1000, using: &random))}"#)
@@ -160,7 +158,6 @@ struct CourseWriter {
         return happens(30, &random) ? OddValues.mutate(value, &random) : value
     }
 
-    /// Performs any drill at any issuer.
     private mutating func drill() async throws {
         let issuers = world.emulator.vendors.enumerated().flatMap { index, vendor in
             world.sandbox.vendor(index).issuers.map { "\(vendor.identity.id)/\($0.name)" }

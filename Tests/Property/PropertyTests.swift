@@ -12,7 +12,6 @@ import Understudy
 /// Export and import are an identity, whatever happened before, and a store holds what memory holds: tested with generated
 /// sequences of calls.
 struct Property {
-    /// A sequence whose state did not survive.
     struct Failure: CustomStringConvertible {
         let seed: UInt64
         let difference: String
@@ -60,7 +59,6 @@ struct Property {
         return try storedDifference(of: world)
     }
 
-    /// The first difference between what is stored of a sandbox and what it holds.
     private func storedDifference(of world: World) throws -> String? {
         guard let keeper = world.emulator.keeper else { return nil }
         let document = try keeper.exportState()
@@ -118,8 +116,7 @@ enum PropertyLog {
     }
 }
 
-@Suite("Export and import")
-struct PropertyTests {
+@Suite("Export and import") struct PropertyTests {
     private static func setting(_ name: String, or standard: Int) -> Int {
         ProcessInfo.processInfo.environment["UNDERSTUDY_PROPERTY_" + name].flatMap { Int($0) } ?? standard
     }
@@ -143,7 +140,6 @@ struct PropertyTests {
     }
 }
 
-/// One step in a sandbox, complete, so that it can be repeated.
 enum Step: Sendable {
     /// A vendor or control call; the sandbox is selected by header.
     case call(HTTPRequest.Method, String, World.Fields, String)
@@ -166,7 +162,6 @@ enum Step: Sendable {
         }
     }
 
-    /// Whether it only reads.
     var isRead: Bool {
         if case .call(.get, let target, _, _) = self { !target.contains("/_understudy/") } else { false }
     }
@@ -178,7 +173,6 @@ enum Step: Sendable {
             || target.contains("/_understudy/keys/")
     }
 
-    /// The drill that it performs, if any, and at whose issuer.
     var drill: (vendor: String, issuer: String, drill: KeyDrill)? {
         guard case .call(.post, let target, _, _) = self else { return nil }
         let parts = target.split(separator: "/").map(String.init)
@@ -201,7 +195,6 @@ extension Step: CustomStringConvertible {
 
 /// State files with one sandbox.
 enum StateDocument {
-    /// A document that contains only that sandbox with that state.
     static func of(_ entry: JSON, sandbox: String) -> JSON {
         var entry = entry.object ?? [:]
         entry["name"] = .string(sandbox)

@@ -103,7 +103,6 @@ struct Restart {
         return before.sandbox.vendor(index).issuers.first { $0.name == issuer }?.mustWait(for: drill) == true
     }
 
-    /// The first lines that differ.
     static func difference(_ old: JSON, _ new: JSON) -> String? {
         if old == new { return nil }
         let (left, right) = (old.prettyText.split(separator: "\n"), new.prettyText.split(separator: "\n"))
@@ -130,7 +129,6 @@ enum OddValues {
         String(repeating: "\u{E9}", count: 3000),
     ]
 
-    /// A value that few programs expect.
     static func value(_ random: inout SeededGenerator) -> JSON {
         switch Int.random(in: 0..<12, using: &random) {
         case 0..<4: number(&random)
@@ -149,7 +147,6 @@ enum OddValues {
         (try? JSON.parse(Array((numbers.randomElement(using: &random) ?? "0").utf8))) ?? 0
     }
 
-    /// An object with a repeated name.
     private static func repeated(_ random: inout SeededGenerator) -> JSON {
         let name = text(&random)
         return .object(JSONObject([("a", 1), (name, number(&random)), ("b", 2), (name, .string(text(&random)))]))
@@ -159,7 +156,6 @@ enum OddValues {
         (0..<depth).reduce(JSON.string("deep")) { inner, level in level % 2 == 0 ? [inner] : .object(["n": inner]) }
     }
 
-    /// Mutates a value in one place.
     static func mutate(_ value: JSON, _ random: inout SeededGenerator) -> JSON {
         switch value {
         case .object(let object) where !object.isEmpty && Int.random(in: 0..<10, using: &random) < 7:
@@ -179,7 +175,6 @@ enum OddValues {
         }
     }
 
-    /// Repeats, adds, renames or removes a member.
     private static func reshape(_ object: JSONObject, _ random: inout SeededGenerator) -> JSONObject {
         var members = object.map { ($0.name, $0.value) }
         let index = members.indices.randomElement(using: &random)

@@ -7,9 +7,7 @@ import Understudy
 
 @testable import Rezolve
 
-/// Limits on what a looping client, or a refused request, can change.
-@Suite("Rezolve's bounds")
-struct BoundsTests {
+@Suite("Rezolve's bounds") struct BoundsTests {
     @Test("a card that is refused draws no id: with a seed, the next one is the same as without the refusal")
     func refusedCard() async throws {
         let card =
@@ -30,8 +28,7 @@ struct BoundsTests {
         #expect(ids[0] == ids[1])
     }
 
-    @Test("a seed that is set again never gives a new customer the id of another")
-    func repeatedSeed() async throws {
+    @Test("a seed that is set again never gives a new customer the id of another") func repeatedSeed() async throws {
         let world = try await World()
         var entities: Set<String> = []
         for seed in [7, 8, 7] {
@@ -55,8 +52,7 @@ struct BoundsTests {
         #expect(other?["failure"] == "masked-no-auth-key")
     }
 
-    @Test("a password in a body that was sent to another route is masked too")
-    func neighbouringRoute() async throws {
+    @Test("a password in a body that was sent to another route is masked too") func neighbouringRoute() async throws {
         let world = try await World()
         let body = #"{"username":"u","password":"not-a-secret-9","email":"x@example.test"}"#
         let answer = try await world.call(.post, "/v1/credentials/forget", .keyN, body)
@@ -67,9 +63,7 @@ struct BoundsTests {
     }
 }
 
-/// The allowed content of `accounts.yaml` and its effects.
-@Suite("Rezolve's accounts")
-struct AccountsTests {
+@Suite("Rezolve's accounts") struct AccountsTests {
     private static let partners = """
         device_id: "d"
         partners:
@@ -84,7 +78,6 @@ struct AccountsTests {
             created: 1800000000
         """
 
-    /// Rezolve's fixtures with other accounts layered on top.
     private func emulator(_ accounts: String) throws -> Emulator {
         let fixtures = try OwnFixtures()
         try fixtures.write(accounts, to: "rezolve/accounts.yaml")
@@ -108,7 +101,6 @@ struct AccountsTests {
             .expectDenied("masked-api-key")
     }
 
-    /// Invalid accounts and the message for each.
     private static let wrong: [(String, String)] = [
         ("partners: []", "1:1: member “device_id” is missing"),
         ("device_id: 7", "1:12: found the number 7; expected a string; write it in quotes"),
@@ -118,9 +110,7 @@ struct AccountsTests {
         ),
         (partners.replacing("auth_key", with: "auth_kay"), "3:32: unknown member “auth_kay”; did you mean “auth_key”?"),
         (partners.replacing("secret", with: ""), "3:5: the auth key cannot be used"),
-        (
-            partners + "\n" + customer.replacing("317", with: "318"), "5:5: customer e has the unknown partner 318"
-        ),
+        (partners + "\n" + customer.replacing("317", with: "318"), "5:5: customer e has the unknown partner 318"),
         (
             partners + "\n" + customer.replacing("1800000000", with: "now"),
             "8:14: found the string “now”; expected a number"
@@ -129,9 +119,7 @@ struct AccountsTests {
             partners + "\n" + customer + "\n    addresses:\n      - { id: a, phone_id: p }",
             "10:9: address a has the unknown phone p"
         ),
-        (
-            partners + "\n" + customer + "\n    key_pair: keys/none.pem", "no such file; looked in"
-        ),
+        (partners + "\n" + customer + "\n    key_pair: keys/none.pem", "no such file; looked in"),
         (
             partners + "\n" + customer + "\nusers:\n  - { id: 1, customer: x, username: u, password: p }",
             "10:5: the customer x is unknown"
@@ -181,9 +169,7 @@ struct AccountsTests {
     }
 }
 
-/// Names that look alike belong to different people.
-@Suite("Rezolve compares names by code points")
-struct ExactNameTests {
+@Suite("Rezolve compares names by code points") struct ExactNameTests {
     private static let composed = "zo\u{E9}"
     private static let decomposed = "zoe\u{301}"
 
@@ -214,8 +200,7 @@ struct ExactNameTests {
         #expect(reason.contains("zoe\\u0301"), "\(reason)")
     }
 
-    @Test("an entity id in another normalization is nobody's")
-    func entities() async throws {
+    @Test("an entity id in another normalization is nobody's") func entities() async throws {
         let world = try await World()
         for (entity, user) in [(Self.composed, "user-8"), (Self.decomposed, "user-9")] {
             try await world.control(
@@ -230,8 +215,7 @@ struct ExactNameTests {
         try await world.call(.get, path + "zoe%CC%81/addressbook", fields).expectDenied("masked-other-user")
     }
 
-    @Test("two users of RUA have two names and two passwords")
-    func users() async throws {
+    @Test("two users of RUA have two names and two passwords") func users() async throws {
         let world = try await World()
         for name in [Self.composed, Self.decomposed] {
             try await world.call(
@@ -251,8 +235,7 @@ struct ExactNameTests {
         #expect(try await logIn(Self.decomposed, "pw-4") == 401)
     }
 
-    @Test("a change of nothing but the normalization is a change, and is exported")
-    func exported() async throws {
+    @Test("a change of nothing but the normalization is a change, and is exported") func exported() async throws {
         let world = try await World()
         for name in [Self.composed, Self.decomposed] {
             try await world.call(.put, Example.ada + "/profile", .ada, #"{"name":"\#(name)"}"#).expect(200)
@@ -262,9 +245,7 @@ struct ExactNameTests {
     }
 }
 
-/// What the journal must not show from Rezolve's bodies.
-@Suite("Rezolve under a seed")
-struct SeedTests {
+@Suite("Rezolve under a seed") struct SeedTests {
     @Test("what OpenSSL draws by itself is excepted: a key pair that is made has no seed")
     func keyPairs() async throws {
         var (entities, keys): (Set<String>, Set<String>) = ([], [])

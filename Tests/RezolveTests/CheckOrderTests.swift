@@ -4,8 +4,7 @@ import Support
 import Testing
 
 /// Of two faults, the one checked first is answered (section 2.3 of the vendor's spec).
-@Suite("Rezolve's order of checks")
-struct CheckOrderTests {
+@Suite("Rezolve's order of checks") struct CheckOrderTests {
     /// Possible faults of one request, in the order of the checks; each is a change to a valid call.
     enum Fault: Int, CaseIterable, Sendable {
         case apiKey
@@ -57,16 +56,13 @@ struct CheckOrderTests {
     }
 
     @Test("the perfect call that the faults are made of succeeds")
-    func perfect() async throws {
-        try await request(try await World(), []).expect(201)
-    }
+    func perfect() async throws { try await request(try await World(), []).expect(201) }
 
     /// Creates an address with all members; `shop` is what makes any of them required.
     private func request(_ world: World, _ faults: [Fault]) async throws -> ReceivedAnswer {
         try await world.set("rezolve.address-required-fields", "shop")
         let exp = faults.contains(.expiry) ? "1800000000" : faults.contains(.lifetime) ? "1800001701" : "1800001700"
-        let claims = Forged.adaClaims(
-            user: faults.contains(.members) ? nil : #""user-1001""#, exp: exp)
+        let claims = Forged.adaClaims(user: faults.contains(.members) ? nil : #""user-1001""#, exp: exp)
         let token = try Forged.token(secret: faults.contains(.signature) ? "wrong" : Example.secret, claims: claims)
         var fields: World.Fields = [
             ("x-rezolve-partner-apikey", faults.contains(.apiKey) ? "123jlklk" : Example.apiKeyN)
@@ -98,8 +94,7 @@ struct CheckOrderTests {
         #expect(answer.failure == failure)
     }
 
-    @Test("a partner without key is answered before anything about the token")
-    func noAuthKeyFirst() async throws {
+    @Test("a partner without key is answered before anything about the token") func noAuthKeyFirst() async throws {
         let world = try await World()
         try await world.call(.get, Example.addresses, .keyX).expectDenied("masked-no-auth-key")
         try await world.call(.get, Example.addresses, .keyX.bearer("broken")).expectDenied("masked-no-auth-key")
@@ -121,8 +116,7 @@ struct CheckOrderTests {
                 == "registration-duplicate")
     }
 
-    @Test("every finding stands in the journal, also those behind the answer")
-    func allFindings() async throws {
+    @Test("every finding stands in the journal, also those behind the answer") func allFindings() async throws {
         let world = try await World()
         let token = try Forged.token(secret: "wrong", claims: Forged.adaClaims(user: nil, exp: "1"))
         let answer = try await world.call(.get, Example.ben + "/addressbook", .keyN.bearer(token))
@@ -136,23 +130,8 @@ struct CheckOrderTests {
     }
 }
 
-@Suite("Rezolve's failures")
-struct FailureTests {
+@Suite("Rezolve's failures") struct FailureTests {
     /// The six reasons that the vendor masks, and the device check.
-    private static let masked: [(failure: String, fields: World.Fields, path: String)] = [
-        ("masked-api-key", World.Fields().bearer(Example.jwtAda), Example.addresses),
-        ("masked-no-auth-key", .keyX.bearer(Example.jwtAda), Example.addresses),
-        ("masked-token-missing", .keyN, Example.addresses),
-        ("masked-signature", .keyN.bearer("not.a.token"), Example.addresses),
-        (
-            "masked-missing-fields",
-            .keyN.bearer((try? Forged.token(claims: Forged.adaClaims(user: nil))) ?? "").device(Example.device),
-            Example.addresses
-        ),
-        ("masked-other-user", .ada, Example.ben + "/addressbook"),
-        ("masked-device-mismatch", .keyN.bearer(Example.jwtAda).device("another"), Example.addresses),
-    ]
-
     @Test("what the staging servers say of wrong bodies", arguments: validations)
     func validation(
         _ method: String, _ path: String, _ body: String, _ code: String, _ items: String, _ failure: String
@@ -213,8 +192,7 @@ struct FailureTests {
     ]
 }
 
-@Suite("Rezolve's routes")
-struct RouteTests {
+@Suite("Rezolve's routes") struct RouteTests {
     @Test(
         "a path is found through repeated slashes, a slash at the end and escapes",
         arguments: [

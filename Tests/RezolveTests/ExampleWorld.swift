@@ -22,7 +22,6 @@ enum Example {
         "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjo"
         + "idXNlci0yMDAxIiwiZXhwIjoxODAwMDAxODAwfQ.lK0wcDetu824iUXszQ3hfUsvgFYvaMH_PTePhNIruzhm8RSPHSmXxoozevLvGq06"
         + "yAZ-aGaCm6q8_gaKwhDeEQ"
-    /// A login JWT for Ada.
     static let jwtAda =
         "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
         + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxODAwMDAxODAwLCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJ"
@@ -69,7 +68,6 @@ enum Example {
         #"{"short_name":"Test","pan":"x","pan6":"420000","pan4":"0000","brand":"visa","type":"credit","#
         + #""name_on_card":"Ada L","expires_on":"1030","address_id":"address-1","valid_from":null}"#
 
-    /// Ada's RUA user as it appears in an answer.
     static func ruaAda(timesLoggedIn: String) -> String {
         #"{"id":1001,"username":"ada@example.test","title":null,"firstName":"Ada","lastName":"L","#
             + #""email":"ada@example.test","phone":"+15550100","language":"en","sdkEntity":"entity123","#
@@ -85,42 +83,30 @@ extension World.Fields {
     static let keyN: Self = [("x-rezolve-partner-apikey", Example.apiKeyN)]
     static let keyS: Self = [("x-rezolve-partner-apikey", Example.apiKeyS)]
     static let keyX: Self = [("x-rezolve-partner-apikey", Example.apiKeyX)]
-    /// All fields that Ada's app sends.
     static let ada = keyN.bearer(Example.jwtAda).device(Example.device)
 
-    /// With `authorization: Bearer TOKEN`.
     func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
 
-    /// With any value of `authorization`.
     func authorization(_ value: String) -> Self { self + [("authorization", value)] }
 
-    /// With the device header.
     func device(_ id: String) -> Self { self + [("x-rezolve-device-id", id)] }
 }
 
 /// Tokens with freely chosen text, for what no minting call would make.
 enum Forged {
-    /// The header of a login JWT.
     static let loginHeader = #"{"auth":"v2","alg":"HS512","typ":"JWT"}"#
-    /// The header of a registration JWT.
     static let registrationHeader = #"{"alg":"HS512","typ":"JWT"}"#
 
-    /// A token with these two JSON texts, correctly signed with that secret.
-    static func token(
-        secret: String = Example.secret, header: String = loginHeader, claims: String
-    ) throws -> String {
+    static func token(secret: String = Example.secret, header: String = loginHeader, claims: String) throws -> String {
         try token(secret: secret, header: Array(header.utf8), claims: Array(claims.utf8))
     }
 
-    /// A login JWT with these claims, signed with that secret.
     static func token(claims: String, by secret: String) throws -> String { try token(secret: secret, claims: claims) }
 
-    /// A token with these bytes, correctly signed with that secret.
     static func token(secret: String = Example.secret, header: [UInt8], claims: [UInt8]) throws -> String {
         try signed(Base64URL.encode(header) + "." + Base64URL.encode(claims), secret: secret)
     }
 
-    /// Any text followed by its signature.
     static func signed(_ input: String, secret: String = Example.secret) throws -> String {
         let key = try SigningKey.secret(secret)
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs512))
@@ -131,14 +117,11 @@ enum Forged {
         entity: String? = #""entity123""#, user: String? = #""user-1001""#, exp: String? = "1800001800",
         device: String? = #""wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a""#
     ) -> String {
-        let members = [
-            ("rezolve_entity_id", entity), ("partner_entity_id", user), ("exp", exp), ("device_id", device),
-        ]
+        let members = [("rezolve_entity_id", entity), ("partner_entity_id", user), ("exp", exp), ("device_id", device)]
         return "{" + members.compactMap { name, value in value.map { #""\#(name)":\#($0)"# } }.joined(separator: ",")
             + "}"
     }
 
-    /// The claims of a registration JWT; each parameter is JSON text.
     static func registrationClaims(user: String = #""user-3001""#, exp: String = "1800001800") -> String {
         adaClaims(entity: #"":NONE:""#, user: user, exp: exp, device: nil)
     }

@@ -4,10 +4,8 @@ import Testing
 import Tokens
 
 /// Tokens on demand (section 2.5 of the vendor's spec), and Rezolve's answer to each of their defects.
-@Suite("Rezolve's minted tokens")
-struct MintingTests {
-    @Test("what the example world holds is minted byte for byte")
-    func exampleWorld() async throws {
+@Suite("Rezolve's minted tokens") struct MintingTests {
+    @Test("what the example world holds is minted byte for byte") func exampleWorld() async throws {
         let world = try await World()
         #expect(try await world.mint("rezolve/login") == Example.jwtAda)
         #expect(try await world.mint("rezolve/login", ["expires_in": -1]) == Example.jwtAdaOld)
@@ -23,8 +21,7 @@ struct MintingTests {
                 == Example.seedJWT)
     }
 
-    @Test("every member of an order shows in the token")
-    func members() async throws {
+    @Test("every member of an order shows in the token") func members() async throws {
         let world = try await World()
         let token = CompactToken(
             try await world.mint(
@@ -109,11 +106,8 @@ struct MintingTests {
     }
 }
 
-/// The one-line reason names the cause.
-@Suite("Rezolve's reasons")
-struct ReasonTests {
-    @Test("a secret that was encoded, or changed by decoding, is masked too")
-    func masked() async throws {
+@Suite("Rezolve's reasons") struct ReasonTests {
+    @Test("a secret that was encoded, or changed by decoding, is masked too") func masked() async throws {
         let world = try await World()
         let encoded = Base64URL.encode(Array(Example.secret.utf8))
         for key in [encoded, "x " + encoded] {
@@ -124,19 +118,15 @@ struct ReasonTests {
         #expect(!journal.contains(encoded) && !journal.contains(Example.secret))
     }
 
-    private static func list(_ token: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
+    private static func list(_ token: @escaping @Sendable () throws -> String) -> World.Send {
         { try await $0.call(.get, Example.addresses, .keyN.bearer(try token()).device(Example.device)) }
     }
 
-    private static func list(_ fields: World.Fields) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func list(_ fields: World.Fields) -> World.Send {
         { try await $0.call(.get, Example.addresses, fields) }
     }
 
-    private static func ping(_ token: @escaping @Sendable () throws -> String)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
+    private static func ping(_ token: @escaping @Sendable () throws -> String) -> World.Send {
         { try await $0.call(.get, "/v2/credentials/ping", World.Fields().bearer(try token())) }
     }
 
@@ -147,8 +137,7 @@ struct ReasonTests {
     private static let decoded = Base64URL.decodeLeniently(Array(Example.secret.utf8)) ?? []
 
     private static func signed(_ secret: [UInt8], _ claims: String = Forged.adaClaims()) throws -> String {
-        let input =
-            Base64URL.encode(Array(Forged.loginHeader.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
+        let input = Base64URL.encode(Array(Forged.loginHeader.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
         let key = try SigningKey.secret(secret)
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs512))
     }

@@ -6,9 +6,7 @@ import Synchronization
 import Testing
 import Understudy
 
-/// Fixtures replaced while requests arrive.
-@Suite("Fixtures replaced while the server runs")
-struct ReloadTests {
+@Suite("Fixtures replaced while the server runs") struct ReloadTests {
     private static let accounts = "rezolve/accounts.yaml"
     private static let failures = "rezolve/failures.yaml"
 

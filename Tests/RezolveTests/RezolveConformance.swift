@@ -5,7 +5,6 @@ import Testing
 @testable import Rezolve
 
 extension VendorConformance {
-    /// Rezolve's description for the conformance kit.
     package static let rezolve = {
         var vendor = VendorConformance(
             id: "rezolve",
@@ -111,13 +110,11 @@ extension TokenCase {
     }
 }
 
-/// Every kind of event for Rezolve's customers, and states that are invalid.
 enum RezolveLife {
     static let register = "/v2/credentials/register"
     static let newUser =
         #"{"username":"new@example.test","password":"pass-of-new","email":"new@example.test","firstName":"N"}"#
 
-    /// Performs every kind of change: new users, changed records, books, a logout, a guest.
     static func live(_ world: World) async throws {
         try await world.call(.post, register, .keyN, newUser).expect(201)
         try await world.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
@@ -135,7 +132,6 @@ enum RezolveLife {
         try await world.call(.post, "/v2/credentials/register/guest", .keyN).expect(200)
     }
 
-    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         var texts: [String] = []
         for name in ["profile", "phonebook", "addressbook", "wallet", "publickey"] {

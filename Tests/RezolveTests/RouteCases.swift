@@ -1,7 +1,6 @@
 import Support
 import Testing
 
-/// A successful call of each route.
 extension RouteCase {
     private static let profile =
         #"{"id":"entity123","entity_id":"entity123","title":"","name":"Ada L","first_name":"Ada","last_name":"L","#
@@ -17,8 +16,7 @@ extension RouteCase {
         RouteCase(
             "register-v2", .post, "/api/v2/authentication/register",
             fields: .keyN.bearer(Example.regNew), body: email),
-        RouteCase(
-            "guest.register", .post, "/api/v2/authentication/register/guest", fields: .keyN),
+        RouteCase("guest.register", .post, "/api/v2/authentication/register/guest", fields: .keyN),
         RouteCase(
             "guest.login", .post, "/api/v2/authentication/login/guest",
             fields: .keyN.bearer(Example.regNew), body: #"{"deviceId":"dev-1","entityId":"NEW"}"#
@@ -30,60 +28,44 @@ extension RouteCase {
         },
         RouteCase("publickey.get", .get, Example.ada + "/publickey", fields: .ada),
         RouteCase("profile.get", .get, Example.ada + "/profile", fields: .ada, answer: profile),
-        RouteCase(
-            "profile.update", .put, Example.ada + "/profile", fields: .ada, body: "{}", answer: profile
-        ),
+        RouteCase("profile.update", .put, Example.ada + "/profile", fields: .ada, body: "{}", answer: profile),
         RouteCase(
             "phonebook.list", .get, Example.ada + "/phonebook", fields: .ada,
             answer: #"{"phones":[\#(Example.phone1)]}"#),
         RouteCase(
             "phonebook.create", .post, Example.ada + "/phonebook", fields: .ada,
             body: #"{"name":"Work","phone":"+15550102"}"#, status: 201),
-        RouteCase(
-            "phonebook.get", .get, Example.ada + "/phonebook/phone-1", fields: .ada,
-            answer: Example.phone1),
+        RouteCase("phonebook.get", .get, Example.ada + "/phonebook/phone-1", fields: .ada, answer: Example.phone1),
         RouteCase(
             "phonebook.update", .put, Example.ada + "/phonebook/phone-1", fields: .ada,
             body: #"{"id":"ignored","name":"Work","phone":"+15550102"}"#,
             answer: #"{"id":"phone-1","name":"Work","phone":"+15550102"}"#),
-        RouteCase(
-            "phonebook.delete", .delete, Example.ada + "/phonebook/NEW", fields: .ada, status: 204, answer: ""
-        ) {
+        RouteCase("phonebook.delete", .delete, Example.ada + "/phonebook/NEW", fields: .ada, status: 204, answer: "") {
             let created = try await $0.call(
                 .post, Example.ada + "/phonebook", .ada, #"{"name":"Work","phone":"+15550102"}"#)
             return ["NEW": created.json["id"]?.string ?? ""]
         },
-        RouteCase(
-            "addressbook.list", .get, Example.addresses, fields: .ada,
-            answer: "[\(Example.address1)]"),
+        RouteCase("addressbook.list", .get, Example.addresses, fields: .ada, answer: "[\(Example.address1)]"),
         RouteCase("addressbook.create", .post, Example.addresses, fields: .ada, body: "{}", status: 201),
-        RouteCase(
-            "addressbook.get", .get, Example.addresses + "/address-1", fields: .ada,
-            answer: Example.address1),
+        RouteCase("addressbook.get", .get, Example.addresses + "/address-1", fields: .ada, answer: Example.address1),
         RouteCase(
             "addressbook.update", .put, Example.addresses + "/address-1", fields: .ada,
             body: #"{"line1":"3 Test Street","line2":"c/o Ben","country_alpha2":"CZ","phone_book_id":"phone-1"}"#,
             answer: #"{"id":"address-1","short_name":"","full_name":"","line_1":"3 Test Street","line_2":"c/o Ben","#
                 + #""city":"","state":"","zip":"","country":"","country_alpha2":null,"phone_id":"phone-1"}"#),
-        RouteCase(
-            "addressbook.delete", .delete, Example.addresses + "/NEW", fields: .ada, status: 204, answer: ""
-        ) {
+        RouteCase("addressbook.delete", .delete, Example.addresses + "/NEW", fields: .ada, status: 204, answer: "") {
             ["NEW": try await $0.call(.post, Example.addresses, .ada, "{}").json["id"]?.string ?? ""]
         },
-        RouteCase(
-            "wallet.list", .get, Example.ada + "/wallet", fields: .ada, answer: "[\(Example.card1)]"),
-        RouteCase(
-            "wallet.create", .post, Example.ada + "/wallet", fields: .ada, body: Example.newCard, status: 201),
-        RouteCase(
-            "wallet.get", .get, Example.ada + "/wallet/card-1", fields: .ada, answer: Example.card1),
+        RouteCase("wallet.list", .get, Example.ada + "/wallet", fields: .ada, answer: "[\(Example.card1)]"),
+        RouteCase("wallet.create", .post, Example.ada + "/wallet", fields: .ada, body: Example.newCard, status: 201),
+        RouteCase("wallet.get", .get, Example.ada + "/wallet/card-1", fields: .ada, answer: Example.card1),
         RouteCase(
             "wallet.update", .put, Example.ada + "/wallet/card-1", fields: .ada,
             body: #"{"short_name":"Other","name_on_card":"A L","address_id":"address-1","pan4":"1111"}"#,
             answer: #"{"id":"card-1","type":"credit","brand":"visa","pan6":"420000","pan4":"1111","#
                 + #""short_name":"Other","name_on_card":"A L","valid_from":"1026","expires_on":"1030","#
                 + #""address_id":"address-1"}"#),
-        RouteCase(
-            "wallet.delete", .delete, Example.ada + "/wallet/card-1", fields: .ada, status: 204, answer: ""),
+        RouteCase("wallet.delete", .delete, Example.ada + "/wallet/card-1", fields: .ada, status: 204, answer: ""),
         RouteCase(
             "rua.register", .post, "/v2/credentials/register", fields: .keyN,
             body: #"{"password":"not-a-secret-2","phone":"+15550101"}"#, status: 201),
@@ -93,10 +75,8 @@ extension RouteCase {
         RouteCase(
             "rua.login", .post, "/v2/credentials/login", fields: .keyN, body: Example.login,
             answer: Example.ruaAda(timesLoggedIn: "1")),
-        RouteCase(
-            "rua.ping", .get, "/v2/credentials/ping", fields: .keyN.bearer(Example.jwtAda)),
-        RouteCase(
-            "rua.guest", .post, "/v2/credentials/register/guest", fields: .keyN),
+        RouteCase("rua.ping", .get, "/v2/credentials/ping", fields: .keyN.bearer(Example.jwtAda)),
+        RouteCase("rua.guest", .post, "/v2/credentials/register/guest", fields: .keyN),
         RouteCase(
             "rua.forgot", .post, "/v1/credentials/forget", fields: .keyN,
             body: #"{"email":"ada@example.test"}"#, answer: "{}"),
@@ -107,30 +87,24 @@ extension RouteCase {
         RouteCase(
             "rua.password", .post, "/v1/user/password", fields: .keyN.bearer(Example.jwtAda),
             body: #"{"currentPassword":"not-a-secret-1","newPassword":"not-a-secret-3"}"#, answer: "{}"),
-        RouteCase(
-            "rua.logout", .post, "/v1/user/logout", fields: .keyN.bearer(Example.jwtAda),
-            answer: "{}"),
+        RouteCase("rua.logout", .post, "/v1/user/logout", fields: .keyN.bearer(Example.jwtAda), answer: "{}"),
     ]
 }
 
 /// The effect of each value of each switch (section 8 of the vendor's spec).
 extension SwitchCase {
-    private static func list(_ token: String, device: String? = Example.device)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
+    private static func list(_ token: String, device: String? = Example.device) -> World.Send {
         { world in
             let fields = World.Fields.keyN.bearer(token)
             return try await world.call(.get, Example.addresses, device.map(fields.device) ?? fields)
         }
     }
 
-    private static func list(claims: String, header: String = Forged.loginHeader)
-        -> @Sendable (World) async throws -> ReceivedAnswer
-    {
+    private static func list(claims: String, header: String = Forged.loginHeader) -> World.Send {
         { try await list(Forged.token(header: header, claims: claims))($0) }
     }
 
-    private static func authorization(_ value: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func authorization(_ value: String) -> World.Send {
         { try await $0.call(.get, Example.addresses, .keyN.authorization(value).device(Example.device)) }
     }
 
@@ -140,8 +114,7 @@ extension SwitchCase {
         SwitchCase(
             "auth-header", "required", failure: "masked-missing-fields",
             list(claims: Forged.adaClaims(), header: #"{"alg":"HS512"}"#)),
-        SwitchCase(
-            "auth-header", "ignored", list(claims: Forged.adaClaims(), header: #"{"alg":"HS512","auth":1}"#)),
+        SwitchCase("auth-header", "ignored", list(claims: Forged.adaClaims(), header: #"{"alg":"HS512","auth":1}"#)),
         SwitchCase(
             "partner-entity-id", "must-match", failure: "masked-other-user",
             list(claims: Forged.adaClaims(user: "317"))),
@@ -156,7 +129,7 @@ extension SwitchCase {
         SwitchCase("registration-token-reuse", "refuse", failure: "masked-other-user", reuse),
     ]
 
-    private static let reuse: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let reuse: World.Send = {
         let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
         return try await $0.call(.get, Example.addresses, .keyN.bearer(token))
     }
@@ -228,13 +201,13 @@ extension SwitchCase {
             authorization("Bearer Bearer")),
     ]
 
-    static let register: @Sendable (World) async throws -> ReceivedAnswer = {
+    static let register: World.Send = {
         let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
         return try await $0.call(
             .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
     }
 
-    private static let loggedOut: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let loggedOut: World.Send = {
         try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAda)).expect(200)
         return try await $0.call(.get, Example.addresses, .ada)
     }
@@ -250,22 +223,22 @@ extension SwitchCase {
         SwitchCase("unknown-entity", "adopt", unknownEntity),
     ]
 
-    private static let pingAfterLogout: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let pingAfterLogout: World.Send = {
         try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAda)).expect(200)
         return try await $0.call(.get, "/v2/credentials/ping", .keyN.bearer(Example.jwtAda))
     }
 
-    static let unknownEntity: @Sendable (World) async throws -> ReceivedAnswer = {
+    static let unknownEntity: World.Send = {
         let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
         return try await $0.call(
             .get, "/api/v1/partner/317/customer/entity-new/addressbook", .keyN.bearer(token).device(Example.device))
     }
 
-    private static func createAddress(_ body: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+    private static func createAddress(_ body: String) -> World.Send {
         { try await $0.call(.post, Example.addresses, .ada, body) }
     }
 
-    static let sampleRenewal: @Sendable (World) async throws -> ReceivedAnswer = {
+    static let sampleRenewal: World.Send = {
         try await $0.call(
             .post, "/api/v1/authentication/register", [],
             #"{"device_id":"dev-1","make":"Apple","os_type":"ios","entityId":"entity123","partnerId":"317"}"#)
@@ -291,19 +264,19 @@ extension SwitchCase {
         },
     ]
 
-    private static let missingPhone: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let missingPhone: World.Send = {
         try await $0.call(.get, Example.ada + "/phonebook/none", .ada)
     }
 
-    private static let profile: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let profile: World.Send = {
         try await $0.call(.get, Example.ada + "/profile", .ada)
     }
 
-    private static let ping: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let ping: World.Send = {
         try await $0.call(.get, "/v2/credentials/ping", .keyN.bearer(Example.jwtAda))
     }
 
-    private static let signUp: @Sendable (World) async throws -> ReceivedAnswer = {
+    private static let signUp: World.Send = {
         try await $0.call(
             .post, "/v2/credentials/register", .keyN, #"{"username":"a","password":"not-a-secret-2","firstName":"A"}"#)
     }

@@ -6,11 +6,9 @@ import Tokens
 
 @testable import Rezolve
 
-/// A change to an example that breaks a rule.
 private typealias Change = (inout RezolveFacts) -> Void
 
-@Suite("Rezolve's rules")
-struct RuleTests {
+@Suite("Rezolve's rules") struct RuleTests {
     private static let vendor = Result {
         try Rezolve(fixtures: VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
     }
@@ -21,7 +19,6 @@ struct RuleTests {
             at: Moment(unixSeconds: Double(World.exampleMoment)))
     }
 
-    /// Ada calling the core with a login JWT.
     private static func ada(
         _ token: String? = Example.jwtAda, _ switches: [String: String] = [:], _ change: Change = { _ in }
     ) throws -> RezolveFacts {

@@ -5,9 +5,7 @@ import Support
 import Testing
 import Tokens
 
-/// The shipped scenarios, each played as an app would experience it.
-@Suite("Rezolve's scenarios and actions")
-struct ScenarioTests {
+@Suite("Rezolve's scenarios and actions") struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-\#(scenario)"}"#)
@@ -25,7 +23,6 @@ struct ScenarioTests {
         var renewals = 0
         var isLoggedOut = false
 
-        /// Signs in at the sample sign-in server.
         init(_ world: World) async throws {
             self.world = world
             let answer = try await world.call(
@@ -34,7 +31,6 @@ struct ScenarioTests {
             token = answer["authorization"] ?? ""
         }
 
-        /// Reads the address book as the app does.
         mutating func readAddresses() async throws -> Int {
             let first = try await send()
             guard first == 401 else { return first }
@@ -141,8 +137,7 @@ struct ScenarioTests {
         #expect(reads.last?.fault == .truncated(bytes: 40))
     }
 
-    @Test("a customer can be registered and removed without a request of the app")
-    func customers() async throws {
+    @Test("a customer can be registered and removed without a request of the app") func customers() async throws {
         let world = try await World()
         let made = try await world.control(
             .post, "state/rezolve/register-customer", #"{"partner_entity_id":"user-9","entity":"entity-9"}"#)
@@ -154,8 +149,7 @@ struct ScenarioTests {
         #expect(try await world.call(.get, path, fields(token)).failure == "masked-other-user")
     }
 
-    @Test("a session can be ended from outside")
-    func logOut() async throws {
+    @Test("a session can be ended from outside") func logOut() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/login")
         let answer = try await world.control(.post, "state/rezolve/log-out", #"{"entity":"entity123"}"#)
@@ -173,7 +167,6 @@ extension ScenarioPlay {
             #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"\#(Example.device)"}"#)
     }
 
-    /// Signs in at RUA, and gives what the app sends as `Authorization`.
     private static func signIn(_ world: World) async throws -> String {
         try await logIn(world, "")["authorization"] ?? ""
     }
@@ -193,12 +186,9 @@ extension ScenarioPlay {
     ]
 }
 
-/// Effects of switches beyond the cases of `SwitchCase.all`.
-@Suite("Rezolve's switches")
-struct SwitchTests {
+@Suite("Rezolve's switches") struct SwitchTests {
 
-    @Test("the renewal of the JWT page's sample opens core with its token")
-    func sampleRenewalWorks() async throws {
+    @Test("the renewal of the JWT page's sample opens core with its token") func sampleRenewalWorks() async throws {
         let world = try await World()
         try await world.set("rezolve.ios-sample-renewal", "on")
         let answer = try await SwitchCase.sampleRenewal(world)
@@ -223,8 +213,7 @@ struct SwitchTests {
         try await world.call(.post, "/api/v1/authentication/register", [], body).expectDenied("masked-api-key")
     }
 
-    @Test("an adopted customer stays, and takes nobody's id")
-    func adopted() async throws {
+    @Test("an adopted customer stays, and takes nobody's id") func adopted() async throws {
         let world = try await World()
         try await world.set("rezolve.unknown-entity", "adopt")
         try await SwitchCase.unknownEntity(world).expect(200, "[]")
@@ -240,8 +229,7 @@ struct SwitchTests {
         ).expectDenied("masked-other-user")
     }
 
-    @Test("an adopted customer gets a key pair of its own")
-    func adoptedKey() async throws {
+    @Test("an adopted customer gets a key pair of its own") func adoptedKey() async throws {
         let world = try await World()
         try await world.set("rezolve.unknown-entity", "adopt")
         let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
@@ -252,7 +240,6 @@ struct SwitchTests {
         try await world.call(.get, path, fields).expect(200, first.text)
     }
 
-    /// A card number and the result of the `pan` check.
     @Test(
         "an encrypted card number must agree with what the card says of it",
         arguments: [
@@ -277,8 +264,7 @@ struct SwitchTests {
         #expect(!world.shown(answer.entry).contains(pan))
     }
 
-    @Test("a vendor's profile beats the profile of all, and a switch beats both")
-    func precedence() async throws {
+    @Test("a vendor's profile beats the profile of all, and a switch beats both") func precedence() async throws {
         let world = try await World()
         let request = { try await world.call(.get, Example.addresses, .keyN.bearer(Example.jwtAda)) }
         try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)

@@ -6,12 +6,10 @@ import Tokens
 import Understudy
 
 /// What requests change (section 6 of the vendor's spec), and what they do not change.
-@Suite("Rezolve's state")
-struct StateTests {
+@Suite("Rezolve's state") struct StateTests {
     private let register = "/api/v1/authentication/register"
 
-    @Test("a registered customer has an id, a profile and a key pair of its own")
-    func registration() async throws {
+    @Test("a registered customer has an id, a profile and a key pair of its own") func registration() async throws {
         let world = try await World()
         let answer = try await world.call(
             .post, register, .keyN.bearer(Example.regNew), #"{"email":"new@example.test","name":"ignored"}"#)
@@ -31,8 +29,7 @@ struct StateTests {
         #expect(ada.json["public_key"] != key.json["public_key"])
     }
 
-    @Test("a login JWT of the new customer opens core")
-    func loginAfterRegistration() async throws {
+    @Test("a login JWT of the new customer opens core") func loginAfterRegistration() async throws {
         let world = try await World()
         let answer = try await world.call(
             .post, register, .keyN.bearer(Example.regNew), #"{"email":"new@example.test"}"#)
@@ -43,8 +40,7 @@ struct StateTests {
         ).expect(200, "[]")
     }
 
-    @Test("the same partner_entity_id is another user at another partner")
-    func uniquePerPartner() async throws {
+    @Test("the same partner_entity_id is another user at another partner") func uniquePerPartner() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/registration", ["partner": "3", "partner_entity_id": "user-1001"])
         let answer = try await world.call(.post, register, .keyS.bearer(token), #"{"email":"a@example.test"}"#)
@@ -54,8 +50,7 @@ struct StateTests {
         try await world.call(.get, path, .keyS.bearer(token)).expectDenied("masked-other-user")
     }
 
-    @Test("a guest is a customer of its own, whose ids count on")
-    func guests() async throws {
+    @Test("a guest is a customer of its own, whose ids count on") func guests() async throws {
         let world = try await World()
         let first = try await world.call(.post, "/api/v2/authentication/register/guest", .keyN, "{}")
         let second = try await world.call(.post, "/v2/credentials/register/guest", .keyN)
@@ -70,15 +65,13 @@ struct StateTests {
                 + #""credentialsNonExpired":true,"timezone":"GMT"}"#)
         #expect(second.json["id"] == 1003)
         #expect(second.json["sdkEntity"] != first.json["sdkEntity"])
-        let token = try Forged.token(
-            claims: Forged.adaClaims(entity: #""\#(entity)""#, user: #""\#(entity)""#))
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""\#(entity)""#, user: #""\#(entity)""#))
         try await world.call(
             .get, "/api/v1/partner/317/customer/\(entity)/profile", .keyN.bearer(token).device(Example.device)
         ).expect(200)
     }
 
-    @Test("a customer's records are its own: another's id is unknown")
-    func othersRecords() async throws {
+    @Test("a customer's records are its own: another's id is unknown") func othersRecords() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/login", ["customer": "entity456"])
         let ben = World.Fields.keyN.bearer(token).device(Example.device)
@@ -90,9 +83,7 @@ struct StateTests {
     }
 }
 
-/// State exported from a sandbox as JSON and imported again.
-@Suite("Rezolve's state, exported and imported")
-struct ExportTests {
+@Suite("Rezolve's state, exported and imported") struct ExportTests {
     @Test("put into another sandbox, the records are there, and who has no password there cannot sign in")
     func elsewhere() async throws {
         let (world, other) = (try await World(), try await World())
@@ -117,8 +108,7 @@ struct ExportTests {
         #expect(try await other.call(.post, "/v2/credentials/register/guest", .keyN).json["id"] == 1004)
     }
 
-    @Test("what was replaced by a call outlives a restart as well, an empty state too")
-    func replaced() async throws {
+    @Test("what was replaced by a call outlives a restart as well, an empty state too") func replaced() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         for state in [
@@ -134,8 +124,7 @@ struct ExportTests {
 
     // MARK: - After a restart
 
-    @Test("what nobody touched follows the fixtures of the new start")
-    func otherFixtures() async throws {
+    @Test("what nobody touched follows the fixtures of the new start") func otherFixtures() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         try await world.call(.post, RezolveLife.register, .keyN, RezolveLife.newUser).expect(201)
@@ -185,8 +174,7 @@ struct ExportTests {
         #expect(states.0.text == states.1.text)
     }
 
-    @Test("a seed's ids go on where they were, and none is given out twice")
-    func seededIDs() async throws {
+    @Test("a seed's ids go on where they were, and none is given out twice") func seededIDs() async throws {
         var settings = Settings()
         settings.seed = 5
         let first = try Emulator(fixtures: Repository.fixtures, settings: settings)

@@ -4,8 +4,7 @@ import Testing
 import Tokens
 
 /// The required form of a token (section 2.2 of the vendor's spec).
-@Suite("Rezolve's rules for tokens")
-struct TokenRuleTests {
+@Suite("Rezolve's rules for tokens") struct TokenRuleTests {
     /// A token and the address book's answer for Ada; no failure means 200.
     struct Case: Sendable, CustomStringConvertible {
         let description: String
@@ -39,8 +38,7 @@ struct TokenRuleTests {
         Case(description: "alg in lower case", header: #"{"auth":"v2","alg":"hs512","typ":"JWT"}"#, failure: signature),
         Case(description: "no alg", header: #"{"auth":"v2","typ":"JWT"}"#, failure: signature),
         Case(description: "alg HS256, signed by HS512", header: #"{"auth":"v2","alg":"HS256"}"#, failure: signature),
-        Case(
-            description: "crit", header: #"{"auth":"v2","alg":"HS512","crit":["exp"],"exp":1}"#, failure: signature),
+        Case(description: "crit", header: #"{"auth":"v2","alg":"HS512","crit":["exp"],"exp":1}"#, failure: signature),
         Case(
             description: "keys of its own, which are ignored",
             header: #"{"auth":"v2","alg":"HS512","kid":"x","jku":"http://127.0.0.1:9/","jwk":{},"x5u":"u","x5c":[]}"#),

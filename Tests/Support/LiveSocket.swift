@@ -5,11 +5,8 @@ package import Wire
 
 /// A client's end of a WebSocket, over TCP or in memory, which reports what it received in order.
 package final class LiveSocket: Sendable {
-    /// What a client receives.
     package enum Event: Sendable, Hashable {
-        /// A message with text.
         case text(String)
-        /// A message with bytes.
         case binary([UInt8])
         /// The answer to a ping, with its payload.
         case pong([UInt8])
@@ -28,14 +25,12 @@ package final class LiveSocket: Sendable {
     /// The next event, once it has arrived.
     package func next() async -> Event { await inbox.next() }
 
-    /// That many next events.
     package func next(_ count: Int) async -> [Event] {
         var events: [Event] = []
         while events.count < count { events.append(await next()) }
         return events
     }
 
-    /// Sends a message.
     package func send(_ message: WebSocketMessage) { end.send(message) }
 
     /// Sends a ping of at most 125 bytes, which the server answers.
@@ -45,14 +40,12 @@ package final class LiveSocket: Sendable {
     package func close(_ closure: WebSocketClosure = WebSocketClosure(.normal)) { end.close(closure) }
 }
 
-/// How a client's messages reach the server.
 protocol SocketEnd: Sendable {
     func send(_ message: WebSocketMessage)
     func ping(_ payload: [UInt8])
     func close(_ closure: WebSocketClosure)
 }
 
-/// A refused handshake and its answer.
 package struct SocketRefused: Error {
     /// The answer, with its entry in the journal.
     package let answer: ReceivedAnswer
@@ -190,7 +183,5 @@ final class MemorySocketEnd: SocketEnd {
         }
     }
 
-    func close(_ closure: WebSocketClosure) {
-        queue.async { [channel] in channel.close(closure) }
-    }
+    func close(_ closure: WebSocketClosure) { queue.async { [channel] in channel.close(closure) } }
 }

@@ -7,7 +7,6 @@ import Tokens
 
 /// A mistake in a client or in signing its tokens, and what the one-line reason says about it.
 package struct Mistake: Sendable, CustomStringConvertible {
-    /// The mistake in a few words.
     package let description: String
     /// The resulting failure; `nil` if any will do.
     package let failure: String?
@@ -15,20 +14,18 @@ package struct Mistake: Sendable, CustomStringConvertible {
     package let secrets: [String]
     /// Phrases that the reason contains.
     package let phrases: [String]
-    /// Makes the mistake.
-    package let send: @Sendable (World) async throws -> ReceivedAnswer
+    package let send: World.Send
 
     /// A mistake, the resulting failure, what the reason names, ignoring case, and what it must not repeat.
     package init(
         _ description: String, _ failure: String? = nil, says phrases: String..., hides secrets: [String] = [],
-        by send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+        by send: @escaping World.Send
     ) {
         (self.description, self.failure, self.phrases, self.secrets, self.send) = (
             description, failure, phrases, secrets, send
         )
     }
 
-    /// Makes the mistake, and checks the reason in the journal.
     package func check(in world: World) async throws {
         let answer = try await send(world)
         #expect(answer.status >= 400)
@@ -158,17 +155,13 @@ package func brokenForms(of sound: String) -> [String: String] {
     ]
 }
 
-/// A vendor's file of contract cases.
 package struct ContractFile: Sendable, CustomStringConvertible {
-    /// The vendor's id.
     package let vendor: String
-    /// The file's name.
     package let name: String
 
     /// The path below the fixtures.
     package var description: String { "\(vendor)/contract/\(name)" }
 
-    /// The cases.
     package func read() throws -> HurlFile {
         try HurlFile(name: description, bytes: Repository.fixtures.file(description).bytes)
     }

@@ -13,10 +13,8 @@ package final class OwnFixtures: Sendable {
         self.base = base
     }
 
-    /// The folder.
     package var path: String { folder.path }
 
-    /// The folder over the fixtures, read anew.
     package var store: FixtureStore { FixtureStore(layers: [folder.path, base]) }
 
     /// An emulator of that vendor alone: the others take most of the time of a start.
@@ -24,7 +22,6 @@ package final class OwnFixtures: Sendable {
         try Emulator(fixtures: store, loaders: Catalog.vendors.filter { $0.identity.id == vendor })
     }
 
-    /// The text of the original fixture.
     package func text(_ name: String) throws -> String {
         try String(contentsOfFile: "\(base)/\(name)", encoding: .utf8)
     }
@@ -34,26 +31,21 @@ package final class OwnFixtures: Sendable {
         try folder.write(changes.reduce(try text(name)) { $0.replacing($1.old, with: $1.new) }, to: name)
     }
 
-    /// Writes a text to a file in the folder.
     package func write(_ text: String, to name: String) throws { try folder.write(text, to: name) }
 
-    /// Removes a file from the folder.
     package func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
 }
 
 /// A folder that is removed with its last reference.
 package final class TemporaryFolder: Sendable {
-    /// The folder.
     package let path: String
 
-    /// A folder with these files.
     package init(_ files: [String: String] = [:]) throws {
         path = FileManager.default.temporaryDirectory.path + "/understudy-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         for (name, text) in files { try write(text, to: name) }
     }
 
-    /// A folder with the same files.
     package func copy() throws -> TemporaryFolder {
         let copy = try TemporaryFolder()
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
@@ -62,7 +54,6 @@ package final class TemporaryFolder: Sendable {
         return copy
     }
 
-    /// The files in the folder and below, by their paths there.
     package var files: [String] {
         get throws {
             try FileManager.default.subpathsOfDirectory(atPath: path).filter {
@@ -73,19 +64,16 @@ package final class TemporaryFolder: Sendable {
         }
     }
 
-    /// The text of a file in the folder or below.
     package func text(of name: String) throws -> String {
         try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
     }
 
-    /// Writes a text to a file in the folder or below.
     package func write(_ text: String, to name: String) throws {
         let url = URL(filePath: path + "/" + name)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: url)
     }
 
-    /// Writes bytes to a file in the folder.
     package func write(_ bytes: [UInt8], to name: String) throws {
         try Data(bytes).write(to: URL(filePath: path + "/" + name))
     }
@@ -93,21 +81,17 @@ package final class TemporaryFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// An engine that stores sandboxes.
 package enum StoreEngine: String, CaseIterable, Sendable {
     case sqlite
     case postgres
 }
 
-/// A place where sandboxes are stored.
 package final class StoreHome: Sendable {
-    /// What stores them.
     package let engine: StoreEngine
     /// The file's path, or the URL.
     package let place: String
     private let folder: TemporaryFolder?
 
-    /// An empty place.
     package convenience init(_ engine: StoreEngine = .sqlite) throws {
         switch engine {
         case .sqlite: try self.init(TemporaryFolder())

@@ -5,17 +5,14 @@ package final class PostgresServer: Sendable {
     /// The one that tests share, in which each makes a database of its own.
     package static let shared = Result { try PostgresServer() }
 
-    /// Its user's password, which is asked for over TCP.
     package static let password = "Not-A-Secret-1"
 
-    /// Its port on 127.0.0.1.
     package let port: Int
     private let programs: String
     private let folder: String
     private let shell = Process()
     private let commands = Pipe()
 
-    /// Starts a server.
     package init() throws {
         programs = try Self.findPrograms()
         folder = "/tmp/understudy-pg-" + UUID().uuidString.prefix(8)
@@ -65,7 +62,6 @@ package final class PostgresServer: Sendable {
         rm -rf "$2"
         """
 
-    /// Starts it, and waits until it answers.
     package func start() throws {
         try command("start")
         let end = ContinuousClock.now + .seconds(120)
@@ -90,7 +86,6 @@ package final class PostgresServer: Sendable {
         return text?.split(separator: "\n").first.flatMap { pid_t($0) } ?? 0
     }
 
-    /// Makes a database, and returns its URL.
     package func makeDatabase() throws -> String {
         let name = "t" + UUID().uuidString.prefix(13).lowercased().replacing("-", with: "")
         if let problem = try run("createdb", ["-h", folder, "-p", "\(port)", "-U", "postgres", String(name)]) {
@@ -128,7 +123,6 @@ package final class PostgresServer: Sendable {
 
     deinit { try? commands.fileHandleForWriting.close() }
 
-    /// Why there is no server.
     private struct Missing: Error, CustomStringConvertible {
         let description: String
 

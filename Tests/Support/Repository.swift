@@ -5,6 +5,5 @@ package enum Repository {
     /// The folder that holds `Package.swift`.
     package static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
-    /// The repository's fixtures.
     package static let fixtures = FixtureStore(layers: [root + "/Fixtures"])
 }

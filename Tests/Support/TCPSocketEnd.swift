@@ -20,7 +20,6 @@ final class TCPSocketEnd: SocketEnd {
         var source: Source?
     }
 
-    /// The answer to the handshake.
     private struct Head {
         let status: Int
         let fields: [(String, String)]

@@ -10,24 +10,22 @@ import Wire
 
 /// A separate sandbox, used through requests, as a client and a test suite would use it.
 package struct World: Sendable {
-    /// Field lines by name and value.
     package typealias Fields = [(String, String)]
+
+    /// A call of a case, in a sandbox of its own.
+    package typealias Send = @Sendable (World) async throws -> ReceivedAnswer
 
     /// The time of the examples in the vendors' specs.
     package static let exampleMoment = 1_800_000_000
 
-    /// The sandbox's name.
     package let name: String
     let depth: Depth
-    /// The sandbox's server.
     package let stage: Stage
 
     private static let created = Atomic(0)
 
     /// A new sandbox, its clock frozen.
-    package init(
-        _ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment
-    ) async throws {
+    package init(_ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment) async throws {
         let number = Self.created.add(1, ordering: .relaxed).newValue
         name = "case-\(number)"
         self.depth = depth
@@ -39,16 +37,12 @@ package struct World: Sendable {
         (self.name, self.depth, self.stage) = (name, depth, stage)
     }
 
-    /// The sandbox with the same name on another server.
     package func moved(to stage: Stage) -> World { World(name: name, depth: depth, stage: stage) }
 
-    /// The sandbox with another name on the same server.
     package func named(_ name: String) -> World { World(name: name, depth: depth, stage: stage) }
 
-    /// The emulator that contains it.
     package var emulator: Emulator { stage.emulator }
 
-    /// The sandbox itself, for what requests cannot show.
     package var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
 
     /// The entry as the journal shows it.
@@ -56,24 +50,20 @@ package struct World: Sendable {
         MaskedExchange(entry, by: sandbox.redactor).json(routes: emulator.routes)
     }
 
-    /// The entry as the journal shows it, as text; empty when there is none.
     package func shown(_ entry: JournalEntry?) -> String { entry.map { masked($0).text } ?? "" }
 
-    /// Sends a request in this sandbox.
     package func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""
     ) async throws -> ReceivedAnswer {
         try await call(method, target, fields, bytes: Array(body.utf8))
     }
 
-    /// Sends a request with bytes as content in this sandbox.
     package func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], bytes: [UInt8]
     ) async throws -> ReceivedAnswer {
         try await send(method, target, fields + [("X-Understudy-Sandbox", name)], bytes, isJournaled: true)
     }
 
-    /// Sends a control call in this sandbox.
     @discardableResult
     package func control(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", fields: Fields = []
@@ -84,9 +74,7 @@ package struct World: Sendable {
     }
 
     /// Deletes the sandbox, for tests whose long journal would push out those of others.
-    package func delete() async throws {
-        try await control(.delete, "sandboxes/" + name)
-    }
+    package func delete() async throws { try await control(.delete, "sandboxes/" + name) }
 
     /// Sends a request without selecting a sandbox; the answer has no entry.
     package func bare(
@@ -142,12 +130,10 @@ package struct World: Sendable {
 // MARK: - Control calls
 
 extension World {
-    /// Sets and freezes the clock.
     package func freeze(at seconds: Int) async throws {
         try await succeed(.put, "clock", ["now": JSON(seconds), "freeze": true])
     }
 
-    /// Advances the clock.
     package func advance(_ duration: String) async throws {
         try await succeed(.put, "clock", ["advance": .string(duration)])
     }
@@ -157,22 +143,16 @@ extension World {
         try await succeed(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
     }
 
-    /// Sets the profile of all vendors.
     package func set(profile: BehaviourProfile) async throws {
         try await succeed(.put, "settings", ["profile": .string(profile.rawValue)])
     }
 
-    /// Makes ids repeatable.
-    package func set(seed: Int) async throws {
-        try await succeed(.put, "settings", ["seed": JSON(seed)])
-    }
+    package func set(seed: Int) async throws { try await succeed(.put, "settings", ["seed": JSON(seed)]) }
 
-    /// Arms a failure for one call of a route.
     package func arm(_ failure: String, at route: String, call: Int = 1) async throws {
         try await succeed(.put, "faults", ["route": .string(route), "call": JSON(call), "fail": .string(failure)])
     }
 
-    /// Mints a token of a kind such as `VENDOR/KIND`.
     package func mint(_ kind: String, _ order: JSONObject = [:]) async throws -> String {
         let answer = try await succeed(.post, "tokens/" + kind, .object(order))
         return answer.json["token"]?.string ?? ""
@@ -186,7 +166,6 @@ extension World {
     }
 }
 
-/// A refused control call in a test's preparation.
 struct ControlFailure: Error, CustomStringConvertible {
     let answer: String
 
@@ -195,22 +174,18 @@ struct ControlFailure: Error, CustomStringConvertible {
 
 /// An emulator with the repository's fixtures, its pipeline, and a server in front of it.
 package final class Stage: Sendable {
-    /// The emulator.
     package let emulator: Emulator
     let pipeline: Pipeline
-    /// The port of the server.
     package let port: Int
     /// Where it keeps its sandboxes; `nil` if it keeps none.
     package let home: StoreHome?
     private let server: Server
 
-    /// A separate server that keeps its sandboxes there.
     package convenience init(
         keeping home: StoreHome, _ fixtures: FixtureStore = Repository.fixtures,
         _ loaders: [VendorLoader] = Catalog.vendors
     ) throws {
-        try self.init(
-            Emulator(fixtures: fixtures, loaders: loaders, keeper: StateKeeper(home.open())), keeping: home)
+        try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: StateKeeper(home.open())), keeping: home)
     }
 
     /// A separate server for tests that need another emulator than the shared one.
@@ -238,6 +213,17 @@ package final class Stage: Sendable {
     private static let common = Result { try Stage(Emulator(fixtures: Repository.fixtures)) }
 }
 
+/// A machine clock that a test advances.
+package final class MachineClock: Sendable {
+    private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
+
+    package init() {}
+
+    package var now: Moment { moment.withLock { $0 } }
+
+    package func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
+}
+
 /// At which level of the server a case is run; any difference between the two is a fault.
 package enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The pipeline is called as the engine calls it, without a socket.
@@ -245,17 +231,13 @@ package enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
     /// A client calls the server over a TCP connection.
     case socket
 
-    /// The name in a test's title.
     package var description: String { rawValue }
 }
 
 /// The answer to one request, and the journal's entry about it.
 package struct ReceivedAnswer: Sendable {
-    /// The status code.
     package let status: Int
-    /// The fields in order.
     package let fields: [(name: String, value: String)]
-    /// The content.
     package let body: [UInt8]
     /// The journal's entry; `nil` for control calls.
     package let entry: JournalEntry?
@@ -265,16 +247,12 @@ package struct ReceivedAnswer: Sendable {
         ReceivedAnswer(status: 200, fields: [], body: Array(texts.joined(separator: " ").utf8), entry: nil)
     }
 
-    /// The content as text.
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The content as JSON; `null` when it is not JSON.
     package var json: JSON { (try? JSON.parse(body)) ?? .null }
 
-    /// The name of the failure in the journal.
     package var failure: String? { entry?.record.failure }
 
-    /// The checks in the journal.
     package var findings: [Finding] { entry?.findings ?? [] }
 
     /// The outcome of a check in the journal; `nil` when it was not made.

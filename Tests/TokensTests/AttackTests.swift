@@ -33,7 +33,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         ]
     }
 
-    /// The server's key for an algorithm; all are invented test keys.
     static func key(for algorithm: Algorithm) throws -> SigningKey {
         switch algorithm.family {
         case .hmac: try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
@@ -68,7 +67,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         return change(token.split(separator: ".").map(String.init)).joined(separator: ".")
     }
 
-    /// A valid token with another signature.
     static func signature(_ algorithm: Algorithm, _ change: ([UInt8]) -> [UInt8]) throws -> String {
         try Self.change(algorithm) { parts in
             let bytes = Base64URL.decodeLeniently(parts[2].utf8) ?? []
@@ -76,7 +74,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A payload with this text as the value of `exp`.
     static func expiry(_ text: String) throws -> String {
         try sign([("alg", "HS256")], .hs256, payload: "{\"sub\":\"mira\",\"exp\":\(text)}")
     }
@@ -86,17 +83,14 @@ struct Attack: Sendable, CustomTestStringConvertible {
 }
 
 /// A catalogue of attacks that have deceived token verifiers, each with the check that must refuse it.
-@Suite("Attacks on verifiers of tokens")
-struct AttackTests {
-    @Test("are refused by the check that names them", arguments: Attack.all)
-    func refused(_ attack: Attack) throws {
+@Suite("Attacks on verifiers of tokens") struct AttackTests {
+    @Test("are refused by the check that names them", arguments: Attack.all) func refused(_ attack: Attack) throws {
         let findings = try attack.judge()
         let failed = findings.filter { $0.outcome == .failed }.map(\.check)
         #expect(failed.contains(attack.check), "failed: \(failed)")
     }
 
-    @Test("have unique names, and the honest token beside each passes every check")
-    func control() throws {
+    @Test("have unique names, and the honest token beside each passes every check") func control() throws {
         #expect(Set(Attack.all.map(\.name)).count == Attack.all.count)
         for algorithm in [Algorithm.hs256, .rs256, .ps256, .es256, .es384, .edDSA] {
             let honest = Attack("honest", "", algorithm) { try Attack.sign([("alg", .string(algorithm.rawValue))], $0) }
@@ -140,8 +134,7 @@ struct AttackTests {
         #expect(token.headerMember("kid", is: .nonEmptyString, required: false).outcome == .failed)
     }
 
-    @Test("with a public key never count as HMAC, even where the key is asked to")
-    func publicKeyIsNoSecret() throws {
+    @Test("with a public key never count as HMAC, even where the key is asked to") func publicKeyIsNoSecret() throws {
         let key = try Attack.key(for: .rs256)
         let pem = try #require(key.publicPEM)
         for secret in [pem, String(pem.dropLast()), pem.replacing("\n", with: "\r\n")] {

@@ -8,8 +8,7 @@ import Testing
 /// Feeds mutated tokens to the reader and the verifiers.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
-@Suite("Mutated tokens")
-struct CompactTokenMutationTests {
+@Suite("Mutated tokens") struct CompactTokenMutationTests {
     /// A valid token with the key that verifies it.
     struct Honest {
         let bytes: [UInt8]
@@ -19,8 +18,7 @@ struct CompactTokenMutationTests {
 
     static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
 
-    @Test("never crash the reader, and never verify unless nothing of them changed")
-    func mutate() throws {
+    @Test("never crash the reader, and never verify unless nothing of them changed") func mutate() throws {
         var random = SeededGenerator(seed: 0x5EED_0001)
         let honest = try Self.honestTokens()
         var unchanged = 0
@@ -110,7 +108,6 @@ struct CompactTokenMutationTests {
         }
     }
 
-    /// All checks, including the texts of their findings.
     private static func judge(_ token: CompactToken) -> [Finding] {
         let findings =
             token.structure + [
@@ -275,7 +272,6 @@ extension Attack {
         ]
 }
 
-/// The findings of single checks, as tests ask for them.
 extension CompactToken {
     func algorithm(is algorithm: Algorithm) -> Finding { certain(.algorithm(is: algorithm)) }
 
@@ -293,9 +289,7 @@ extension CompactToken {
         certain(.headerMember(name, is: types, required: required))
     }
 
-    func headerMember(_ name: String, equals text: String) -> Finding {
-        certain(.headerMember(name, equals: text))
-    }
+    func headerMember(_ name: String, equals text: String) -> Finding { certain(.headerMember(name, equals: text)) }
 
     func claim(_ name: String, is types: ValueTypes, required: Bool) -> Finding {
         certain(.claim(name, is: types, required: required))

@@ -4,18 +4,14 @@ import Testing
 
 @testable import Tokens
 
-@Suite("Keys from JWK and JWKS")
-struct JWKTests {
+@Suite("Keys from JWK and JWKS") struct JWKTests {
     static func rsa() throws -> JSONObject {
         try #require(try SigningKey.pem(TestPEM.rsaPrivate, id: "r").publicJWK()?.object)
     }
 
-    static func ec() throws -> JSONObject {
-        try #require(try PublishedVector.cookbook3.jwk().object)
-    }
+    static func ec() throws -> JSONObject { try #require(try PublishedVector.cookbook3.jwk().object) }
 
-    @Test("A public JWK reads back as the same key")
-    func roundTrip() throws {
+    @Test("A public JWK reads back as the same key") func roundTrip() throws {
         for key in [
             try SigningKey.pem(TestPEM.rsaPrivate, id: "r"), try .generateEC(.p256, id: "e"), try .generateEC(.p384),
             try .generateEC(.p521), try .generateEd25519(),
@@ -43,72 +39,62 @@ struct JWKTests {
         #expect(try VerificationKey.jwk(.object(jwk)).thumbprint == plain.thumbprint)
     }
 
-    struct Refusal: Sendable, CustomTestStringConvertible {
-        let name: String
-        let isEC: Bool
-        let member: String
-        let value: JSON?
-        let error: KeyError
-
-        init(_ name: String, ec: Bool = false, _ member: String, _ value: JSON?, _ error: KeyError) {
-            (self.name, isEC, self.member, self.value, self.error) = (name, ec, member, value, error)
-        }
-
-        var testDescription: String { name }
-    }
-
-    static let zeros32: JSON = .string(Base64URL.encode([UInt8](repeating: 0, count: 32)))
     static let smallModulus: JSON = .string(Base64URL.encode([UInt8](repeating: 0xFF, count: 128)))
     static let evenModulus: JSON = .string(Base64URL.encode([UInt8](repeating: 0xFE, count: 256)))
 
-    @Test(
-        "A JWK that breaks a rule is refused, with the reason",
-        arguments: [
-            Refusal("use enc", "use", "enc", .purpose("use is \"enc\", expected \"sig\"")),
-            Refusal("use of another type", "use", 1, .purpose("use is 1, expected \"sig\"")),
-            Refusal(
-                "key_ops without verify", "key_ops", ["encrypt"],
-                .purpose("key_ops is [\"encrypt\"], expected an array with \"verify\"")),
-            Refusal(
-                "key_ops no array", "key_ops", "verify",
-                .purpose("key_ops is \"verify\", expected an array with \"verify\"")),
-            Refusal("alg of encryption", "alg", "RSA-OAEP", .algorithm("RSA-OAEP")),
-            Refusal("alg of another key type", "alg", "ES256", .algorithm("ES256")),
-            Refusal("alg of HMAC on a public key", "alg", "HS256", .algorithm("HS256")),
-            Refusal("alg in small letters", "alg", "rs256", .algorithm("rs256")),
-            Refusal("alg none", "alg", "none", .algorithm("none")),
-            Refusal("alg no string", "alg", nil as JSON? ?? .null, .member("alg", "is null, not a string")),
-            Refusal("no kty", "kty", nil, .member("kty", "is absent")),
-            Refusal("kty unknown", "kty", "rsa", .unsupportedType("rsa")),
-            Refusal("kty with a Kelvin sign", "kty", "O\u{212A}P", .unsupportedType("O\u{212A}P")),
-            Refusal("kid no string", "kid", 7, .member("kid", "is number, not a string")),
-            Refusal("no n", "n", nil, .member("n", "is absent")),
-            Refusal("n no string", "n", 65_537, .member("n", "is number, not a string")),
-            Refusal("e padded", "e", "AQAB==", .member("e", "is not base64url: padding with “=”")),
-            Refusal(
-                "e standard base64", "e", "AQ+B", .member("e", "is not base64url: “+” of the standard base64 alphabet")),
-            Refusal("e with unused bits", "e", "AR", .member("e", "is not base64url: unused bits that are not zero")),
-            Refusal("e even", "e", "AQAC", .rsaExponent),
-            Refusal("e one", "e", "AQ", .rsaExponent),
-            Refusal("e of nine bytes", "e", "AQAAAAAAAAAB", .rsaExponent),
-            Refusal("n of 1024 bits", "n", smallModulus, .rsaTooSmall(bits: 1024)),
-            Refusal("n even", "n", evenModulus, .rsaModulus),
-            Refusal("private member d", "d", "AQAB", .privateKey),
-            Refusal("private member p", "p", "AQAB", .privateKey),
-            Refusal("curve in small letters", ec: true, "crv", "p-521", .unsupportedCurve("p-521")),
-            Refusal("curve of another key", ec: true, "crv", "P-256", .member("x", "has 66 bytes; expected 32")),
-            Refusal("curve without an algorithm", ec: true, "crv", "secp256k1", .unsupportedCurve("secp256k1")),
-            Refusal("y cut", ec: true, "y", "AQ", .member("y", "has 1 bytes; expected 66")),
-            Refusal(
-                "point off the curve", ec: true, "y", .string(Base64URL.encode([UInt8](repeating: 0, count: 66))),
-                .pointOffCurve),
-            Refusal("ES256 on P-521", ec: true, "alg", "ES256", .algorithm("ES256")),
-        ])
-    func refused(_ refusal: Refusal) throws {
-        var jwk = try refusal.isEC ? Self.ec() : Self.rsa()
-        jwk[refusal.member] = refusal.value
-        #expect(throws: refusal.error) { try VerificationKey.jwk(.object(jwk)) }
-        #expect(throws: Never.self) { try VerificationKey.jwk(.object(refusal.isEC ? Self.ec() : Self.rsa())) }
+    /// What is wrong, the member and its value in an otherwise good RSA key, and the reason.
+    static let refusedRSA: [(String, String, JSON?, KeyError)] = [
+        ("use enc", "use", "enc", .purpose("use is \"enc\", expected \"sig\"")),
+        ("use of another type", "use", 1, .purpose("use is 1, expected \"sig\"")),
+        (
+            "key_ops without verify", "key_ops", ["encrypt"],
+            .purpose("key_ops is [\"encrypt\"], expected an array with \"verify\"")
+        ),
+        (
+            "key_ops no array", "key_ops", "verify",
+            .purpose("key_ops is \"verify\", expected an array with \"verify\"")
+        ),
+        ("alg of encryption", "alg", "RSA-OAEP", .algorithm("RSA-OAEP")),
+        ("alg of another key type", "alg", "ES256", .algorithm("ES256")),
+        ("alg of HMAC on a public key", "alg", "HS256", .algorithm("HS256")),
+        ("alg in small letters", "alg", "rs256", .algorithm("rs256")),
+        ("alg none", "alg", "none", .algorithm("none")),
+        ("alg no string", "alg", nil as JSON? ?? .null, .member("alg", "is null, not a string")),
+        ("no kty", "kty", nil, .member("kty", "is absent")),
+        ("kty unknown", "kty", "rsa", .unsupportedType("rsa")),
+        ("kty with a Kelvin sign", "kty", "O\u{212A}P", .unsupportedType("O\u{212A}P")),
+        ("kid no string", "kid", 7, .member("kid", "is number, not a string")),
+        ("no n", "n", nil, .member("n", "is absent")),
+        ("n no string", "n", 65_537, .member("n", "is number, not a string")),
+        ("e padded", "e", "AQAB==", .member("e", "is not base64url: padding with “=”")),
+        ("e standard base64", "e", "AQ+B", .member("e", "is not base64url: “+” of the standard base64 alphabet")),
+        ("e with unused bits", "e", "AR", .member("e", "is not base64url: unused bits that are not zero")),
+        ("e even", "e", "AQAC", .rsaExponent),
+        ("e one", "e", "AQ", .rsaExponent),
+        ("e of nine bytes", "e", "AQAAAAAAAAAB", .rsaExponent),
+        ("n of 1024 bits", "n", smallModulus, .rsaTooSmall(bits: 1024)),
+        ("n even", "n", evenModulus, .rsaModulus),
+        ("private member d", "d", "AQAB", .privateKey),
+        ("private member p", "p", "AQAB", .privateKey),
+    ]
+
+    /// The same in a key of P-521.
+    static let refusedEC: [(String, String, JSON?, KeyError)] = [
+        ("curve in small letters", "crv", "p-521", .unsupportedCurve("p-521")),
+        ("curve of another key", "crv", "P-256", .member("x", "has 66 bytes; expected 32")),
+        ("curve without an algorithm", "crv", "secp256k1", .unsupportedCurve("secp256k1")),
+        ("y cut", "y", "AQ", .member("y", "has 1 bytes; expected 66")),
+        ("point off the curve", "y", .string(Base64URL.encode([UInt8](repeating: 0, count: 66))), .pointOffCurve),
+        ("ES256 on P-521", "alg", "ES256", .algorithm("ES256")),
+    ]
+
+    @Test("A JWK that breaks a rule is refused, with the reason", arguments: refusedRSA + refusedEC)
+    func refused(_ name: String, _ member: String, _ value: JSON?, _ error: KeyError) throws {
+        let good = try Self.refusedEC.contains { $0.0 == name } ? Self.ec() : Self.rsa()
+        var jwk = good
+        jwk[member] = value
+        #expect(throws: error) { try VerificationKey.jwk(.object(jwk)) }
+        #expect(throws: Never.self) { try VerificationKey.jwk(.object(good)) }
     }
 
     private static func edwards(_ bytes: [UInt8], crv: JSON = "Ed25519") throws -> VerificationKey {
@@ -132,16 +118,14 @@ struct JWKTests {
         #expect(throws: KeyError.pointOfSmallOrder) { try Self.edwards(bytes) }
     }
 
-    @Test("Ed25519 points of other lengths and of other curves are refused")
-    func edwardsPoints() throws {
+    @Test("Ed25519 points of other lengths and of other curves are refused") func edwardsPoints() throws {
         let zeros = [UInt8](repeating: 0, count: 31)
         #expect(throws: KeyError.member("x", "has 31 bytes; expected 32")) { try Self.edwards(zeros) }
         #expect(throws: KeyError.unsupportedCurve("X25519")) { try Self.edwards([9] + zeros, crv: "X25519") }
         #expect(throws: KeyError.unsupportedCurve("Ed448")) { try Self.edwards([9] + zeros, crv: "Ed448") }
     }
 
-    @Test("A JWK with a repeated member is refused")
-    func duplicates() throws {
+    @Test("A JWK with a repeated member is refused") func duplicates() throws {
         var jwk = try Self.rsa()
         jwk.append("n", "AQAB")
         #expect(throws: KeyError.member("n", "occurs twice")) { try VerificationKey.jwk(.object(jwk)) }
@@ -154,8 +138,7 @@ struct JWKTests {
         #expect(throws: KeyError.self) { try KeySet(jwks: value) }
     }
 
-    @Test("A set keeps the usable keys, and says what it left out and why")
-    func keySet() throws {
+    @Test("A set keeps the usable keys, and says what it left out and why") func keySet() throws {
         var encryption = try Self.rsa()
         encryption["use"] = "enc"
         encryption["kid"] = "e"
@@ -170,8 +153,7 @@ struct JWKTests {
         #expect(try KeySet(jwks: ["keys": [secret]], acceptsPrivate: true).keys[0].kind == .secret(byteCount: 6))
     }
 
-    @Test("A name is compared byte for byte, and the first of two equal ones wins")
-    func lookUp() throws {
+    @Test("A name is compared byte for byte, and the first of two equal ones wins") func lookUp() throws {
         let first = try VerificationKey.secret("one", id: "caf\u{E9}")
         let set = KeySet(keys: [first, try .secret("two two", id: "caf\u{E9}"), try .secret("three", id: "x")])
         #expect(set.key(withID: "caf\u{E9}")?.kind == first.kind)
@@ -179,16 +161,14 @@ struct JWKTests {
         #expect(set.key(withID: "X") == nil)
     }
 
-    @Test("Private members are found anywhere in a set")
-    func privateMembers() throws {
+    @Test("Private members are found anywhere in a set") func privateMembers() throws {
         #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa())]]).isEmpty)
         let secret: JSON = ["kty": "oct", "k": "c2VjcmV0"]
         #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa()), secret]]) == ["k"])
         #expect(try KeySet.privateMembers(in: PublishedVector.a2.jwk()) == ["d", "p", "q", "dp", "dq", "qi"])
     }
 
-    @Test("Private JWKs sign; one whose halves disagree is refused")
-    func privateKeys() throws {
+    @Test("Private JWKs sign; one whose halves disagree is refused") func privateKeys() throws {
         for vector in [PublishedVector.a2, .a3, .a4, .edwards] {
             let key = try SigningKey.jwk(vector.jwk())
             let signature = try key.sign([1, 2, 3], algorithm: vector.algorithm)

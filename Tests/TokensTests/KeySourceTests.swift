@@ -4,10 +4,8 @@ import Testing
 
 @testable import Tokens
 
-@Suite("Keys from PEM and DER")
-struct KeySourceTests {
-    @Test("A certificate is a container of its public key and keeps its dates")
-    func certificate() throws {
+@Suite("Keys from PEM and DER") struct KeySourceTests {
+    @Test("A certificate is a container of its public key and keeps its dates") func certificate() throws {
         let keys = try VerificationKey.pem(TestPEM.ecCertificate, id: "one")
         let key = try #require(keys.first)
         #expect(keys.count == 1)
@@ -34,15 +32,13 @@ struct KeySourceTests {
         #expect(prints[0] != nil)
     }
 
-    @Test("Several blocks and the text around them are read in order")
-    func severalBlocks() throws {
+    @Test("Several blocks and the text around them are read in order") func severalBlocks() throws {
         let text = "a note\n\(TestPEM.rsaPublic)\nanother\n\(TestPEM.ecCertificate)\n\(TestPEM.edwardsPublic)\nthe end"
         let keys = try VerificationKey.pem(text)
         #expect(keys.map(\.kind) == [.rsa(bits: 2048), .ec(.p256), .ed25519])
     }
 
-    @Test("A key is written as it was read, in lines of 64 characters")
-    func writePEM() throws {
+    @Test("A key is written as it was read, in lines of 64 characters") func writePEM() throws {
         #expect(try VerificationKey.pem(TestPEM.rsaPublic)[0].publicPEM == TestPEM.rsaPublic + "\n")
         let key = try SigningKey.pem(TestPEM.rsaPrivate)
         #expect(key.publicPEM == TestPEM.rsaPublic + "\n")
@@ -88,8 +84,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("The numbers of an RSA key are read as OpenSSL reads them, or not at all")
-    func numbers() throws {
+    @Test("The numbers of an RSA key are read as OpenSSL reads them, or not at all") func numbers() throws {
         let info = try body(of: TestPEM.rsaPrivate)
         let numbers = try #require(RSANumbers.privateKey(info))
         #expect(try #require(RSANumbers.privateKey(try body(of: TestPEM.rsaPKCS1Private))) == numbers)
@@ -113,12 +108,9 @@ struct KeySourceTests {
             [0x30, 0x09, 0x02, 0x01, 0x05, 0x02, 0x01, 0x03, 0x02, 0x01, 0x03], [0x30, 0x03, 0x02, 0x01, 0x05],
             [0x30, 0x06, 0x02, 0x01, 0x05, 0x02, 0x01, 0x03, 0x00], [0x30, 0x06, 0x02, 0x01, 0x05, 0x02, 0x02, 0x03],
         ] as [[UInt8]])
-    func unusualNumbers(_ bytes: [UInt8]) {
-        #expect(RSANumbers.publicKey(bytes[...]) == nil)
-    }
+    func unusualNumbers(_ bytes: [UInt8]) { #expect(RSANumbers.publicKey(bytes[...]) == nil) }
 
-    @Test("Numbers in DER keep their value, whatever their first bit")
-    func usualNumbers() throws {
+    @Test("Numbers in DER keep their value, whatever their first bit") func usualNumbers() throws {
         let bytes: [UInt8] = [0x30, 0x07, 0x02, 0x02, 0x00, 0x85, 0x02, 0x01, 0x03]
         let key = try #require(RSANumbers.publicKey(bytes[...]))
         #expect(key.modulus == [0x85])
@@ -141,9 +133,7 @@ struct KeySourceTests {
             (TestPEM.rsaPrivate, .privateKey), (TestPEM.ecPrivate, .privateKey),
             (TestPEM.encrypted, .privateKey), ("no key at all", .noKeyInPEM),
         ])
-    func refused(_ pem: String, _ error: KeyError) {
-        #expect(throws: error) { try VerificationKey.pem(pem) }
-    }
+    func refused(_ pem: String, _ error: KeyError) { #expect(throws: error) { try VerificationKey.pem(pem) } }
 
     /// Forms in which people have keys, each with what is said of it.
     private static let forms: [(form: String, text: String, phrase: String)] = {
@@ -163,10 +153,7 @@ struct KeySourceTests {
                 "an environment variable", pem.replacing("\n", with: "\\n"),
                 "its line breaks are written \\n; replace them by line breaks"
             ),
-            (
-                "blanks", pem.replacing("\n", with: " "),
-                "blanks stand in place of its line breaks; write line breaks"
-            ),
+            ("blanks", pem.replacing("\n", with: " "), "blanks stand in place of its line breaks; write line breaks"),
             (
                 "YAML", "  " + pem.replacing("\n", with: "\n  "),
                 "its lines are indented; remove what stands before them"
@@ -263,8 +250,7 @@ struct KeySourceTests {
         #expect(throws: KeyError.unreadable(phrase), "\(form)") { try VerificationKey.pem(text) }
     }
 
-    @Test("What people have in place of a key in DER is named, with what to do")
-    func binaryForm() throws {
+    @Test("What people have in place of a key in DER is named, with what to do") func binaryForm() throws {
         let utf16 = Array("-----BEGIN PUBLIC KEY-----".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
         let forms: [([UInt8], String)] = [
             ([], "it is empty"), (utf16, "it is text in UTF-16; save it as UTF-8"),
@@ -291,9 +277,7 @@ struct KeySourceTests {
     }
 
     @Test("An exponent of 3 is small but sound")
-    func exponentThree() throws {
-        #expect(try VerificationKey.pem(TestPEM.exponentThree)[0].kind == .rsa(bits: 2048))
-    }
+    func exponentThree() throws { #expect(try VerificationKey.pem(TestPEM.exponentThree)[0].kind == .rsa(bits: 2048)) }
 
     @Test(
         "Private keys are told from public and from locked ones",
@@ -302,20 +286,16 @@ struct KeySourceTests {
             (TestPEM.encrypted, .encryptedPrivateKey), (TestPEM.encryptedOld, .encryptedPrivateKey),
             (
                 "nothing",
-                .unreadable(
-                    "no PEM block with a private key; expected PRIVATE KEY, RSA PRIVATE KEY or EC PRIVATE KEY")
+                .unreadable("no PEM block with a private key; expected PRIVATE KEY, RSA PRIVATE KEY or EC PRIVATE KEY")
             ),
             (
                 PEM.text(label: "OPENSSH PRIVATE KEY", [1]),
                 .unreadable("it is an OpenSSH private key; ssh-keygen -p -m PKCS8 -f FILE rewrites it as PEM")
             ),
         ])
-    func notPrivate(_ pem: String, _ error: KeyError) {
-        #expect(throws: error) { try SigningKey.pem(pem) }
-    }
+    func notPrivate(_ pem: String, _ error: KeyError) { #expect(throws: error) { try SigningKey.pem(pem) } }
 
-    @Test("An empty secret is refused, a short one earns a remark")
-    func secrets() throws {
+    @Test("An empty secret is refused, a short one earns a remark") func secrets() throws {
         #expect(throws: KeyError.emptySecret) { try VerificationKey.secret("") }
         #expect(throws: KeyError.emptySecret) { try SigningKey.secret([]) }
         let key = try VerificationKey.secret("secret")
@@ -323,8 +303,7 @@ struct KeySourceTests {
         #expect(try VerificationKey.secret([UInt8](repeating: 7, count: 64)).strengthFinding(for: .hs512) == nil)
     }
 
-    @Test("No key shows its secret, however it is printed")
-    func printing() throws {
+    @Test("No key shows its secret, however it is printed") func printing() throws {
         let secret = "a-secret-that-must-not-show"
         let signing = try SigningKey.secret(secret, id: "k")
         let verification = signing.verificationKey
@@ -340,8 +319,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("A certificate map of one kid each is what `pem` with an id gives")
-    func ids() throws {
+    @Test("A certificate map of one kid each is what `pem` with an id gives") func ids() throws {
         let key = try VerificationKey.pem(TestPEM.rsaCertificate, id: "kid-1")[0]
         #expect(KeySet(keys: [key]).key(withID: "kid-1")?.thumbprint == key.thumbprint)
     }

@@ -2,8 +2,7 @@ import JSON
 import Testing
 import Tokens
 
-@Suite("Minting")
-struct MintingTests {
+@Suite("Minting") struct MintingTests {
     static let moment = 1_800_000_000.0
     static let secretText = "5e8f02c17ab94d365e8f02c17ab94d36"
     static let draft = TokenDraft(
@@ -62,8 +61,7 @@ struct MintingTests {
         #expect(!found.isEmpty)
     }
 
-    @Test("makes the defects of key pairs, each verified by what it was made with")
-    func keyPairs() throws {
+    @Test("makes the defects of key pairs, each verified by what it was made with") func keyPairs() throws {
         for algorithm in [Algorithm.rs256, .ps384, .es256, .es384, .es512, .edDSA] {
             let key = try Attack.key(for: algorithm)
             let pem = try #require(key.publicPEM)
@@ -79,8 +77,7 @@ struct MintingTests {
         }
     }
 
-    @Test("signs with exactly the mistaken secret that the defect names")
-    func mistakenSecrets() throws {
+    @Test("signs with exactly the mistaken secret that the defect names") func mistakenSecrets() throws {
         let hex: [UInt8] = [0x5E, 0x8F, 0x02, 0xC1, 0x7A, 0xB9, 0x4D, 0x36]
         let token = try Self.token(.secretHexDecoded)
         #expect(try token.signature(by: .secret(hex + hex), algorithm: .hs256).outcome == .passed)
@@ -89,8 +86,7 @@ struct MintingTests {
         #expect(try decoded.signature(by: .secret("secret"), algorithm: .hs256).outcome == .passed)
     }
 
-    @Test("moves times so that their order stays, an hour from now")
-    func times() throws {
+    @Test("moves times so that their order stays, an hour from now") func times() throws {
         let expired = try #require(try Self.token(.expired).claims)
         #expect(expired["exp"] == 1_799_996_400)
         #expect(expired["iat"] == 1_799_994_500)
@@ -105,8 +101,7 @@ struct MintingTests {
         #expect(try Self.token(.fractionalExpiry).claims?["exp"]?.number?.literal == "1800001799.25")
     }
 
-    @Test("lets an expired token stay as it is")
-    func alreadyExpired() throws {
+    @Test("lets an expired token stay as it is") func alreadyExpired() throws {
         var draft = Self.draft
         draft.claims["exp"] = 1_000
         let text = try draft.mint(key: .secret("s"), algorithm: .hs256, defect: .expired, at: Self.moment)
@@ -132,9 +127,7 @@ struct MintingTests {
 
     @Test(
         "says why a defect of secrets is not possible for a key pair",
-        arguments: [
-            Defect.wrongSecret, .secretHexDecoded, .secretBase64Decoded,
-        ])
+        arguments: [Defect.wrongSecret, .secretHexDecoded, .secretBase64Decoded])
     func noSecret(_ defect: Defect) throws {
         let key = try Attack.key(for: .rs256)
         #expect(throws: MintError.notApplicable(defect, "the key is not a secret but an RSA key of 2048 bits")) {
@@ -144,25 +137,21 @@ struct MintingTests {
 
     @Test(
         "says why a defect of times is not possible without times",
-        arguments: [
-            Defect.milliseconds, .stringExpiry, .fractionalExpiry,
-        ])
+        arguments: [Defect.milliseconds, .stringExpiry, .fractionalExpiry])
     func noTimes(_ defect: Defect) throws {
         let draft = TokenDraft(header: ["alg": "HS256"], claims: ["exp": "soon"])
         let key = try SigningKey.secret("s")
         #expect(throws: MintError.self) { try draft.mint(key: key, algorithm: .hs256, defect: defect, at: 0) }
     }
 
-    @Test("refuses an algorithm that the key cannot do")
-    func wrongKind() throws {
+    @Test("refuses an algorithm that the key cannot do") func wrongKind() throws {
         let key = try SigningKey.secret("s")
         #expect(throws: MintError.key(.algorithm("RS256"))) { try Self.draft.mint(key: key, algorithm: .rs256) }
         let p256 = try Attack.key(for: .es256)
         #expect(throws: MintError.key(.algorithm("ES384"))) { try Self.draft.mint(key: p256, algorithm: .es384) }
     }
 
-    @Test("gives equal tokens for equal input where the algorithm is deterministic")
-    func deterministic() throws {
+    @Test("gives equal tokens for equal input where the algorithm is deterministic") func deterministic() throws {
         for algorithm in [Algorithm.hs256, .rs256, .edDSA] {
             let key = try Attack.key(for: algorithm)
             for defect in [nil, Defect.wrongKey, .tamperedPayload, .badSignature] {
@@ -172,8 +161,7 @@ struct MintingTests {
         }
     }
 
-    @Test("puts an absent alg in front, and leaves one that is there alone")
-    func algorithmMember() throws {
+    @Test("puts an absent alg in front, and leaves one that is there alone") func algorithmMember() throws {
         let key = try SigningKey.secret("s")
         let added = try TokenDraft(header: ["typ": "JWT"], claims: [:]).mint(key: key, algorithm: .hs384)
         #expect(CompactToken(added).header == ["alg": "HS384", "typ": "JWT"])
@@ -182,16 +170,14 @@ struct MintingTests {
         #expect(try CompactToken(kept).signature(by: .secret("s"), algorithm: .hs384).outcome == .passed)
     }
 
-    @Test("writes repeated members, so that duplicates can be made")
-    func repeated() throws {
+    @Test("writes repeated members, so that duplicates can be made") func repeated() throws {
         var claims: JSONObject = ["exp": 1]
         claims.append("exp", 2)
         let token = try TokenDraft(header: [:], claims: claims).mint(key: .secret("s"), algorithm: .hs256)
         #expect(CompactToken(token).claims == claims)
     }
 
-    @Test("knows every defect by its name")
-    func names() throws {
+    @Test("knows every defect by its name") func names() throws {
         #expect(Defect.names.count == 19)
         for name in Defect.names where name != "missing-CLAIM" { #expect(try Defect(named: name).name == name) }
         #expect(try Defect(named: "missing-device_id") == .missing("device_id"))

@@ -3,10 +3,8 @@ import Testing
 
 @testable import Tokens
 
-@Suite("Vectors of the RFCs")
-struct PublishedVectorTests {
-    @Test("verify", arguments: PublishedVector.allCases)
-    func verify(_ vector: PublishedVector) throws {
+@Suite("Vectors of the RFCs") struct PublishedVectorTests {
+    @Test("verify", arguments: PublishedVector.allCases) func verify(_ vector: PublishedVector) throws {
         let key = try VerificationKey.jwk(vector.jwk(), acceptsPrivate: true)
         let token = CompactToken(vector.token)
         #expect(token.isWellFormed)
@@ -36,8 +34,7 @@ struct PublishedVectorTests {
         }
     }
 
-    @Test("are signed again to the byte where the algorithm is deterministic")
-    func signAgain() throws {
+    @Test("are signed again to the byte where the algorithm is deterministic") func signAgain() throws {
         for vector in [PublishedVector.a1, .a2, .cookbook4, .edwards] {
             let token = CompactToken(vector.token)
             let jwk = try vector.jwk()
@@ -46,8 +43,7 @@ struct PublishedVectorTests {
         }
     }
 
-    @Test("of an unsecured JWS are refused by every key")
-    func unsecured() throws {
+    @Test("of an unsecured JWS are refused by every key") func unsecured() throws {
         let token = CompactToken(PublishedVector.unsecured)
         #expect(token.isWellFormed)
         for vector in PublishedVector.allCases {
@@ -57,8 +53,7 @@ struct PublishedVectorTests {
         }
     }
 
-    @Test("of thumbprints are met")
-    func thumbprints() throws {
+    @Test("of thumbprints are met") func thumbprints() throws {
         let rsa = try VerificationKey.jwk(JSON.parse(PublishedVector.thumbprintKey.utf8))
         #expect(rsa.thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
         let edwards = try VerificationKey.jwk(PublishedVector.edwards.jwk(), acceptsPrivate: true)

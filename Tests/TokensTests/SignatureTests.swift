@@ -3,8 +3,7 @@ import Testing
 
 @testable import Tokens
 
-@Suite("Signing and verifying")
-struct RoundTripTests {
+@Suite("Signing and verifying") struct RoundTripTests {
     @Test("fit each other for every algorithm, and for no other", arguments: Algorithm.allCases)
     func everyAlgorithm(_ algorithm: Algorithm) throws {
         let key = try Attack.key(for: algorithm)
@@ -47,8 +46,7 @@ struct RoundTripTests {
         #expect(passed == 400)
     }
 
-    @Test("refuse RSA keys that are too short or too long to be made")
-    func generation() throws {
+    @Test("refuse RSA keys that are too short or too long to be made") func generation() throws {
         #expect(throws: KeyError.rsaTooSmall(bits: 2047)) { try SigningKey.generateRSA(bits: 2047) }
         #expect(throws: KeyError.rsaTooLarge(bits: 16_385)) { try SigningKey.generateRSA(bits: 16_385) }
         #expect(try SigningKey.generateRSA(id: "new").kind == .rsa(bits: 2048))
@@ -73,10 +71,8 @@ struct RoundTripTests {
 }
 
 /// The published examples of RFC 4226 and RFC 6238, and those of RFC 4648 for the form of secrets.
-@Suite("One-time passwords")
-struct OneTimePasswordTests {
-    @Test("RFC 4226 appendix D: ten passwords by counter")
-    func byCounter() {
+@Suite("One-time passwords") struct OneTimePasswordTests {
+    @Test("RFC 4226 appendix D: ten passwords by counter") func byCounter() {
         let passwords = OneTimePassword(secret: Array("12345678901234567890".utf8))
         let published = [
             "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
@@ -107,16 +103,14 @@ struct OneTimePasswordTests {
         #expect(Base32.decode(encoded) == Array(text.utf8))
     }
 
-    @Test("case, blanks and padding of a secret do not count, other characters do")
-    func typedSecrets() {
+    @Test("case, blanks and padding of a secret do not count, other characters do") func typedSecrets() {
         #expect(Base32.decode("mzxw 6ytb oi======") == Array("foobar".utf8))
         #expect(Base32.decode("MZXW1") == nil)
         #expect(Base32.decode("MZXW-6") == nil)
     }
 }
 
-@Suite("RSA keys of a broken generator")
-struct ROCAFingerprintTests {
+@Suite("RSA keys of a broken generator") struct ROCAFingerprintTests {
     /// A 2048-bit test modulus composed of random powers; no one uses its primes.
     private static let marked =
         "6J8UwMkFyxVFGsKNQze3zy6s58gBITKJqkz2-Scx7oUiLCnsIuaZcm7aHP1WKzPjjgSz9FEQbgqYUNWx7JnKtMOfLWwam-6kqPJQ"
@@ -124,8 +118,7 @@ struct ROCAFingerprintTests {
         + "OJCKz2ERc79lP1nE4qzFRsioe4m7mWXRkaUzQ45w-WGKcxDkZ_Tcdw9KE92xCJ1t24hnsWt7Xnzcboo4tAbpq6mt-I8P_-oWlhQF"
         + "C5efdGEUD6nj2jPnH7eB1HB1tIOB8SpD6Ez19DucRw"
 
-    @Test("a modulus that lies in the subgroup of 65537 modulo every small prime is refused by name")
-    func marked() {
+    @Test("a modulus that lies in the subgroup of 65537 modulo every small prime is refused by name") func marked() {
         #expect(throws: KeyError.rsaFingerprint) {
             try VerificationKey.jwk(["kty": "RSA", "n": .string(Self.marked), "e": "AQAB"])
         }
@@ -133,12 +126,9 @@ struct ROCAFingerprintTests {
     }
 
     @Test("keys of other generators do not bear the mark", arguments: [2048, 3072])
-    func others(_ bits: Int) throws {
-        #expect(throws: Never.self) { try SigningKey.generateRSA(bits: bits) }
-    }
+    func others(_ bits: Int) throws { #expect(throws: Never.self) { try SigningKey.generateRSA(bits: bits) } }
 
-    @Test("exponent 1 and an even modulus are refused by name")
-    func usual() {
+    @Test("exponent 1 and an even modulus are refused by name") func usual() {
         #expect(throws: KeyError.rsaExponent) {
             try VerificationKey.jwk(["kty": "RSA", "n": .string(Self.marked), "e": "AQ"])
         }
@@ -150,8 +140,7 @@ struct ROCAFingerprintTests {
 }
 
 /// One secret, one signing input, and the result of each known mistake; all invented test data.
-@Suite("Signatures made with a mistaken secret")
-struct SignatureDiagnosisTests {
+@Suite("Signatures made with a mistaken secret") struct SignatureDiagnosisTests {
     static let secret = "5e8f02c17ab94d365e8f02c17ab94d36"
     static let input =
         "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJtaXJhIiwibm9uY2UiOiIzYjZmMGE1NC05YzFkLTRlNjctOGEyMC01"
@@ -180,16 +169,14 @@ struct SignatureDiagnosisTests {
         #expect(Self.diagnose(signature) == diagnosis)
     }
 
-    @Test("have no explanation when they are right, strange, or on a broken token")
-    func nothing() throws {
+    @Test("have no explanation when they are right, strange, or on a broken token") func nothing() throws {
         #expect(Self.diagnose("JziPVDysz4tjA5NLNLewt20BHdRlhGy_owqs-r9XSOM") == nil)
         #expect(try Self.diagnose(Self.signature(Array("something else".utf8))) == nil)
         #expect(Self.diagnose("42GR93T9fV4iv3wYSh5BNpbkwzWcyNIiwdX8rKMBkr4=") == nil)
         #expect(Self.diagnose("") == nil)
     }
 
-    @Test("are explained by white space, Latin-1, unpadded base64 and other accounts")
-    func others() throws {
+    @Test("are explained by white space, Latin-1, unpadded base64 and other accounts") func others() throws {
         #expect(try Self.diagnose(Self.signature(Array("a b".utf8)), secret: " a b\r\n") == .secretTrimmed)
         for blank in [" ", "\n", "\r\n"] {
             #expect(try Self.diagnose(Self.signature(Array("a b\(blank)".utf8)), secret: "a b") == .secretExtended)
@@ -204,8 +191,7 @@ struct SignatureDiagnosisTests {
         #expect(try Self.diagnose(Self.signature(Array("another secret".utf8))) == .secretOfAnother("second"))
     }
 
-    @Test("are explained by decoders that drop what they do not know, and by padding left out")
-    func lenient() throws {
+    @Test("are explained by decoders that drop what they do not know, and by padding left out") func lenient() throws {
         let secret = "a-b_c.dQ=="
         for kept in ["abcdQ", "a-b_cdQ"] {
             let key = try #require(Base64URL.decodeLeniently(kept.utf8.dropLast(kept.count % 4 == 1 ? 1 : 0)))
@@ -214,8 +200,7 @@ struct SignatureDiagnosisTests {
         #expect(try Self.diagnose(Self.signature(Array("a-b_c.dQ".utf8)), secret: secret) == .secretUnpadded)
     }
 
-    @Test("get a remark that says what to do")
-    func finding() {
+    @Test("get a remark that says what to do") func finding() {
         let finding = SignatureDiagnosis.secretHexDecoded.finding
         #expect(finding.check == "secret-hex-decoded")
         #expect(finding.outcome == .noted)
@@ -223,8 +208,7 @@ struct SignatureDiagnosisTests {
     }
 }
 
-@Suite("Texts that look alike")
-struct LookalikeTests {
+@Suite("Texts that look alike") struct LookalikeTests {
     @Test(
         "What differs by nothing that people see is shown with escapes",
         arguments: [
@@ -240,8 +224,7 @@ struct LookalikeTests {
         #expect(second.unicodeScalars.elementsEqual(otherShown.unicodeScalars), "\(second) is not \(otherShown)")
     }
 
-    @Test("A failed finding shows both sides with escapes, a passed one as they are")
-    func finding() {
+    @Test("A failed finding shows both sides with escapes, a passed one as they are") func finding() {
         let failed = Finding("user", .failed, expected: .text("zo\u{E9}"), found: .json(.string("zoe\u{301}")))
         #expect(failed.description.contains("zo\\u00e9"), "\(failed)")
         #expect(failed.description.contains("zoe\\u0301"), "\(failed)")
@@ -251,8 +234,7 @@ struct LookalikeTests {
     }
 }
 
-@Suite("Reading a token")
-struct TokenReadingTests {
+@Suite("Reading a token") struct TokenReadingTests {
     private static let header = Base64URL.encode(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
 
     @Test(
@@ -270,8 +252,7 @@ struct TokenReadingTests {
         #expect((token.signature != nil) == (count > 2 && parts[2].utf8.count != 1))
     }
 
-    @Test("does not look into one that is too long")
-    func limit() {
+    @Test("does not look into one that is too long") func limit() {
         let token = CompactToken("a.b.c", limits: .init(bytes: 4))
         #expect(token.partCount == 0)
         #expect(token.header == nil)
@@ -279,8 +260,7 @@ struct TokenReadingTests {
         #expect(token.structure.map(\.outcome) == [.failed] + Array(repeating: .notJudged, count: 8))
     }
 
-    @Test("finds the same in a header however often it came")
-    func again() {
+    @Test("finds the same in a header however often it came") func again() {
         let first = CompactToken("\(Self.header).e30.AA")
         for _ in 0..<3 {
             let token = CompactToken("\(Self.header).e30.AA")
@@ -289,8 +269,7 @@ struct TokenReadingTests {
         }
     }
 
-    @Test("holds a header that came before to the depth that is permitted now")
-    func depth() {
+    @Test("holds a header that came before to the depth that is permitted now") func depth() {
         let header = Base64URL.encode(Array(#"{"alg":"HS256","a":{"b":{"c":1}}}"#.utf8))
         for _ in 0..<2 {
             #expect(CompactToken("\(header).e30.AA").header != nil)
@@ -298,8 +277,7 @@ struct TokenReadingTests {
         }
     }
 
-    @Test("tells broken headers from sound ones, also when they take turns")
-    func broken() {
+    @Test("tells broken headers from sound ones, also when they take turns") func broken() {
         for _ in 0..<3 {
             #expect(CompactToken("\(Self.header).e30.AA").isWellFormed)
             #expect(!CompactToken("\(Self.header)=.e30.AA").isWellFormed)
@@ -308,8 +286,7 @@ struct TokenReadingTests {
         }
     }
 
-    @Test("never takes one header for another, on many threads at once")
-    func manyHeaders() async {
+    @Test("never takes one header for another, on many threads at once") func manyHeaders() async {
         await withTaskGroup(of: Int.self) { group in
             for task in 0..<4 {
                 group.addTask {

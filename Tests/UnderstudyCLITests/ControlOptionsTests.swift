@@ -6,8 +6,7 @@ import Testing
 @testable import UnderstudyCLI
 
 /// The names under which control calls are answered, and the warning for servers open to others.
-@Suite("understudy serve: who may make control calls")
-struct ControlOptionsTests {
+@Suite("understudy serve: who may make control calls") struct ControlOptionsTests {
     @Test(
         "names are allowed by flag, environment and file",
         arguments: [
@@ -25,8 +24,7 @@ struct ControlOptionsTests {
         }
     }
 
-    @Test("the name that it listens at is its own")
-    func ownName() async throws {
+    @Test("the name that it listens at is its own") func ownName() async throws {
         // The resolver reads it as an address, other readers as a name.
         let server = try await RunningServer("--host", "localhost")
         defer { server.process.terminate() }
@@ -107,8 +105,7 @@ struct ControlOptionsTests {
         #expect(seen.complaint == Self.visible)
         let wrong = try clock(["--control-token", "@two"])
         #expect(wrong.status == 2)
-        #expect(
-            wrong.complaint == "understudy: --control-token: found 2 lines in two; expected the token alone.\n")
+        #expect(wrong.complaint == "understudy: --control-token: found 2 lines in two; expected the token alone.\n")
         let missing = try clock(["--control-token", "@none"])
         #expect(missing.status == 2)
         #expect(missing.complaint == "understudy: --control-token: none cannot be read: No such file or directory.\n")
@@ -116,8 +113,7 @@ struct ControlOptionsTests {
         #expect(warned.log == Self.visible)
     }
 
-    @Test("a log in JSON stays one")
-    func warningInJSON() async throws {
+    @Test("a log in JSON stays one") func warningInJSON() async throws {
         let server = try await RunningServer("--host", "0.0.0.0", "--log", "json")
         let end = try await stopAfterBanner(server)
         let line = try JSON.parse(Array(end.log.split(separator: "\n").joined().utf8))
@@ -138,16 +134,14 @@ struct ControlOptionsTests {
     }
 }
 
-@Suite("understudy routes")
-struct RoutesCommandTests {
+@Suite("understudy routes") struct RoutesCommandTests {
     private func rows(_ options: String...) throws -> JSON {
         let run = try Program.run(["routes", "--json"] + options)
         #expect(run.status == 0, "\(run.complaint)")
         return try JSON.parse(run.output.utf8)
     }
 
-    @Test("several lists come at once, each under its name, and one alone as it always did")
-    func lists() throws {
+    @Test("several lists come at once, each under its name, and one alone as it always did") func lists() throws {
         let both = try rows("--failures", "--switches")
         #expect(both.object?.map(\.name) == ["failures", "switches"])
         #expect(try rows("--failures") == both["failures"])
@@ -157,8 +151,7 @@ struct RoutesCommandTests {
         #expect(heads.count == 2)
     }
 
-    @Test("--vendor and --grep leave out what is not asked for")
-    func filters() throws {
+    @Test("--vendor and --grep leave out what is not asked for") func filters() throws {
         let one = try #require(try rows("--vendor", "ims").array)
         #expect(!one.isEmpty && one.allSatisfy { $0["vendor"] == "ims" })
         let two = try #require(try rows("--vendor", "ims", "--vendor", "rezolve").array)
@@ -203,8 +196,7 @@ struct RoutesCommandTests {
     import Glibc
 #endif
 
-@Suite("The queue of log lines")
-struct LineWriterTests {
+@Suite("The queue of log lines") struct LineWriterTests {
     @Test("takes lines up to its limit, and drops those beyond", arguments: [(0, 0), (1, 1)])
     func limit(_ excess: Int, _ dropped: Int) {
         let nowhere = open("/dev/null", O_WRONLY)
@@ -232,8 +224,7 @@ struct LineWriterTests {
 }
 
 /// Fixture folders with entries that are not files: a check ends with a message and never waits.
-@Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(15)))
-struct HostileFixtureTests {
+@Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(15))) struct HostileFixtureTests {
     private func complaint(_ folder: TemporaryFolder) throws -> String {
         let run = try Program.run("fixtures", "check", folder.path + "/own", in: folder)
         #expect(run.status == 2)
@@ -272,8 +263,7 @@ struct HostileFixtureTests {
         #expect(!complaint.contains("not for everybody"))
     }
 
-    @Test("a pipe, a loop of links and ten thousand files end it with a sentence")
-    func others() throws {
+    @Test("a pipe, a loop of links and ten thousand files end it with a sentence") func others() throws {
         let pipe = try folder()
         #expect(mkfifo(pipe.path + "/own/rezolve/failures.yaml", 0o600) == 0)
         #expect(try complaint(pipe).contains("rezolve/failures.yaml: is a named pipe; expected a file"))

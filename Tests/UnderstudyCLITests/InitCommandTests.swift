@@ -4,8 +4,7 @@ import JSON
 import Testing
 import Understudy
 
-@Suite("understudy init")
-struct InitCommandTests {
+@Suite("understudy init") struct InitCommandTests {
     private static let vendors = Catalog.vendors.map(\.identity.id)
 
     /// The paths below a folder, folders with a trailing slash.
@@ -43,8 +42,7 @@ struct InitCommandTests {
         #expect(!check.output.contains("not read"))
     }
 
-    @Test("it prints each file that it wrote, and two commands that can be pasted")
-    func output() throws {
+    @Test("it prints each file that it wrote, and two commands that can be pasted") func output() throws {
         let folder = TemporaryFolder()
         let run = try Program.run("init", "my app", "--vendor", "ims", in: folder)
         #expect(run.status == 0)
@@ -71,8 +69,7 @@ struct InitCommandTests {
         #expect(run.output.contains("There are files to start from for more vendors: \(others)\n"))
     }
 
-    @Test("every sample names a schema that is written with it")
-    func named() throws {
+    @Test("every sample names a schema that is written with it") func named() throws {
         let folder = TemporaryFolder()
         let run = try Program.run(["init"] + Self.vendors.flatMap { ["--vendor", $0] }, in: folder)
         let samples = written(run).filter { $0.hasSuffix(".yaml") && $0 != "compose.yaml" }
@@ -110,8 +107,7 @@ struct InitCommandTests {
         if case .file = obstacle { #expect(try folder.read(place) == "mine") }
     }
 
-    @Test("a second time it names what it wrote the first time")
-    func twice() throws {
+    @Test("a second time it names what it wrote the first time") func twice() throws {
         let folder = TemporaryFolder()
         #expect(try Program.run("init", in: folder).status == 0)
         let run = try Program.run("init", in: folder)
@@ -120,8 +116,7 @@ struct InitCommandTests {
         #expect(run.complaint.contains(" more are there already, and nothing is overwritten; move them away, "))
     }
 
-    @Test("a file where a folder is to be is named, and nothing is written")
-    func fileInTheWay() throws {
+    @Test("a file where a folder is to be is named, and nothing is written") func fileInTheWay() throws {
         let folder = TemporaryFolder()
         try folder.write("mine", to: "Fixtures")
         let run = try Program.run("init", in: folder)
@@ -149,13 +144,9 @@ struct InitCommandTests {
         #expect(paths(folder) == [])
     }
 
-    /// Wrong words, and the complaint about them.
     private static let misuses: [([String], String)] = [
         (["--vendor", "imss"], "no vendor is called imss; did you mean “ims”?"),
-        (
-            ["--language", "pyton"],
-            "there is no client for the language pyton; did you mean “python”?"
-        ),
+        (["--language", "pyton"], "there is no client for the language pyton; did you mean “python”?"),
         (
             ["--language", "fortran"],
             "there is no client for the language fortran; known are swift, python, javascript"
@@ -212,10 +203,8 @@ struct InitCommandTests {
     }
 }
 
-@Suite("understudy fixtures schemas")
-struct FixtureSchemasCommandTests {
-    @Test("it writes anew what init wrote, for the vendors that have a folder there")
-    func refresh() throws {
+@Suite("understudy fixtures schemas") struct FixtureSchemasCommandTests {
+    @Test("it writes anew what init wrote, for the vendors that have a folder there") func refresh() throws {
         let folder = TemporaryFolder()
         #expect(try Program.run("init", "--vendor", "ims", "--vendor", "okta", in: folder).status == 0)
         let path = "Fixtures/ims/schemas/scenario.schema.json"
@@ -231,8 +220,7 @@ struct FixtureSchemasCommandTests {
         #expect(!one.output.contains("okta"))
     }
 
-    @Test("a folder that is none, and an unknown vendor, are named")
-    func misuse() throws {
+    @Test("a folder that is none, and an unknown vendor, are named") func misuse() throws {
         let folder = try Program.run("fixtures", "schemas", "nowhere")
         #expect(
             (folder.status, folder.complaint) == (

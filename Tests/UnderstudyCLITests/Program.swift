@@ -7,9 +7,7 @@ import Testing
 import Tokens
 import Wire
 
-/// The built program, run as a user runs it.
 struct Program {
-    /// The output of a run and how it ended.
     struct Run {
         let status: Int32
         let output: String
@@ -28,6 +26,9 @@ struct Program {
         #endif
     }
 
+    /// The words of a line, none of which has a blank.
+    static func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
     /// Runs a command to its end.
     ///
     /// - Parameters:
@@ -42,7 +43,6 @@ struct Program {
         try run(arguments, input: input, environment: environment, in: folder)
     }
 
-    /// Runs a command to its end; see ``run(_:input:environment:in:)``.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:],
         in folder: TemporaryFolder = TemporaryFolder()
@@ -132,8 +132,7 @@ struct RunningServer {
     ) async throws {
         self.folder = folder
         (output, log) = (Pipe(), Pipe())
-        process = Program.process(
-            ["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
+        process = Program.process(["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
         process.standardOutput = output
         process.standardError = log
         try process.run()
@@ -200,9 +199,7 @@ final class KeyServer: Sendable {
             }
         }
 
-        private func moved(to location: String) -> Response {
-            Response(status: .found, fields: [.location: location])
-        }
+        private func moved(to location: String) -> Response { Response(status: .found, fields: [.location: location]) }
     }
 
     private let handler = Handler()
@@ -215,6 +212,5 @@ final class KeyServer: Sendable {
         server.start()
     }
 
-    /// The paths of the requests so far.
     var seen: [String] { handler.seen.withLock { $0 } }
 }

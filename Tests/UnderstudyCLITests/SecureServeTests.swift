@@ -4,14 +4,12 @@ import JSON
 import Testing
 import Understudy
 
-@Suite("understudy serve --https-port")
-struct SecureServeTests {
+@Suite("understudy serve --https-port") struct SecureServeTests {
     @Test("it speaks TLS with a certificate of the local CA, beside HTTP, and says how to trust it")
     func localAuthority() async throws {
         let folder = TemporaryFolder()
         let environment = ["UNDERSTUDY_CA_DIRECTORY": folder.path + "/ca"]
-        let server = try await RunningServer(
-            "--log", "off", "--https-port", "0", environment: environment, in: folder)
+        let server = try await RunningServer("--log", "off", "--https-port", "0", environment: environment, in: folder)
         defer { server.process.terminate() }
         let secureBase = try #require(server.secureBase)
         let trust = try TLSTrust(alsoIn: Array(folder.read("ca/understudy-ca.pem").utf8))
@@ -58,53 +56,46 @@ struct SecureServeTests {
         "what is not complete or cannot be used stops the start with one line",
         arguments: [
             (
-                ["--https-port", "0", "--tls-cert", "cert.pem"],
+                "--https-port 0 --tls-cert cert.pem",
                 "the certificate cert.pem has no key; give it with --tls-key as well, or leave out --tls-cert.\n"
             ),
             (
-                ["--https-port", "0", "--tls-key", "key.pem"],
+                "--https-port 0 --tls-key key.pem",
                 "the key key.pem has no certificate; give it with --tls-cert as well, or leave out --tls-key.\n"
             ),
             (
-                ["--tls-key", "key.pem", "--tls-cert", "cert.pem"],
+                "--tls-key key.pem --tls-cert cert.pem",
                 "the certificate cert.pem needs a port; give one with --https-port, such as 8443.\n"
             ),
+            ("--https-port 0 --tls-cert none.pem --tls-key key.pem", "the certificate none.pem cannot be read: "),
+            ("--https-port 0 --tls-cert cert.pem --tls-key none.pem", "the private key none.pem cannot be read: "),
             (
-                ["--https-port", "0", "--tls-cert", "none.pem", "--tls-key", "key.pem"],
-                "the certificate none.pem cannot be read: "
-            ),
-            (
-                ["--https-port", "0", "--tls-cert", "cert.pem", "--tls-key", "none.pem"],
-                "the private key none.pem cannot be read: "
-            ),
-            (
-                ["--https-port", "0", "--tls-cert", "key.pem", "--tls-key", "key.pem"],
+                "--https-port 0 --tls-cert key.pem --tls-key key.pem",
                 "key.pem: there is no certificate in it: expected PEM"
             ),
             (
-                ["--https-port", "0", "--tls-cert", "cert.pem", "--tls-key", "cert.pem"],
+                "--https-port 0 --tls-cert cert.pem --tls-key cert.pem",
                 "cert.pem: there is no private key in it: expected PEM"
             ),
             (
-                ["--https-port", "0", "--tls-cert", "cert.pem", "--tls-key", "other.pem"],
+                "--https-port 0 --tls-cert cert.pem --tls-key other.pem",
                 "other.pem: the private key does not belong to the certificate: "
             ),
         ])
-    func wrong(options: [String], complaint: String) throws {
+    func wrong(options: String, complaint: String) throws {
         let folder = TemporaryFolder()
         let authority = try CertificateAuthority()
         let issue = try authority.issue(for: ["localhost"])
         try write(issue, to: folder)
         let other = try authority.issue(for: ["localhost"]).privateKey
         try folder.write(String(decoding: other, as: UTF8.self), to: "other.pem")
-        let run = try Program.run(["serve", "--port", "0"] + options, in: folder)
+        let run = try Program.run(Program.words("serve --port 0 " + options), in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)
     }
 
-    @Test("a port for HTTPS that is taken is said")
-    func portTaken() async throws {
+    @Test("a port for HTTPS that is taken is said") func portTaken() async throws {
         let environment = ["UNDERSTUDY_CA_DIRECTORY": "ca"]
         let server = try await RunningServer("--log", "off")
         defer { server.process.terminate() }
@@ -121,10 +112,8 @@ struct SecureServeTests {
     }
 }
 
-@Suite("understudy ca")
-struct AuthorityCommandTests {
-    @Test("it makes an authority once, shows it in three forms, and keeps its key to the user")
-    func forms() throws {
+@Suite("understudy ca") struct AuthorityCommandTests {
+    @Test("it makes an authority once, shows it in three forms, and keeps its key to the user") func forms() throws {
         let folder = TemporaryFolder()
         let first = try Program.run("ca", "--directory", "data/ca", in: folder)
         #expect(first.status == 0, "\(first.complaint)")
@@ -142,8 +131,7 @@ struct AuthorityCommandTests {
         #expect(try permissions(folder, "data/ca/understudy-ca-key.pem") == 0o600)
     }
 
-    @Test("without a folder by name it lies among the user's data")
-    func standardFolder() throws {
+    @Test("without a folder by name it lies among the user's data") func standardFolder() throws {
         let folder = TemporaryFolder()
         for environment in [
             ["XDG_DATA_HOME": folder.path], ["HOME": folder.path], ["HOME": folder.path, "XDG_DATA_HOME": "x"],
@@ -157,13 +145,10 @@ struct AuthorityCommandTests {
         #expect(homeless.complaint.contains("name a folder by UNDERSTUDY_CA_DIRECTORY"))
     }
 
-    @Test("of several starts at once one makes the authority and the others take it")
-    func race() async throws {
+    @Test("of several starts at once one makes the authority and the others take it") func race() async throws {
         let folder = TemporaryFolder()
         let outputs = try await withThrowingTaskGroup { group in
-            for _ in 0..<6 {
-                group.addTask { try Program.run("ca", "--directory", "ca", in: folder).output }
-            }
+            for _ in 0..<6 { group.addTask { try Program.run("ca", "--directory", "ca", in: folder).output } }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(outputs.count == 1)
@@ -173,8 +158,7 @@ struct AuthorityCommandTests {
         #expect(try folder.read("ca/understudy-ca-key.pem").hasSuffix(pem))
     }
 
-    @Test("a certificate that was lost is written again")
-    func lostCertificate() throws {
+    @Test("a certificate that was lost is written again") func lostCertificate() throws {
         let folder = TemporaryFolder()
         let first = try Program.run("ca", "--directory", "ca", in: folder)
         try FileManager.default.removeItem(atPath: folder.path + "/ca/understudy-ca.pem")
@@ -183,8 +167,7 @@ struct AuthorityCommandTests {
         #expect(try folder.read("ca/understudy-ca.pem").hasPrefix("-----BEGIN CERTIFICATE-----\n"))
     }
 
-    @Test("a certificate without its key is replaced, and whoever asks is told so")
-    func lostKey() throws {
+    @Test("a certificate without its key is replaced, and whoever asks is told so") func lostKey() throws {
         let folder = TemporaryFolder()
         let first = try Program.run("ca", "--directory", "ca", in: folder)
         #expect(first.complaint.isEmpty)
@@ -195,8 +178,7 @@ struct AuthorityCommandTests {
         #expect(second.complaint.contains("was replaced, since its key was missing. Clients must trust the new one."))
     }
 
-    @Test("what is wrong ends it with one line and 2")
-    func wrong() throws {
+    @Test("what is wrong ends it with one line and 2") func wrong() throws {
         let folder = TemporaryFolder()
         try folder.write("nonsense", to: "broken/understudy-ca-key.pem")
         try folder.write("", to: "file")

@@ -5,8 +5,7 @@ import JSON
 import Testing
 import Understudy
 
-@Suite("understudy serve")
-struct ServeTests {
+@Suite("understudy serve") struct ServeTests {
     @Test("it prints a request that works, logs a line a request with the reason, and stops on SIGTERM with 0")
     func lifecycle() async throws {
         let server = try await RunningServer()
@@ -27,8 +26,7 @@ struct ServeTests {
         #expect(!end.output.contains("understudy-test-key"))
     }
 
-    @Test("the printed request registers a user")
-    func sampleRequest() async throws {
+    @Test("the printed request registers a user") func sampleRequest() async throws {
         let server = try await RunningServer("--log", "off")
         defer { server.process.terminate() }
         let answer = try await printedRequest(of: server)
@@ -38,7 +36,6 @@ struct ServeTests {
         #expect(registered["entity_id"]?.string?.count == 36)
     }
 
-    /// Sends the request that the server printed.
     private func printedRequest(of server: RunningServer) async throws -> ClientResponse {
         var printed = ""
         while !printed.contains("Stop with Control-C.") {
@@ -118,8 +115,7 @@ struct ServeTests {
         #expect(log.contains("; the nearest route is rezolve phonebook.list: GET /api/v1/partner/{partner}"), "\(log)")
     }
 
-    @Test("the log can be JSON, one object a line")
-    func jsonLog() async throws {
+    @Test("the log can be JSON, one object a line") func jsonLog() async throws {
         let server = try await RunningServer("--log", "json")
         _ = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(120))
         let end = server.stop()
@@ -131,8 +127,7 @@ struct ServeTests {
         #expect(entry["failure"] == "rua-token-missing")
     }
 
-    @Test("a port that is taken ends the start with one line and 2")
-    func portTaken() async throws {
+    @Test("a port that is taken ends the start with one line and 2") func portTaken() async throws {
         let server = try await RunningServer("--log", "off")
         let port = try #require(server.base.split(separator: ":").last)
         let second = try Program.run("serve", "--port", String(port))
@@ -219,8 +214,7 @@ struct ServeTests {
         #expect(gone.complaint.hasPrefix("understudy: \(server.base)/_understudy/health: "))
     }
 
-    @Test("token commands can ask a running server, in a sandbox, by its clock")
-    func remoteTokens() async throws {
+    @Test("token commands can ask a running server, in a sandbox, by its clock") func remoteTokens() async throws {
         let server = try await RunningServer("--log", "off", "--control-token", "t0ken")
         defer { server.process.terminate() }
         let options = ["--server", server.base, "--sandbox", "past", "--control-token", "t0ken"]
@@ -239,8 +233,7 @@ struct ServeTests {
         #expect(refused.complaint == "understudy: The control API requires its bearer token.\n")
     }
 
-    @Test("a log that nobody reads any more does not end the server")
-    func closedLog() async throws {
+    @Test("a log that nobody reads any more does not end the server") func closedLog() async throws {
         let server = try await RunningServer()
         defer { server.process.terminate() }
         try server.log.fileHandleForReading.close()
@@ -299,22 +292,19 @@ struct ServeTests {
         #expect(answers.count == 1)
     }
 
-    @Test("with a seed the printed request works by the sandbox's clock")
-    func seededSampleRequest() async throws {
+    @Test("with a seed the printed request works by the sandbox's clock") func seededSampleRequest() async throws {
         let server = try await RunningServer("--log", "off", environment: ["UNDERSTUDY_SEED": "1"])
         defer { server.process.terminate() }
         #expect(try await printedRequest(of: server).status == .ok)
     }
 }
 
-@Suite("understudy serve --watch")
-struct WatchTests {
+@Suite("understudy serve --watch") struct WatchTests {
     private func health(_ server: RunningServer) async throws -> JSON? {
         let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(120))
         return try JSON.parse(answer.body)["reload"]
     }
 
-    /// Polls until the condition holds.
     private func wait(_ server: RunningServer, until holds: (JSON?) -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
@@ -352,8 +342,7 @@ struct WatchTests {
             ), "\(end.log)")
     }
 
-    @Test("a folder that appears later lies over the others from then on")
-    func appears() async throws {
+    @Test("a folder that appears later lies over the others from then on") func appears() async throws {
         let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
         let text = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
         let folder = TemporaryFolder()
@@ -391,8 +380,7 @@ struct WatchTests {
         #expect(end.log.contains("understudy: nobody reads \(own)/rezolv/; did you mean “rezolve”?\n"), "\(end.log)")
     }
 
-    @Test("a value of the variable that is neither true nor false stops the start")
-    func wrongVariable() throws {
+    @Test("a value of the variable that is neither true nor false stops the start") func wrongVariable() throws {
         let run = try Program.run("serve", environment: ["UNDERSTUDY_WATCH": "yes"])
         #expect(run.status == 2)
         #expect(run.complaint == "understudy: UNDERSTUDY_WATCH=yes is not true or false. Set in the environment.\n")

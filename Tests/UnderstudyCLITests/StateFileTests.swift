@@ -5,8 +5,7 @@ import JSON
 import Testing
 
 /// `serve --import FILE --export-on-exit FILE` with real processes that end in different ways.
-@Suite("State over a restart")
-struct StateFileTests {
+@Suite("State over a restart") struct StateFileTests {
     private static let options = ["--log", "off", "--import", "state.json", "--export-on-exit", "state.json"]
     private static let user = #"{"username":"qa@example.test","password":"qa-pass-1","email":"qa@example.test"}"#
     private static let login = #"{"username":"qa@example.test","password":"qa-pass-1","deviceId":"d"}"#
@@ -23,7 +22,6 @@ struct StateFileTests {
             method: method, url: server.base + path, fields: lines, body: Array(body.utf8), within: .seconds(30))
     }
 
-    /// Signs in and reads the public key.
     private func publicKey(_ server: RunningServer, sandbox: String = "") async throws -> String {
         let answer = try await send(.post, server, sandbox + "/v2/credentials/login", [:], Self.login)
         #expect(answer.status == .ok)
@@ -107,8 +105,7 @@ struct StateFileTests {
         #expect(end(third, by: SIGTERM).status == 0)
     }
 
-    @Test("what is no database or no file is said, and nothing is made")
-    func wrongPlaces() throws {
+    @Test("what is no database or no file is said, and nothing is made") func wrongPlaces() throws {
         let folder = TemporaryFolder()
         try folder.write("{}", to: "state.json")
         for (arguments, complaint) in [
@@ -175,8 +172,7 @@ struct StateFileTests {
         #expect(run.complaint.contains("the file has 3 sandboxes, and there may be 2; allow more with --sandboxes"))
     }
 
-    @Test("what a killed server left of a file is removed at the next start")
-    func leftover() throws {
+    @Test("what a killed server left of a file is removed at the next start") func leftover() throws {
         let folder = TemporaryFolder()
         try folder.write("half", to: ".state.json.1f.partial")
         let run = try Program.run(
@@ -186,8 +182,7 @@ struct StateFileTests {
         #expect(try leftovers(folder) == [])
     }
 
-    @Test("a disk that takes no more leaves the old file as it was, and says so")
-    func full() async throws {
+    @Test("a disk that takes no more leaves the old file as it was, and says so") func full() async throws {
         let folder = TemporaryFolder()
         try folder.write("the old content\n", to: "state.json")
         // A file size limit with its signal ignored: writing fails midway, as on a full disk.
@@ -231,33 +226,26 @@ struct StateFileTests {
         "a wrong file or folder stops the start",
         arguments: [
             (
-                ["--import", "none.json"],
+                "--import none.json",
                 "--import none.json: there is no such file. On a first start that is fine only if --export-on-exit names the same file."
             ),
+            ("--import none.json --export-on-exit other.json", "--import none.json: there is no such file."),
             (
-                ["--import", "none.json", "--export-on-exit", "other.json"],
-                "--import none.json: there is no such file."
-            ),
-            (
-                ["--export-on-exit", "nowhere/state.json"],
+                "--export-on-exit nowhere/state.json",
                 "the state cannot be written to nowhere/state.json: No such file or directory"
             ),
-            (["--export-on-exit", "."], "the state cannot be written to .: Is a directory"),
+            ("--export-on-exit .", "the state cannot be written to .: Is a directory"),
             (
-                ["--import", "broken.json", "--export-on-exit", "broken.json"],
+                "--import broken.json --export-on-exit broken.json",
                 "broken.json:2:1: not JSON: the text ends inside a value."
             ),
-            (
-                ["--import", "wrong.json"],
-                "wrong.json: sandboxes: found the number 7; expected a list"
-            ),
+            ("--import wrong.json", "wrong.json: sandboxes: found the number 7; expected a list"),
         ])
-    func refused(_ options: [String], _ complaint: String) throws {
+    func refused(_ options: String, _ complaint: String) throws {
         let folder = TemporaryFolder()
         try folder.write("{\"understudy_state\":1,\n", to: "broken.json")
-        try folder.write(
-            #"{"understudy_state":1,"sandboxes":7}"#, to: "wrong.json")
-        let run = try Program.run(["serve", "--port", "0"] + options, in: folder)
+        try folder.write(#"{"understudy_state":1,"sandboxes":7}"#, to: "wrong.json")
+        let run = try Program.run(Program.words("serve --port 0 " + options), in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(try folder.read("broken.json") == "{\"understudy_state\":1,\n")
@@ -326,8 +314,7 @@ struct StateFileTests {
         #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/further.json") == "data/new.json")
     }
 
-    @Test("a link that leads nowhere, or round and round, stops the start")
-    func brokenLink() throws {
+    @Test("a link that leads nowhere, or round and round, stops the start") func brokenLink() throws {
         let folder = TemporaryFolder()
         let manager = FileManager.default
         try manager.createSymbolicLink(atPath: folder.path + "/gone.json", withDestinationPath: "gone/state.json")

@@ -9,10 +9,8 @@ private let sampleToken =
     + "IiwiZXhwIjoxNTIwODY5NDcwfQ.5y2e6QpUKcqTNLTv75nO6a6iFPVxrF8YeAH5NTg2ZO9dkub31GEs0N46Hu2IJf1bQ_vC2IOO9Z2N7drm"
     + "vA_AKg"
 
-@Suite("understudy token")
-struct TokenCommandTests {
-    @Test("an expired token that was minted is explained with its expiry and the 401 body")
-    func expired() throws {
+@Suite("understudy token") struct TokenCommandTests {
+    @Test("an expired token that was minted is explained with its expiry and the 401 body") func expired() throws {
         let minted = try Program.run("token", "mint", "rezolve", "login", "--defect", "expired")
         #expect(minted.status == 0)
         let explained = try Program.run("token", "explain", input: minted.output)
@@ -25,8 +23,7 @@ struct TokenCommandTests {
         #expect(explained.output.contains("FAILED      expiry"))
     }
 
-    @Test("a good token is accepted, and what needs the request is not judged")
-    func good() throws {
+    @Test("a good token is accepted, and what needs the request is not judged") func good() throws {
         let minted = try Program.run("token", "mint", "rezolve", "login")
         let explained = try Program.run("token", "explain", "--json", input: "Bearer " + minted.output)
         #expect(explained.status == 0)
@@ -37,16 +34,14 @@ struct TokenCommandTests {
         #expect(notJudged.compactMap { $0["check"]?.string } == ["path-partner", "path-entity", "device"])
     }
 
-    @Test("what is known of the request is judged too")
-    func request() throws {
+    @Test("what is known of the request is judged too") func request() throws {
         let minted = try Program.run("token", "mint", "rezolve", "login")
         let explained = try Program.run("token", "explain", "--request", "device_id=other", input: minted.output)
         #expect(explained.status == 1)
         #expect(explained.output.contains("would answer 403 (masked-device-mismatch):"))
     }
 
-    @Test("equal orders give equal tokens, here the one of the example world")
-    func repeatable() throws {
+    @Test("equal orders give equal tokens, here the one of the example world") func repeatable() throws {
         let minted = try Program.run("token", "mint", "rezolve", "login", "--at", "1800000000")
         #expect(minted.output.hasPrefix("eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9."))
         #expect(
@@ -57,39 +52,29 @@ struct TokenCommandTests {
     @Test(
         "a wrong order is misuse and names what would be right",
         arguments: [
-            (["token", "mint", "rezolv", "login"], "no vendor is called rezolv; did you mean “rezolve”?"),
-            (["token", "mint", "rezolve", "logn"], "rezolve has no token of kind logn; did you mean “login”?"),
+            ("token mint rezolv login", "no vendor is called rezolv; did you mean “rezolve”?"),
+            ("token mint rezolve logn", "rezolve has no token of kind logn; did you mean “login”?"),
             (
-                ["token", "mint", "rezolve", "login", "--defect", "expird"],
+                "token mint rezolve login --defect expird",
                 "a token of kind login has no defect expird; did you mean “expired”?"
             ),
-            (
-                ["token", "mint", "rezolve", "login", "--with", "partnr=3"],
-                "has no member partnr; did you mean “partner”?"
-            ),
-            (
-                ["token", "mint", "rezolve", "login", "--with", "partner"],
-                "--with partner is not of the form NAME=VALUE."
-            ),
-            (["token", "mint", "rezolve", "login", "--with", "partner=404"], "partner 404 has no auth key"),
-            (["token", "mint", "rezolve", "login", "--at", "soon"], "--at soon is not a time"),
-            (["token", "verify", "a.b.c"], "give one key: --key FILE or --secret TEXT."),
-            (["token", "verify", "--key", "nothing.pem", "a.b.c"], "the key file nothing.pem cannot be read."),
-            (
-                ["token", "verify", "--secret", "s", "--alg", "HS521", "a.b.c"],
-                "--alg HS521 is not an algorithm; did you mean “HS512”?"
-            ),
-            (["token", "mint"], "Missing expected argument"),
+            ("token mint rezolve login --with partnr=3", "has no member partnr; did you mean “partner”?"),
+            ("token mint rezolve login --with partner", "--with partner is not of the form NAME=VALUE."),
+            ("token mint rezolve login --with partner=404", "partner 404 has no auth key"),
+            ("token mint rezolve login --at soon", "--at soon is not a time"),
+            ("token verify a.b.c", "give one key: --key FILE or --secret TEXT."),
+            ("token verify --key nothing.pem a.b.c", "the key file nothing.pem cannot be read."),
+            ("token verify --secret s --alg HS521 a.b.c", "--alg HS521 is not an algorithm; did you mean “HS512”?"),
+            ("token mint", "Missing expected argument"),
         ])
-    func misuse(arguments: [String], complaint: String) throws {
-        let run = try Program.run(arguments)
+    func misuse(line: String, complaint: String) throws {
+        let run = try Program.run(Program.words(line))
         #expect(run.status == 2)
         #expect(run.complaint.contains(complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)
     }
 
-    @Test("verify says why a key was left out, and names a file that holds none")
-    func keyFiles() throws {
+    @Test("verify says why a key was left out, and names a file that holds none") func keyFiles() throws {
         let folder = TemporaryFolder()
         let bad = #"{"kty":"RSA","kid":"a","n":"AQAB!","e":"AQAB"}"#
         let files: [(String, String)] = [
@@ -116,8 +101,7 @@ struct TokenCommandTests {
         #expect(run.output.contains("secret-length"), "\(run.output)")
     }
 
-    @Test("verify judges by a key and rules of one's own, at any moment")
-    func verify() throws {
+    @Test("verify judges by a key and rules of one's own, at any moment") func verify() throws {
         let good = try Program.run("token", "verify", "--secret", "secret", "--at", "2018-03-12T15:00:00Z", sampleToken)
         #expect(good.status == 0)
         #expect(good.output.hasPrefix("valid\n"))
@@ -190,8 +174,7 @@ struct TokenCommandTests {
     func keyID(_ kid: String, _ broken: [String]) throws {
         let folder = TemporaryFolder()
         // The auth key of the sample partner and another invented secret.
-        let key = Data(
-            "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO==".utf8)
+        let key = Data("understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO==".utf8)
         let encoded = key.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
             "=", with: "")
         try folder.write(
@@ -210,8 +193,7 @@ struct TokenCommandTests {
         if kid == "7" { #expect(keyID?["expected"] == "a string" && keyID?["found"] == 7, "\(run.output)") }
     }
 
-    @Test("a key without an id is taken whatever the token's kid says")
-    func anonymousKey() throws {
+    @Test("a key without an id is taken whatever the token's kid says") func anonymousKey() throws {
         let minted = try Program.run(
             "token", "mint", "rezolve", "registration", "--with", "partner=3", "--at", "1800000000", "--header", "kid=x"
         )
@@ -220,8 +202,7 @@ struct TokenCommandTests {
         #expect(run.status == 0, "\(minted.output)\(run.output)\(minted.complaint)")
     }
 
-    @Test("explain shows the vendor whose key fits whole, and a line for each other")
-    func lines() throws {
+    @Test("explain shows the vendor whose key fits whole, and a line for each other") func lines() throws {
         let minted = try Program.run("token", "mint", "rezolve", "login", "--defect", "expired")
         let run = try Program.run("token", "explain", input: minted.output)
         let others = run.output.split(separator: "\n").filter { $0.contains(": would answer ") }.map {
@@ -230,8 +211,7 @@ struct TokenCommandTests {
         let vendors = Catalog.vendors.map(\.identity.id)
         #expect(others.map(String.init) == vendors.filter { $0 != "rezolve" }, "\(run.output)")
         #expect(run.output.hasPrefix("rezolve: login token, signed with the key of partner 317\n"))
-        let strange = try Program.run(
-            "token", "mint", "rezolve", "login", "--defect", "wrong-secret")
+        let strange = try Program.run("token", "mint", "rezolve", "login", "--defect", "wrong-secret")
         let none = try Program.run("token", "explain", input: strange.output)
         #expect(none.output.hasSuffix("No vendor has a key that fits; --vendor NAME shows every check of one.\n"))
         #expect(none.output.split(separator: "\n").count == vendors.count + 1, "\(none.output)")
@@ -239,16 +219,14 @@ struct TokenCommandTests {
         #expect(one.output.contains("FAILED      signature"))
     }
 
-    @Test("explain keeps the quotes of a text that looks like a number")
-    func quotes() throws {
+    @Test("explain keeps the quotes of a text that looks like a number") func quotes() throws {
         let minted = try Program.run(
             "token", "mint", "rezolve", "login", "--defect", "string-exp", "--at", "1795360000")
         let run = try Program.run("token", "explain", "--at", "1795360000", input: minted.output)
         #expect(run.output.contains(#"found "179"#), "\(run.output)")
     }
 
-    @Test("explain refuses a fact about the request that nobody asks for")
-    func unknownFact() throws {
+    @Test("explain refuses a fact about the request that nobody asks for") func unknownFact() throws {
         let token = try Program.run("token", "mint", "rezolve", "login").output
         let all = try Program.run("token", "explain", "--request", "devic_id=d", input: token)
         #expect(all.status == 2)

@@ -3,15 +3,12 @@ import JSON
 import Testing
 import Tokens
 
-@Suite("understudy token verify --as")
-struct VerifyAsClientTests {
+@Suite("understudy token verify --as") struct VerifyAsClientTests {
     private let folder = TemporaryFolder()
     private let key: SigningKey
     private let moment = "1800000000"
 
-    init() throws {
-        key = try KeyServer.key.get()
-    }
+    init() throws { key = try KeyServer.key.get() }
 
     private func token(issuer: String = "http://localhost/none", _ changes: [String: JSON] = [:]) throws -> String {
         var claims: JSONObject = [
@@ -28,7 +25,6 @@ struct VerifyAsClientTests {
             ["token", "verify", "--as", "okta", "--at", moment ?? self.moment] + options, input: input, in: folder)
     }
 
-    /// A file with the key as a JWK.
     private func jwk(_ changes: [String: JSON] = [:]) throws -> String {
         var members = key.publicJWK(algorithm: .rs256)?.object ?? [:]
         for (name, value) in changes { members[name] = value }
@@ -36,8 +32,7 @@ struct VerifyAsClientTests {
         return "key.jwk"
     }
 
-    @Test("finds the key by discovery, and answers in the promised form")
-    func discovery() throws {
+    @Test("finds the key by discovery, and answers in the promised form") func discovery() throws {
         let server = try KeyServer()
         let token = try token(issuer: server.base + "/good")
         let run = try verify("--issuer", server.base + "/good", "--audience", "app", "--nonce", "n1", "--json", token)
@@ -73,8 +68,7 @@ struct VerifyAsClientTests {
         }
     }
 
-    @Test("says that nobody listens, and that an issuer calls itself differently")
-    func issuers() throws {
+    @Test("says that nobody listens, and that an issuer calls itself differently") func issuers() throws {
         let nobody = try verify("--issuer", "http://127.0.0.1:1", "--json", try token(issuer: "http://127.0.0.1:1"))
         #expect(try JSON.parse(nobody.output.utf8)["error"] == "jwt-no-well-known")
         #expect(nobody.status == 1)
@@ -85,8 +79,7 @@ struct VerifyAsClientTests {
         #expect(server.seen == [])
         #expect(try verify("--issuer", slash, "--profile", "observed", token).status == 0)
         let absent = server.base + "/nope"
-        let run = try verify(
-            "--issuer", absent, "--profile", "observed", "--json", try self.token(issuer: absent))
+        let run = try verify("--issuer", absent, "--profile", "observed", "--json", try self.token(issuer: absent))
         #expect(try JSON.parse(run.output.utf8)["error"] == "jwt-no-jwks-uri")
     }
 
@@ -105,8 +98,7 @@ struct VerifyAsClientTests {
         #expect(findings.contains { $0["check"] == "signature" && $0["outcome"] == "passed" })
         let shown = try verify("--jwk", "key.jwk", token)
         #expect(
-            shown.output.hasPrefix(
-                "not valid, jwt-expired: exp 1799990000 is 10000 s before now, leeway 3000 s\n"))
+            shown.output.hasPrefix("not valid, jwt-expired: exp 1799990000 is 10000 s before now, leeway 3000 s\n"))
         #expect(shown.output.contains("\n  FAILED  expiry "), "\(shown.output)")
     }
 
@@ -125,8 +117,7 @@ struct VerifyAsClientTests {
         (["--at", "1799996999", "--profile", "observed", "--iat"], "jwt-issued-in-future"),
     ]
 
-    @Test("takes every option of the validator", arguments: optionCases.indices)
-    func options(_ index: Int) throws {
+    @Test("takes every option of the validator", arguments: optionCases.indices) func options(_ index: Int) throws {
         let (options, error) = Self.optionCases[index]
         let moment = options.contains("--at") ? [] : ["--at", moment]
         let run = try Program.run(
@@ -136,8 +127,7 @@ struct VerifyAsClientTests {
         #expect(run.status == (error == nil ? 0 : 1))
     }
 
-    @Test("takes a key from a file: a JWK that must be the token's, or an RSA key")
-    func keys() throws {
+    @Test("takes a key from a file: a JWK that must be the token's, or an RSA key") func keys() throws {
         let token = try token()
         try folder.write(key.publicPEM ?? "", to: "key.pem")
         let rsa = try verify("--rsa-key", "key.pem", "--json", token)
@@ -151,37 +141,31 @@ struct VerifyAsClientTests {
         #expect(broken.status == 1)
     }
 
-    private static let misuses: [(options: [String], complaint: String)] = [
-        (["--as", "okta"], "--as okta: without the option issuer there is nowhere to discover keys"),
+    private static let misuses: [(options: String, complaint: String)] = [
+        ("--as okta", "--as okta: without the option issuer there is nowhere to discover keys"),
         (
-            ["--as", "okta", "--profile", "observed", "--jwk", "unnamed.jwk"],
+            "--as okta --profile observed --jwk unnamed.jwk",
             "--as okta: without the option issuer there is nowhere to discover keys"
         ),
-        (["--as", "oktb"], "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?"),
+        ("--as oktb", "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?"),
         (
-            ["--as", "ims-sdk", "--cid", "x", "--issuer", "y"],
+            "--as ims-sdk --cid x --issuer y",
             "--issuer, --cid cannot be combined with --as ims-sdk: the client has its own rules and takes --near-expiry."
         ),
-        (["--as", "ims-sdk", "--near-expiry=-1"], "--near-expiry -1 is below 0."),
-        (["--as", "okta", "--near-expiry", "5", "--issuer", "x"], "--near-expiry cannot be combined with --as okta"),
-        (["--as", "okta", "--secret", "x", "--issuer", "x"], "--secret cannot be combined with --as okta"),
-        (["--as", "okta", "--issuer", "x", "--leeway", "1.5"], "--leeway 1.5 is not a whole number of seconds."),
-        (
-            ["--as", "okta", "--issuer", "x", "--profile", "seen"],
-            "--profile seen is not a profile (documented, observed)."
-        ),
-        (["--as", "okta", "--issuer", "x", "--claim", "uid"], "--claim uid is not of the form NAME=VALUE."),
-        (
-            ["--as", "okta", "--issuer", "x", "--claim", "a=1", "--claim", "a=2"],
-            "--as okta: the claim a is given twice."
-        ),
-        (["--as", "okta", "--jwk", "a", "--rsa-key", "b"], "give one key: --jwk FILE or --rsa-key FILE."),
-        (["--as", "okta", "--jwk", "none.jwk"], "the key file none.jwk cannot be read."),
-        (["--as", "okta", "--jwk", "text.txt"], "the key file text.txt is not a JWK"),
-        (["--as", "okta", "--jwk", "set.json"], "the key file set.json is not a JWK"),
-        (["--as", "okta", "--rsa-key", "text.txt"], "the key file text.txt cannot be used"),
-        (["--as", "okta", "--rsa-key", "ec.pem"], "--as okta: the key is an EC key on P-256; expected an RSA key."),
-        (["--cid", "x", "--no-exp", "--secret", "x"], "--cid, --exp/--no-exp: only with --as, which is missing."),
+        ("--as ims-sdk --near-expiry=-1", "--near-expiry -1 is below 0."),
+        ("--as okta --near-expiry 5 --issuer x", "--near-expiry cannot be combined with --as okta"),
+        ("--as okta --secret x --issuer x", "--secret cannot be combined with --as okta"),
+        ("--as okta --issuer x --leeway 1.5", "--leeway 1.5 is not a whole number of seconds."),
+        ("--as okta --issuer x --profile seen", "--profile seen is not a profile (documented, observed)."),
+        ("--as okta --issuer x --claim uid", "--claim uid is not of the form NAME=VALUE."),
+        ("--as okta --issuer x --claim a=1 --claim a=2", "--as okta: the claim a is given twice."),
+        ("--as okta --jwk a --rsa-key b", "give one key: --jwk FILE or --rsa-key FILE."),
+        ("--as okta --jwk none.jwk", "the key file none.jwk cannot be read."),
+        ("--as okta --jwk text.txt", "the key file text.txt is not a JWK"),
+        ("--as okta --jwk set.json", "the key file set.json is not a JWK"),
+        ("--as okta --rsa-key text.txt", "the key file text.txt cannot be used"),
+        ("--as okta --rsa-key ec.pem", "--as okta: the key is an EC key on P-256; expected an RSA key."),
+        ("--cid x --no-exp --secret x", "--cid, --exp/--no-exp: only with --as, which is missing."),
     ]
 
     @Test("refuses what makes no sense, and says what would", arguments: misuses.indices)
@@ -191,14 +175,13 @@ struct VerifyAsClientTests {
         try folder.write("{}", to: "unnamed.jwk")
         try folder.write(try SigningKey.generateEC(.p256).publicPEM ?? "", to: "ec.pem")
         let (options, complaint) = Self.misuses[index]
-        let run = try Program.run(["token", "verify"] + options + ["a.b.c"], in: folder)
+        let run = try Program.run(Program.words("token verify \(options) a.b.c"), in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.contains(complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)
     }
 
-    @Test("judges for a client without keys as before")
-    func keyless() throws {
+    @Test("judges for a client without keys as before") func keyless() throws {
         let run = try Program.run("token", "verify", "--as", "ims-sdk", "--at", moment, try token(["sub": "ada"]))
         #expect(run.status == 0, "\(run.output)\(run.complaint)")
         #expect(run.output.hasPrefix(#"{"usable":true,"renew":false,"problems":[]}"# + "\n"))
@@ -209,8 +192,7 @@ struct VerifyAsClientTests {
         #expect(answer["renew"] == true && answer["findings"]?.array?.isEmpty == false)
     }
 
-    @Test("shows hostile tokens without their control characters")
-    func hostile() throws {
+    @Test("shows hostile tokens without their control characters") func hostile() throws {
         let run = try verify(
             "--jwk", try jwk(), "--nonce", "x", try token(["nonce": "\u{1B}[2J\u{9B}1m\u{202E}\u{2066}"]))
         #expect(run.status == 1)
@@ -225,8 +207,7 @@ struct VerifyAsClientTests {
         #expect(try JSON.parse(long.output.utf8)["error"] == "jwt-malformed")
     }
 
-    @Test("is in the help, with its clients in the completions")
-    func help() throws {
+    @Test("is in the help, with its clients in the completions") func help() throws {
         let help = try Program.run("token", "verify", "--help").output
         for option in [
             "--cid", "--scp", "--typ", "--exp/--no-exp", "--iat/--no-iat", "--jwk", "--rsa-key", "--profile",

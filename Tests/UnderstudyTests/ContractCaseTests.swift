@@ -9,7 +9,6 @@ import Testing
 import Tokens
 import Understudy
 
-/// A refusal that occurred in a run of cases.
 struct ObservedRefusal: Hashable, CustomStringConvertible {
     let vendor: String
     let failure: String
@@ -19,16 +18,13 @@ struct ObservedRefusal: Hashable, CustomStringConvertible {
     /// What it changed in the vendor's state, by member.
     let changes: [String: String]
 
-    /// The vendor and the failure.
     var name: String { "\(vendor) \(failure)" }
 
-    /// The problems with its reason.
     var faults: [String] { reason.map { ReasonForm.faults(in: $0, isArmed: isArmed) } ?? ["none"] }
 
     var description: String { "\(vendor) \(failure): \(reason ?? "no reason")" }
 }
 
-/// The routes and failures in the journal of a run.
 struct Occurrences: Sendable {
     var routes: Set<String> = []
     var failures: Set<String> = []
@@ -61,12 +57,10 @@ extension World {
     }
 }
 
-/// A run of contract cases in its own sandbox.
 struct ContractRun: Sendable {
     let result: ContractResult
     /// The routes and failures that occurred, read after every exchange, since a file may clear the journal.
     let occurrences: Occurrences
-    /// The sandbox in which it ran.
     let world: World
 
     private static let known = Mutex<[String: Task<ContractRun, any Error>]>([:])
@@ -182,8 +176,7 @@ struct ContractRun: Sendable {
     }
 }
 
-@Suite("The contract cases of the fixtures")
-struct ContractCaseTests {
+@Suite("The contract cases of the fixtures") struct ContractCaseTests {
     @Test("pass without a socket and over one", arguments: Depth.allCases, ContractFile.all)
     func pass(_ depth: Depth, _ file: ContractFile) async throws {
         let run = depth == .pipeline ? try await ContractRun.once(file) : try await ContractRun(file, depth)
@@ -208,8 +201,7 @@ struct ContractCaseTests {
         )
     }
 
-    @Test("show every route and every failure of every vendor")
-    func coverage() async throws {
+    @Test("show every route and every failure of every vendor") func coverage() async throws {
         for vendor in try Stage.shared().emulator.vendors.map(\.identity.id) {
             let missing = try await missing(vendor, ContractFile.all.filter { $0.vendor == vendor })
             #expect(missing.routes == [], "routes of \(vendor) without a case")
@@ -219,9 +211,7 @@ struct ContractCaseTests {
 
     private func refusals() async throws -> Set<ObservedRefusal> {
         var refusals: Set<ObservedRefusal> = []
-        for file in ContractFile.all {
-            refusals.formUnion(try await ContractRun.once(file).occurrences.refusals)
-        }
+        for file in ContractFile.all { refusals.formUnion(try await ContractRun.once(file).occurrences.refusals) }
         #expect(refusals.count > 100)
         return refusals
     }
@@ -230,8 +220,7 @@ struct ContractCaseTests {
     /// twice, and fetches of keys are counted.
     private static let counted: Set<String> = ["okta used_ids", "okta grants", "okta keys", "ims dev_keys"]
 
-    @Test("change nothing where a call is refused, but for what is used or counted")
-    func unchanged() async throws {
+    @Test("change nothing where a call is refused, but for what is used or counted") func unchanged() async throws {
         for refusal in try await refusals() where !refusal.isArmed {
             let changes = refusal.changes.filter { !Self.counted.contains("\(refusal.vendor) \($0.key)") }
             #expect(changes.isEmpty, "\(refusal): \(changes)")
@@ -243,8 +232,7 @@ struct ContractCaseTests {
         "okta login-wrong", "okta user-code-invalid", "okta factor-code-wrong",
     ]
 
-    @Test("refuse each call with a status that failures.yaml has, or by a redirect")
-    func statuses() async throws {
+    @Test("refuse each call with a status that failures.yaml has, or by a redirect") func statuses() async throws {
         for refusal in try await refusals() where !(300..<400).contains(refusal.status) {
             let statuses = try FailureSheet.read(refusal.vendor, in: Repository.root + "/Fixtures")
                 .statuses(of: refusal.failure)
@@ -256,9 +244,7 @@ struct ContractCaseTests {
     @Test("give each refusal a reason that says what was found and what was expected, in people's words")
     func reasons() async throws {
         let refusals = try await refusals()
-        let offenders = refusals.filter { !$0.faults.isEmpty }.map {
-            "\($0) <- \($0.faults.joined(separator: "; "))"
-        }
+        let offenders = refusals.filter { !$0.faults.isEmpty }.map { "\($0) <- \($0.faults.joined(separator: "; "))" }
         #expect(
             offenders.isEmpty, "\(offenders.count) of \(refusals.count):\n\(offenders.sorted().joined(separator: "\n"))"
         )
@@ -318,8 +304,7 @@ struct ContractCaseTests {
         "rezolve rua-user": "RUATests", "rezolve type": "TokenRuleTests",
     ]
 
-    @Test("break each rule, unless a suite is named that does")
-    func rules() async throws {
+    @Test("break each rule, unless a suite is named that does") func rules() async throws {
         var outcomes: Set<String> = []
         for file in ContractFile.all { outcomes.formUnion(try await ContractRun.once(file).occurrences.outcomes) }
         for module in Catalog.vendors {
@@ -335,8 +320,7 @@ struct ContractCaseTests {
 
     private static let folder = Repository.root + "/Tests/UnderstudyTests/Reasons"
 
-    @Test("the form is held: each fault of a reason is found")
-    func reasonForm() {
+    @Test("the form is held: each fault of a reason is found") func reasonForm() {
         let good = "claim-exp-present: found nothing; expected a number. Use seconds."
         #expect(ReasonForm.faults(in: good, isArmed: false) == [])
         for bad in [
@@ -349,8 +333,7 @@ struct ContractCaseTests {
         #expect(ReasonForm.caseNames.isSuperset(of: ["notAnObject", "wrongType", "notOffered", "repeatedName"]))
     }
 
-    @Test("are missed where there are none")
-    func coverageOfNothing() async throws {
+    @Test("are missed where there are none") func coverageOfNothing() async throws {
         for vendor in try Stage.shared().emulator.vendors {
             let missing = try await missing(vendor.identity.id, [])
             #expect(missing.routes == vendor.routes.map(\.id))

@@ -6,11 +6,9 @@ import Understudy
 import Wire
 
 /// Requests that a web page on another origin can send, and requests of clients that are not browsers.
-@Suite("Control: who may call")
-struct ControlAccessTests {
+@Suite("Control: who may call") struct ControlAccessTests {
     private typealias Fields = World.Fields
 
-    /// The exact body of a refusal.
     private static func problem(_ code: String, _ message: String) -> String {
         #"{"error":{"code":"\#(code)","message":"\#(message)"}}"#
     }
@@ -77,12 +75,9 @@ struct ControlAccessTests {
             "LOCALHOST.:80",
             "understudy", "understudy:8080", "build_7",
         ])
-    func ownHost(_ host: String) async throws {
-        #expect(try await clock([("host", host)]).status == 200)
-    }
+    func ownHost(_ host: String) async throws { #expect(try await clock([("host", host)]).status == 200) }
 
-    @Test("a host below localhost is the server's own and names the sandbox")
-    func sandboxHost() async throws {
+    @Test("a host below localhost is the server's own and names the sandbox") func sandboxHost() async throws {
         let answer = try await World(at: nil).bare(.get, "/_understudy/journal", [("host", "access-1.localhost:8080")])
         #expect(answer.status == 200)
         #expect(answer.json["sandbox"] == "access-1")
@@ -98,8 +93,7 @@ struct ControlAccessTests {
         #expect(answer.status == 403, "\(answer.text)")
     }
 
-    @Test("a request of HTTP/1.0 without a host is answered")
-    func noHost() async throws {
+    @Test("a request of HTTP/1.0 without a host is answered") func noHost() async throws {
         let stage = try Stage.shared()
         let request = Request(method: .get, target: "/_understudy/health", version: .http1_0)
         #expect(await Pipeline(stage.emulator).response(to: request).status == .ok)
@@ -161,8 +155,7 @@ struct ControlAccessTests {
         }
     }
 
-    @Test("an address that a person typed is answered")
-    func typed() async throws {
+    @Test("an address that a person typed is answered") func typed() async throws {
         #expect(try await clock([("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")]).status == 200)
     }
 
@@ -211,8 +204,7 @@ struct ControlAccessTests {
         #expect(try await clock(fields, by: .put).status == 200)
     }
 
-    @Test("a call that changes nothing may have any content type")
-    func reading() async throws {
+    @Test("a call that changes nothing may have any content type") func reading() async throws {
         #expect(try await clock([("content-type", "text/plain")], by: .get).status == 200)
         #expect(try await clock([("content-type", "text/plain")], by: .head).status == 200)
     }
@@ -233,8 +225,7 @@ struct ControlAccessTests {
         }
     }
 
-    @Test("the token excuses nobody, and is not looked at before")
-    func token() async throws {
+    @Test("the token excuses nobody, and is not looked at before") func token() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
         let world = try await World(on: stage, at: nil)
         for token in ["steer", "wrong"] {

@@ -7,8 +7,7 @@ import Testing
 
 @testable import Understudy
 
-@Suite("The control API")
-struct ControlTests {
+@Suite("The control API") struct ControlTests {
     @Test("says that it is well, with vendors and the fixtures' fingerprint", arguments: Depth.allCases)
     func health(_ depth: Depth) async throws {
         let world = try await World(depth)
@@ -22,7 +21,6 @@ struct ControlTests {
         #expect(answer["content-type"] == "application/json; charset=utf-8")
     }
 
-    /// Each call with the methods it supports.
     private static let calls: [(path: String, methods: String)] = [
         ("health", "GET"), ("openapi.json", "GET"), ("metrics", "GET"), ("journal", "GET, DELETE"),
         ("journal/1", "GET"), ("journal/verify", "POST"), ("clock", "GET, PUT, DELETE"),
@@ -65,14 +63,12 @@ struct ControlTests {
         answer.expectProblem(400, example.message == "no member x" ? "invalid" : "body-malformed", example.message)
     }
 
-    @Test("content over the limit is 413", arguments: Depth.allCases)
-    func tooLarge(_ depth: Depth) async throws {
+    @Test("content over the limit is 413", arguments: Depth.allCases) func tooLarge(_ depth: Depth) async throws {
         try await World(depth).control(.put, "clock", String(repeating: " ", count: 1 << 20 | 1))
             .expectProblem(413, "body-too-large", "longer than the limit")
     }
 
-    @Test("no control call appears in the journal")
-    func unjournaled() async throws {
+    @Test("no control call appears in the journal") func unjournaled() async throws {
         let world = try await World()
         for call in Self.calls where call.path != "reset" {
             _ = try await world.control(.get, call.path)
@@ -98,16 +94,11 @@ struct ControlTests {
     }
 }
 
-/// Compares the description of the control API with the existing calls.
-@Suite("Control: the OpenAPI document")
-struct ControlDocumentTests {
+@Suite("Control: the OpenAPI document") struct ControlDocumentTests {
     private static let methods = ["get", "put", "post", "delete", "patch", "options", "head"]
 
-    private func document() async throws -> JSON {
-        try await World(at: nil).control(.get, "openapi.json").json
-    }
+    private func document() async throws -> JSON { try await World(at: nil).control(.get, "openapi.json").json }
 
-    /// Every operation as `METHOD /path`, with its description.
     private func described(_ document: JSON) -> [(call: String, operation: JSONObject)] {
         (document["paths"]?.object ?? [:]).flatMap { path in
             (path.value.object ?? [:]).compactMap { member in
@@ -119,8 +110,7 @@ struct ControlDocumentTests {
 
     private let operations = ControlAPI.operations
 
-    @Test("is OpenAPI 3.1 in JSON", arguments: Depth.allCases)
-    func form(_ depth: Depth) async throws {
+    @Test("is OpenAPI 3.1 in JSON", arguments: Depth.allCases) func form(_ depth: Depth) async throws {
         let answer = try await World(depth, at: nil).control(.get, "openapi.json")
         #expect(answer.status == 200)
         #expect(answer["content-type"] == "application/json; charset=utf-8")
@@ -128,8 +118,7 @@ struct ControlDocumentTests {
         #expect(answer.json["info"]?["version"] == .string(Emulator.version))
     }
 
-    @Test("describes every call and nothing else, under its id")
-    func complete() async throws {
+    @Test("describes every call and nothing else, under its id") func complete() async throws {
         let described = described(try await document())
         #expect(Set(described.map(\.call)) == Set(operations.map(\.endpoint.description)))
         #expect(described.count == operations.count)
@@ -160,8 +149,7 @@ struct ControlDocumentTests {
         try await world.control(.get, "journal/verif\(slashes)").expectProblem(404, "no-such-entry", "verif")
     }
 
-    @Test("gives every call an id of its own")
-    func ids() async throws {
+    @Test("gives every call an id of its own") func ids() async throws {
         let ids = described(try await document()).compactMap { $0.operation["operationId"]?.string }
         #expect(ids.count == Set(ids).count)
         #expect(!ids.isEmpty)
@@ -192,8 +180,7 @@ struct ControlDocumentTests {
         }
     }
 
-    @Test("names the parameters that each call reads, and says something of each")
-    func parameters() async throws {
+    @Test("names the parameters that each call reads, and says something of each") func parameters() async throws {
         let described = described(try await document())
         for operation in operations {
             let entry = described.first { $0.call == operation.endpoint.description }?.operation
@@ -207,8 +194,7 @@ struct ControlDocumentTests {
         }
     }
 
-    @Test("lists the words that the code knows")
-    func words() async throws {
+    @Test("lists the words that the code knows") func words() async throws {
         let document = try await document()
         let words = { (path: String...) in
             path.reduce(document as JSON?) { $0?[$1] }?["enum"]?.array?.compactMap(\.string) ?? []
@@ -217,15 +203,13 @@ struct ControlDocumentTests {
         let about = document["components"]?["schemas"]?["KeyDrill"]?["description"]?.string
         #expect(about == KeyDrill.allCases.map { "\($0.rawValue): \($0.about)" }.joined(separator: " "))
         let format = document["paths"]?["/_understudy/journal/{id}"]?["get"]?["parameters"]?.array?.last
-        #expect(
-            format?["schema"]?["enum"]?.array?.compactMap(\.string) == JournalQuery.Form.allCases.map(\.rawValue))
+        #expect(format?["schema"]?["enum"]?.array?.compactMap(\.string) == JournalQuery.Form.allCases.map(\.rawValue))
         let keys = document["components"]?["schemas"]?["Issuer"]?["properties"]?["keys"]?["items"]?["properties"]
         #expect(
             keys?["role"]?["enum"]?.array?.compactMap(\.string) == IssuerKeys.Published.Role.allCases.map(\.rawValue))
     }
 
-    @Test("says what each call may answer: refusals by what can be wrong with it")
-    func refusals() async throws {
+    @Test("says what each call may answer: refusals by what can be wrong with it") func refusals() async throws {
         let described = described(try await document())
         for (call, operation) in described {
             let statuses = Set((operation["responses"]?.object ?? [:]).map(\.name))
@@ -258,7 +242,6 @@ struct ControlDocumentTests {
 }
 
 extension ReceivedAnswer {
-    /// Expects a refusal of the control API with this code and this text in its message.
     func expectProblem(
         _ status: Int, _ code: String, _ message: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -270,8 +253,7 @@ extension ReceivedAnswer {
 }
 
 /// The page for people; its behavior in a browser is tested in `Tests/Interop`.
-@Suite("The page")
-struct PageTests {
+@Suite("The page") struct PageTests {
     private static let browser = [("accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")]
 
     @Test("is HTML with a policy of its own, for browsers", arguments: Depth.allCases)
@@ -288,16 +270,14 @@ struct PageTests {
         try await world.bare(.get, "/_understudy/").expectProblem(404, "no-such-call", "no such control call")
     }
 
-    @Test("has every file of its folder, and nothing else")
-    func files() throws {
+    @Test("has every file of its folder, and nothing else") func files() throws {
         let names = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root + "/Sources/Understudy/Page/Files")
         #expect(Set(names) == Set(PageFile.all.keys))
         #expect(PageFile.all.values.map(\.bytes.count).reduce(0, +) <= 120_000)
     }
 
-    @Test("a file is sent again only when it changed")
-    func unchanged() async throws {
+    @Test("a file is sent again only when it changed") func unchanged() async throws {
         let world = try await World(at: nil)
         let first = try await world.bare(.get, "/_understudy/page/app.js")
         #expect(first.status == 200)

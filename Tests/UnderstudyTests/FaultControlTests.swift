@@ -3,8 +3,7 @@ import Support
 import Testing
 import Understudy
 
-@Suite("Control: faults")
-struct FaultControlTests {
+@Suite("Control: faults") struct FaultControlTests {
     private let path = "/v1/credentials/forget"
     private let body = #"{"email":"ada@example.test"}"#
     private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
@@ -29,8 +28,7 @@ struct FaultControlTests {
         return statuses
     }
 
-    @Test("a list arms several, and arming replaces what was armed")
-    func list() async throws {
+    @Test("a list arms several, and arming replaces what was armed") func list() async throws {
         let world = try await World()
         let both =
             #"{"route":"rua.forgot","fail":"service-unavailable"},{"route":"rua.forgot","call":3,"fail":"body-too-large"}"#
@@ -91,8 +89,7 @@ struct FaultControlTests {
         #expect(entry.contains("<***>"))
     }
 
-    @Test("what goes wrong on the wire reaches the client, and the journal says why")
-    func wire() async throws {
+    @Test("what goes wrong on the wire reaches the client, and the journal says why") func wire() async throws {
         let world = try await World(.socket)
         try await world.control(.put, "faults", #"{"route":"rua.forgot","fault":"empty"}"#)
         await #expect(throws: (any Error).self) { try await world.call(.post, path, key, body) }
@@ -103,8 +100,7 @@ struct FaultControlTests {
         #expect(try await world.call(.post, path, key, body).status == 200)
     }
 
-    @Test("a fault changes nothing in the state")
-    func stateless() async throws {
+    @Test("a fault changes nothing in the state") func stateless() async throws {
         let world = try await World()
         try await world.arm("service-unavailable", at: "rua.guest")
         #expect(try await world.call(.post, "/v2/credentials/register/guest", key).status == 503)
@@ -135,10 +131,8 @@ struct FaultControlTests {
     }
 }
 
-@Suite("Control: tokens")
-struct TokenControlTests {
-    @Test("lists every kind of every vendor with members and defects")
-    func kinds() async throws {
+@Suite("Control: tokens") struct TokenControlTests {
+    @Test("lists every kind of every vendor with members and defects") func kinds() async throws {
         let world = try await World()
         let kinds = try await world.control(.get, "tokens").json["kinds"]?.array ?? []
         let expected = world.emulator.vendors.flatMap { vendor in

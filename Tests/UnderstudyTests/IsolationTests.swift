@@ -6,8 +6,7 @@ import Support
 import Testing
 import Understudy
 
-@Suite("Sandboxes side by side")
-struct IsolationTests {
+@Suite("Sandboxes side by side") struct IsolationTests {
     private static let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
     private static let book = "/api/v1/partner/317/customer/entity123/phonebook"
 
@@ -53,8 +52,7 @@ struct IsolationTests {
         return count == 4 + number % 4 ? nil : "\(number): \(count) entries"
     }
 
-    @Test("calls of many clients at one sandbox are all counted, and ids stay unique")
-    func oneSandbox() async throws {
+    @Test("calls of many clients at one sandbox are all counted, and ids stay unique") func oneSandbox() async throws {
         let world = try await World()
         let ids = try await withThrowingTaskGroup(of: Int?.self) { group in
             for _ in 0..<100 {
@@ -68,8 +66,7 @@ struct IsolationTests {
         #expect(world.sandbox.journal.count == 100)
     }
 
-    @Test("a key pair that is being made holds up nobody, and is made once")
-    func keyPair() async throws {
+    @Test("a key pair that is being made holds up nobody, and is made once") func keyPair() async throws {
         let world = try await World()
         let guest = try await world.call(.post, "/v2/credentials/register/guest", Self.key)
         let entity = try #require(guest.json["sdkEntity"]?.string)
@@ -90,14 +87,12 @@ struct IsolationTests {
 }
 
 /// With a seed, the same calls produce the same journal in every process.
-@Suite("A seed")
-struct RepeatabilityTests {
+@Suite("A seed") struct RepeatabilityTests {
     /// Removes key pairs: each process generates its own, since private keys must not be predictable.
     private static func withoutKeys(_ value: JSON) -> JSON {
         switch value {
         case .object(let object):
-            .object(
-                JSONObject(object.map { ($0.name, $0.name == "public_key" ? "a key" : withoutKeys($0.value)) }))
+            .object(JSONObject(object.map { ($0.name, $0.name == "public_key" ? "a key" : withoutKeys($0.value)) }))
         case .array(let elements): .array(elements.map(withoutKeys))
         case .null, .bool, .number, .string: value
         }
@@ -119,8 +114,7 @@ struct RepeatabilityTests {
         for (first, second) in zip(journals[0], journals[1]) { #expect(first == second) }
     }
 
-    @Test("yields other identifiers than another seed, and none yields others each time")
-    func seeds() throws {
+    @Test("yields other identifiers than another seed, and none yields others each time") func seeds() throws {
         let (alike, shared) = (try Stage.seeded.map { try $0.get() }, try Stage.shared())
         var other = Settings()
         other.seed = 8
@@ -137,13 +131,11 @@ struct RepeatabilityTests {
 }
 
 /// A fixture change exactly between judging a call and running its handler.
-@Suite("A call that meets a change of the fixtures")
-struct ReloadConsistencyTests {
+@Suite("A call that meets a change of the fixtures") struct ReloadConsistencyTests {
     @Test("is answered wholly by the later fixtures, once, and its change is not lost", arguments: Depth.allCases)
     func meeting(_ depth: Depth) async throws {
         let (first, second) = (try Notary.fixtures("first"), try Notary.fixtures("second"))
-        let emulator = try Emulator(
-            fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
+        let emulator = try Emulator(fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
         let world = try await World(depth, on: Stage(emulator))
         let before = try await world.call(.get, "/notary/motto")
         #expect(before.text == #"{"mottos":["first","first","first"],"visits":1}"#)
@@ -164,8 +156,7 @@ struct ReloadConsistencyTests {
     @Test("is answered wholly by the earlier ones where it is the first to come to the state")
     func firstToCome() async throws {
         let (first, second) = (try Notary.fixtures("first"), try Notary.fixtures("second"))
-        let emulator = try Emulator(
-            fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
+        let emulator = try Emulator(fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
         let world = try await World(on: Stage(emulator))
         Notary.holds.withLock { holds in
             holds[world.name] = {
@@ -180,9 +171,7 @@ struct ReloadConsistencyTests {
     }
 }
 
-/// The watch over fixture files, checked by explicit calls so that no test has to wait.
-@Suite("Fixtures that are watched")
-struct FixtureWatchTests {
+@Suite("Fixtures that are watched") struct FixtureWatchTests {
     private static let failures = "rezolve/failures.yaml"
 
     private struct Watched {
@@ -209,18 +198,15 @@ struct FixtureWatchTests {
         }
     }
 
-    @Test("nothing changes, nothing happens")
-    func quiet() async throws {
+    @Test("nothing changes, nothing happens") func quiet() async throws {
         let watched = try await Watched()
         for _ in 0..<3 { watched.lookTwice() }
-        #expect(
-            try await watched.reload() == ["watching": true, "count": 0, "at": nil, "problem": nil])
+        #expect(try await watched.reload() == ["watching": true, "count": 0, "at": nil, "problem": nil])
         let unwatched = try await World().control(.get, "health").json["reload"]
         #expect(unwatched?["watching"] == false)
     }
 
-    @Test("what changed between the start and the watch is not missed")
-    func gap() async throws {
+    @Test("what changed between the start and the watch is not missed") func gap() async throws {
         let fixtures = try OwnFixtures()
         let emulator = try Emulator(fixtures: fixtures.store)
         try fixtures.put(Self.failures, [("Access is denied.", "No.")])
@@ -228,8 +214,7 @@ struct FixtureWatchTests {
         watch.look()
         watch.look()
         let world = try await World(on: Stage(emulator))
-        #expect(
-            try await world.call(.get, "/api/v1/partner/317/customer/entity123/wallet").json["message"] == "No.")
+        #expect(try await world.call(.get, "/api/v1/partner/317/customer/entity123/wallet").json["message"] == "No.")
     }
 
     @Test("a folder that is gone lets nothing show through from below, and is named until it is back")

@@ -7,8 +7,7 @@ import Testing
 
 @testable import Understudy
 
-@Suite("Control: journal")
-struct JournalControlTests {
+@Suite("Control: journal") struct JournalControlTests {
     private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
     /// A guest's registration, a refusal at the same route, a miss, and a path no vendor owns; ten seconds apart.
@@ -98,8 +97,7 @@ struct JournalControlTests {
         #expect(try await ids(filled(), query) == expected)
     }
 
-    @Test("answers one entry by its number", arguments: ["1", "4"])
-    func single(_ id: String) async throws {
+    @Test("answers one entry by its number", arguments: ["1", "4"]) func single(_ id: String) async throws {
         let world = try await filled()
         let entry = try await world.control(.get, "journal/" + id)
         let listed = try await world.control(.get, "journal").json["entries"]?[(Int(id) ?? 0) - 1]
@@ -142,8 +140,7 @@ struct JournalControlTests {
         #expect(try await ids(world, "?wait=0s&count=2") == [1])
     }
 
-    @Test("clearing forgets the entries")
-    func clear() async throws {
+    @Test("clearing forgets the entries") func clear() async throws {
         let world = try await filled()
         #expect(try await world.control(.delete, "journal").status == 204)
         #expect(try await ids(world, "") == [])
@@ -163,9 +160,7 @@ struct JournalControlTests {
     }
 }
 
-/// The journal in formats of other tools.
-@Suite("Control: the journal as HAR and as contract cases")
-struct JournalExportTests {
+@Suite("Control: the journal as HAR and as contract cases") struct JournalExportTests {
     private static let key = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")
     private static let book = "/api/v1/partner/317/customer/entity123/addressbook"
 
@@ -176,8 +171,7 @@ struct JournalExportTests {
             .get, Self.book + "?a=b%20c", [Self.key, device, ("authorization", "Bearer \(token)")])
     }
 
-    @Test("in brief it has what a list shows, and the newest number")
-    func brief() async throws {
+    @Test("in brief it has what a list shows, and the newest number") func brief() async throws {
         let world = try await World()
         try await call(world, #"{"defect": "expired"}"#)
         _ = try await world.call(.get, "/nowhere")
@@ -191,8 +185,7 @@ struct JournalExportTests {
         #expect(entry["findings"] == nil && entry["request"] == nil)
     }
 
-    @Test("the newest number is never ahead of the entries it comes with")
-    func newest() async throws {
+    @Test("the newest number is never ahead of the entries it comes with") func newest() async throws {
         let world = try await World()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for _ in 1...200 { _ = try await world.call(.get, "/nowhere") } }

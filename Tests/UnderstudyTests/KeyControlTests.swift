@@ -4,8 +4,7 @@ import Support
 import Testing
 import Understudy
 
-@Suite("Control: keys")
-struct KeyControlTests {
+@Suite("Control: keys") struct KeyControlTests {
     private func world(_ depth: Depth = .pipeline) async throws -> World {
         let folder = try Notary.fixtures("x")
         let emulator = try Emulator(fixtures: FixtureStore(layers: [folder.path]), loaders: [VendorLoader(Notary.self)])
@@ -49,8 +48,7 @@ struct KeyControlTests {
         #expect(try await accepts(new, world))
     }
 
-    @Test("replace: another key signs, and the old ones leave at once")
-    func replace() async throws {
+    @Test("replace: another key signs, and the old ones leave at once") func replace() async throws {
         let world = try await world()
         let old = try await world.mint("notary/seal")
         try await drill("overlap", world)
@@ -134,9 +132,7 @@ struct KeyControlTests {
     func secrets() async throws {
         let world = try await World()
         let answer = try await world.control(.get, "keys").json
-        func listed(_ name: String) -> [JSON] {
-            answer[name]?.array?.filter { $0["vendor"] == "rezolve" } ?? []
-        }
+        func listed(_ name: String) -> [JSON] { answer[name]?.array?.filter { $0["vendor"] == "rezolve" } ?? [] }
         #expect(listed("issuers") == [])
         #expect(listed("fetched") == [])
         #expect(
@@ -150,8 +146,7 @@ struct KeyControlTests {
     }
 }
 
-@Suite("The pace of key fetches")
-struct KeyFetchPaceTests {
+@Suite("The pace of key fetches") struct KeyFetchPaceTests {
     private let start = ContinuousClock.now
     private let url = "https://keys.example.test/jwks.json"
 
@@ -159,8 +154,7 @@ struct KeyFetchPaceTests {
         (0..<count).count { _ in pace.admits(url, at: start + time) }
     }
 
-    @Test("lets a burst pass and then one after each interval, and an hour later a burst again")
-    func burst() {
+    @Test("lets a burst pass and then one after each interval, and an hour later a burst again") func burst() {
         let pace = KeyFetchPace(burst: 5, interval: .milliseconds(100))
         #expect(admitted(100, pace, url, after: .zero) == 5)
         #expect(admitted(10, pace, url, after: .milliseconds(99)) == 0)
@@ -169,8 +163,7 @@ struct KeyFetchPaceTests {
         #expect(admitted(100, pace, url, after: .seconds(3600)) == 5)
     }
 
-    @Test("is kept for each URL by itself")
-    func urls() {
+    @Test("is kept for each URL by itself") func urls() {
         let pace = KeyFetchPace(burst: 2, interval: .seconds(1))
         #expect(admitted(10, pace, url, after: .zero) == 2)
         #expect(admitted(10, pace, url + "?other", after: .zero) == 2)
@@ -190,16 +183,14 @@ struct KeyFetchPaceTests {
         #expect(admitted(10, strict, url, after: .zero) == 1)
     }
 
-    @Test("is one for all that go beyond a thousand URLs, until those have recovered")
-    func manyURLs() {
+    @Test("is one for all that go beyond a thousand URLs, until those have recovered") func manyURLs() {
         let pace = KeyFetchPace(burst: 1, interval: .seconds(1))
         let all = (0..<1100).count { pace.admits(url + "?\($0)", at: start) }
         #expect(all == 1001)
         #expect((0..<1100).count { pace.admits(url + "?new\($0)", at: start + .seconds(1)) } == 1001)
     }
 
-    @Test("of a process is wide enough for some hundred sandboxes that begin at the same time")
-    func process() {
+    @Test("of a process is wide enough for some hundred sandboxes that begin at the same time") func process() {
         let url = "https://process.example.test/jwks.json"
         #expect(admitted(1000, .ofProcess, url, after: .zero) == 300)
         #expect(admitted(1000, .ofProcess, url, after: .seconds(1)) == 10)

@@ -6,8 +6,7 @@ import Testing
 import Tokens
 import Understudy
 
-@Suite("Published keys")
-struct KeyFetchTests {
+@Suite("Published keys") struct KeyFetchTests {
     private func world(
         _ depth: Depth = .pipeline, _ urls: [String: String] = ["own": "{self}/notary/plain/jwks"],
         pace: KeyFetchPace = .ofProcess
@@ -95,8 +94,7 @@ struct KeyFetchTests {
         #expect(try await fetches(world) == 2)
     }
 
-    @Test("of an unknown name are not asked for again before the cool-down is over")
-    func coolDown() async throws {
+    @Test("of an unknown name are not asked for again before the cool-down is over") func coolDown() async throws {
         let world = try await world()
         let old = try await world.mint("notary/seal")
         #expect(try await read(old, world).status == 200)
@@ -114,8 +112,7 @@ struct KeyFetchTests {
         #expect(try await fetches(world) == 2)
     }
 
-    @Test("without a cool-down are asked for once for each request, and no more")
-    func noCoolDown() async throws {
+    @Test("without a cool-down are asked for once for each request, and no more") func noCoolDown() async throws {
         let world = try await world()
         try await world.set("subscriber.cool-down", "0")
         let token = try await unknown(world)
@@ -146,8 +143,7 @@ struct KeyFetchTests {
         #expect(try await fetches(world) == 2)
     }
 
-    @Test("serve for a day beyond their lifetime while fresh ones cannot be had")
-    func stale() async throws {
+    @Test("serve for a day beyond their lifetime while fresh ones cannot be had") func stale() async throws {
         let world = try await world()
         let token = try await world.mint("notary/seal")
         #expect(try await read(token, world).status == 200)
@@ -228,8 +224,7 @@ struct KeyFetchTests {
         #expect(try await fetches(world) == 1)
     }
 
-    @Test("are forgotten with the sandbox's state")
-    func reset() async throws {
+    @Test("are forgotten with the sandbox's state") func reset() async throws {
         let world = try await world()
         #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
         try await world.control(.post, "reset")
@@ -270,15 +265,12 @@ struct KeyFetchTests {
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
     }
 
-    @Test("that several handlers want at once are asked for once for all of them")
-    func handlersShare() async throws {
+    @Test("that several handlers want at once are asked for once for all of them") func handlersShare() async throws {
         let world = try await world()
         try await world.control(
             .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<10 {
-                group.addTask { try await world.call(.post, "/subscriber/own/ask").status }
-            }
+            for _ in 0..<10 { group.addTask { try await world.call(.post, "/subscriber/own/ask").status } }
             return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
         }
         #expect(statuses == [200: 10])
@@ -286,8 +278,7 @@ struct KeyFetchTests {
         #expect(try await fetches(world) ?? 0 <= 2)
     }
 
-    @Test("A client's own rules are shown beside the server's verdict")
-    func clients() async throws {
+    @Test("A client's own rules are shown beside the server's verdict") func clients() async throws {
         let world = try await world()
         let answer = try await world.control(.post, "tokens/explain", #"{"token":"x","vendor":"subscriber"}"#)
         let client = answer.json["verdicts"]?[0]?["clients"]?[0]

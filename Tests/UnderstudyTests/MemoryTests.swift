@@ -1,20 +1,16 @@
 import Emulation
 import JSON
 import Support
-import Synchronization
 import Testing
 import Understudy
 import Wire
 
 /// Deleted sandboxes are freed from memory, whatever happened in them.
-@Suite("Memory comes back", .timeLimit(.minutes(15)))
-struct MemoryTests {
-    /// The ways in which a sandbox is removed.
+@Suite("Memory comes back", .timeLimit(.minutes(15))) struct MemoryTests {
     enum Departure: CaseIterable, Sendable {
         case deletion, timeToLive, newcomers
 
-        /// Removes the sandbox.
-        func happen(to world: World, _ machine: Machine) async throws {
+        func happen(to world: World, _ machine: MachineClock) async throws {
             switch self {
             case .deletion: try await world.control(.delete, "sandboxes/\(world.name)")
             case .timeToLive:
@@ -35,19 +31,9 @@ struct MemoryTests {
             }
         }
 
-        /// The number of sandboxes left when all others are gone.
         func rest(_ emulator: Emulator) -> Int { self == .newcomers ? emulator.sandboxes.count : 1 }
     }
 
-    /// A machine clock that a test advances.
-    final class Machine: Sendable {
-        private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
-
-        var now: Moment { moment.withLock { $0 } }
-        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
-    }
-
-    /// The amount of data in memory.
     struct Holdings: Equatable {
         var sandboxes: Int
         var journalBytes = 0
@@ -177,7 +163,7 @@ struct MemoryTests {
     @Test("after every feature, however the sandbox goes", arguments: Departure.allCases, features)
     func feature(_ departure: Departure, _ feature: Feature) async throws {
         for depth in Depth.allCases {
-            let machine = Machine()
+            let machine = MachineClock()
             let limits = SandboxLimits(capacity: 20, timeToLive: nil)
             let board = try await SwitchboardWorld(depth, limits: limits) { machine.now }
             var kept = try await Self.$patience.withValue(departure == .deletion ? "60s" : "2s") {
@@ -216,8 +202,7 @@ struct MemoryTests {
         #expect(await holdings(board.emulator, expecting: 2) == Holdings(sandboxes: 2))
     }
 
-    @Test("while keys are asked for", arguments: Depth.allCases)
-    func keys(_ depth: Depth) async throws {
+    @Test("while keys are asked for", arguments: Depth.allCases) func keys(_ depth: Depth) async throws {
         let folder = try Subscriber.fixtures(["own": "{self}/notary/plain/jwks"])
         let emulator = try Emulator(
             fixtures: FixtureStore(layers: [folder.path]),
@@ -262,8 +247,7 @@ struct MemoryTests {
 
     // MARK: - Journals
 
-    @Test("an entry keeps what was answered, and not what opened behind it")
-    func upgrade() async throws {
+    @Test("an entry keeps what was answered, and not what opened behind it") func upgrade() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         try await board.world.control(
             .put, "faults", #"{"vendor":"switchboard","route":"socket","fault":{"delay":"10ms"}}"#)

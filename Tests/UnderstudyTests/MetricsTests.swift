@@ -6,9 +6,7 @@ import Testing
 
 @testable import Understudy
 
-/// The server's metrics, read as Prometheus reads them.
-@Suite("Control: metrics")
-struct MetricsTests {
+@Suite("Control: metrics") struct MetricsTests {
     private static let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
     /// A world with its own emulator, so that no other test affects the counts.
@@ -16,7 +14,6 @@ struct MetricsTests {
         try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, controlToken: token)), at: nil)
     }
 
-    /// The samples as written, by name with labels.
     private func samples(_ world: World) async throws -> [String: String] {
         let answer = try await world.control(.get, "metrics")
         #expect(answer.status == 200)
@@ -28,8 +25,7 @@ struct MetricsTests {
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test("outlive a reset, and sum up all sandboxes")
-    func process() async throws {
+    @Test("outlive a reset, and sum up all sandboxes") func process() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         let (one, other) = (try await World(on: stage, at: nil), try await World(on: stage, at: nil))
         _ = try await one.call(.get, "/nowhere")
@@ -61,8 +57,7 @@ struct MetricsTests {
             ])
     }
 
-    @Test("show release, fixtures, start and memory")
-    func build() async throws {
+    @Test("show release, fixtures, start and memory") func build() async throws {
         let world = try await world(.pipeline)
         let found = try await samples(world)
         let fixtures = world.emulator.fixtureFingerprint
@@ -76,15 +71,13 @@ struct MetricsTests {
         #endif
     }
 
-    @Test("ask for the control token like the other calls")
-    func token() async throws {
+    @Test("ask for the control token like the other calls") func token() async throws {
         let world = try await world(.pipeline, token: "steer")
         try await world.control(.get, "metrics").expectProblem(401, "control-token-wrong", "bearer token")
         #expect(try await world.control(.get, "metrics", fields: [("authorization", "Bearer steer")]).status == 200)
     }
 
-    @Test("escape what labels may hold")
-    func escaping() {
+    @Test("escape what labels may hold") func escaping() {
         var text = MetricsText()
         text.gauge("a", "one \\ two\nthree \"four\"", 1, ["b": "x\"y\\z\nw"])
         #expect(text.text == "# HELP a one \\\\ two\\nthree \"four\"\n# TYPE a gauge\na{b=\"x\\\"y\\\\z\\nw\"} 1\n")

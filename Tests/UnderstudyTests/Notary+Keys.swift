@@ -3,7 +3,6 @@ import JSON
 import Support
 import Tokens
 
-/// The issuers of the notary, which publish their keys.
 extension Notary {
     static let keySetRoute = Route<Notary>(
         "jwks", .get("/notary/{issuer}/jwks"), access: .anybody, evidence: .ours, source: "tests"
@@ -15,7 +14,6 @@ extension Notary {
         return .json(keys)
     }
 
-    /// The initial keys of its issuers.
     static func keys() throws(FixtureProblem) -> [IssuerKeys] {
         do throws(KeyError) {
             return [

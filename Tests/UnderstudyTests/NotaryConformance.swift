@@ -7,7 +7,6 @@ import Tokens
 extension VendorConformance {
     private static let notaryFixtures = Result { try Notary.fixtures("kit") }
 
-    /// The notary's description for the conformance kit.
     package static let notary = {
         var vendor = VendorConformance(
             id: "notary",

@@ -5,8 +5,7 @@ import Support
 import Testing
 import Understudy
 
-@Suite("The pipeline")
-struct PipelineTests {
+@Suite("The pipeline") struct PipelineTests {
     @Test(
         "what nobody owns is 404, and the journal names the nearest routes", arguments: Depth.allCases,
         [
@@ -165,16 +164,12 @@ struct PipelineTests {
         #expect(try await other.call(.post, "/v2/credentials/register/guest", key).text == first.text)
     }
 
-    @Test("wrong fixtures stop the start")
-    func wrongFixtures() {
+    @Test("wrong fixtures stop the start") func wrongFixtures() {
         #expect(throws: FixtureProblem.self) { try Emulator(fixtures: FixtureStore(layers: ["/nowhere"])) }
     }
 }
 
-/// The methods that a 405 lists for its path, for the routes of all vendors.
-@Suite("The methods of a path")
-struct AllowTests {
-    /// A vendor's path with its parameters filled in.
+@Suite("The methods of a path") struct AllowTests {
     struct Place: Sendable, CustomStringConvertible {
         let path: String
         let route: String
@@ -198,7 +193,6 @@ struct AllowTests {
 
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
 
-    /// The methods that match a route at a path.
     private func methods(at path: String, _ world: World) -> Set<String> {
         Set(
             Self.methods.filter {
@@ -223,11 +217,9 @@ struct AllowTests {
         }
     }
 
-    @Test("an armed 405 says the same of its path", arguments: Place.all)
-    func armed(_ place: Place) async throws {
+    @Test("an armed 405 says the same of its path", arguments: Place.all) func armed(_ place: Place) async throws {
         let world = try await World()
-        let vendor = try #require(
-            world.emulator.vendors.first { $0.routes.contains { $0.id == place.route } })
+        let vendor = try #require(world.emulator.vendors.first { $0.routes.contains { $0.id == place.route } })
         guard vendor.failures.contains(where: { $0.name == "method-not-allowed" }),
             !place.path.hasSuffix("/x") || place.method != .options
         else { return }
@@ -240,9 +232,7 @@ struct AllowTests {
     }
 }
 
-@Suite("Selecting a sandbox")
-struct SandboxSelectionTests {
-    /// The sandbox that a control call selects.
+@Suite("Selecting a sandbox") struct SandboxSelectionTests {
     private func selected(
         _ target: String, _ fields: World.Fields, _ depth: Depth = .pipeline
     ) async throws -> ReceivedAnswer {
@@ -285,8 +275,7 @@ struct SandboxSelectionTests {
         #expect(answer.json["sandbox"] == "default")
     }
 
-    @Test("two that agree are one")
-    func agreement() async throws {
+    @Test("two that agree are one") func agreement() async throws {
         let answer = try await selected(
             "/~select-d/_understudy/journal", [("x-understudy-sandbox", "select-d"), ("host", "select-d.localhost")])
         #expect(answer.json["sandbox"] == "select-d")
@@ -326,8 +315,7 @@ struct SandboxSelectionTests {
         #expect(stage.emulator.sandboxes.count == 1)
     }
 
-    @Test("an invalid name in the header or the host is refused")
-    func invalidElsewhere() async throws {
+    @Test("an invalid name in the header or the host is refused") func invalidElsewhere() async throws {
         for fields in [[("x-understudy-sandbox", "A")], [("x-understudy-sandbox", "")], [("host", "a.b.localhost")]] {
             try await selected("/x", fields).expectProblem(400, "sandbox-name-invalid", "is not a sandbox name")
         }

@@ -7,10 +7,7 @@ import Testing
 
 @testable import Understudy
 
-/// Servers that share a database.
-@Suite("A store in PostgreSQL", .timeLimit(.minutes(10)))
-struct PostgresStoreTests {
-    /// What a store tells its server.
+@Suite("A store in PostgreSQL", .timeLimit(.minutes(10))) struct PostgresStoreTests {
     final class Recorder: StoreMember {
         struct State {
             var wanted: Set<String> = []
@@ -99,8 +96,7 @@ struct PostgresStoreTests {
         try brake.run("BEGIN")
         try brake.run("SELECT * FROM understudy.servers WHERE id = $1 FOR UPDATE", [a.id])
         while a.isAlive { await Task.yield() }
-        #expect(
-            problem { try a.claim("z") } == "\(a.place): this server could not renew its lease in time")
+        #expect(problem { try a.claim("z") } == "\(a.place): this server could not renew its lease in time")
         let (new, rows, wasHeld) = await claimed("x", by: b)
         #expect(new.epoch == taken.epoch + 1 && wasHeld)
         #expect(rows == [.init("p", "", 0, "a")])
@@ -117,8 +113,7 @@ struct PostgresStoreTests {
         #expect(try a.put([.init("p", "", 0, "later")], in: kept) == [])
     }
 
-    @Test("gives way at once when a server has left, or was never there")
-    func leaving() async throws {
+    @Test("gives way at once when a server has left, or was never there") func leaving() async throws {
         let (a, b) = (try store(), try store())
         let claim = try a.claimed("x").claim
         _ = try a.put([.init("p", "", 0, "{}")], in: claim, expires: Moment(unixSeconds: 5))
@@ -137,8 +132,7 @@ struct PostgresStoreTests {
         #expect(try c.rows(of: "x") == [])
     }
 
-    @Test("releases what it has without knowing, when others wish for it")
-    func doubts() async throws {
+    @Test("releases what it has without knowing, when others wish for it") func doubts() async throws {
         let (a, b, recorder) = (try store(lease: .seconds(1)), try store(lease: .seconds(1)), Recorder())
         a.join(recorder)
         let brake = try connection()
@@ -158,15 +152,13 @@ struct PostgresStoreTests {
         while a.isAlive { await Task.yield() }
         try brake.run("ROLLBACK")
         while answer.withLock({ $0 }) == nil { await Task.yield() }
-        #expect(
-            answer.withLock { $0 } == .some("\(a.place): this server could not renew its lease in time"))
+        #expect(answer.withLock { $0 } == .some("\(a.place): this server could not renew its lease in time"))
         while !a.isAlive { await Task.yield() }
         #expect(await claimed("x", by: b).0.epoch == 5)
         #expect(recorder.state.withLock { $0.wanted } == [])
     }
 
-    @Test("makes its tables once, however many servers start at once")
-    func racingStarts() throws {
+    @Test("makes its tables once, however many servers start at once") func racingStarts() throws {
         let starts = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             let start = problem { try store() } ?? (try? store().start)
@@ -177,8 +169,7 @@ struct PostgresStoreTests {
 
     // MARK: What is wrong is said
 
-    @Test("says why it cannot be opened")
-    func refusals() throws {
+    @Test("says why it cannot be opened") func refusals() throws {
         let server = try PostgresServer.shared.get()
         let base = "postgres://postgres:\(PostgresServer.password)@127.0.0.1:\(server.port)"
         let masked = "postgres://postgres:***@127.0.0.1:\(server.port)"
@@ -203,8 +194,7 @@ struct PostgresStoreTests {
                 == "PostgreSQL's client library is missing: apt-get install libpq5, or brew install libpq")
     }
 
-    @Test("refuses a newer schema")
-    func newerSchema() throws {
+    @Test("refuses a newer schema") func newerSchema() throws {
         _ = try store()
         try connection().run("UPDATE understudy.meta SET version = 2")
         let place = try PostgresAddress(url).place
@@ -244,8 +234,7 @@ struct PostgresStoreTests {
 
     // MARK: The database goes and comes
 
-    @Test("works again by itself when the database was killed, stopped or suspended")
-    func outages() async throws {
+    @Test("works again by itself when the database was killed, stopped or suspended") func outages() async throws {
         let server = try PostgresServer()
         let url = try server.makeDatabase()
         let (store, recorder) = (try PostgresStore(url, lease: .seconds(1), patience: .seconds(2)), Recorder())

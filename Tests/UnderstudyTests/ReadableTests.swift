@@ -5,8 +5,7 @@ import Testing
 import Understudy
 
 /// Masks must not hide what the journal is for.
-@Suite("What stays readable beside what is hidden")
-struct ReadableTests {
+@Suite("What stays readable beside what is hidden") struct ReadableTests {
     @Test("header and claims of a token, ids, public keys and the reason stay", arguments: Depth.allCases)
     func stays(_ depth: Depth) async throws {
         let world = try await World(depth)
@@ -87,8 +86,7 @@ struct ReadableTests {
 }
 
 /// Clients may send a name twice without being refused; the file that a restart reads must accept it too.
-@Suite("Repeated members survive a restart")
-struct RepeatedMemberTests {
+@Suite("Repeated members survive a restart") struct RepeatedMemberTests {
     private static let track = "/track/v2/projects/demo-project-1"
     private static let space = "/apispaces/b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
     private static let token = [("authorization", "Token pubkey-demo-1")]
@@ -110,8 +108,7 @@ struct RepeatedMemberTests {
         try await expectRestart(of: world)
     }
 
-    @Test("of Comapi's profiles and messages")
-    func comapi() async throws {
+    @Test("of Comapi's profiles and messages") func comapi() async throws {
         let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
         let fields = [("authorization", "Bearer " + (try await world.mint("comapi/session")))]
         _ = try await world.call(.get, Self.space + "/profiles/mira", fields)
@@ -127,8 +124,7 @@ struct RepeatedMemberTests {
         try await expectRestart(of: world)
     }
 
-    @Test("and so do codes that end after the year 9999")
-    func lateCode() async throws {
+    @Test("and so do codes that end after the year 9999") func lateCode() async throws {
         let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)), at: 253_402_295_400)
         let answer = try await world.call(
             .post, "/ims/v1/users", [("x-ims-operator-key", "ims-operator-test-key")],

@@ -8,9 +8,7 @@ import Wire
 
 @testable import Understudy
 
-/// Servers that share a store.
-@Suite("Replicas", .timeLimit(.minutes(15)))
-struct ReplicaTests {
+@Suite("Replicas", .timeLimit(.minutes(15))) struct ReplicaTests {
     let home: StoreHome
     let (a, b): (Stage, Stage)
 
@@ -61,8 +59,7 @@ struct ReplicaTests {
         #expect(try keeper(b).total.handedOver == 1)
     }
 
-    @Test("lose no change, however they tear at a sandbox")
-    func tearing() async throws {
+    @Test("lose no change, however they tear at a sandbox") func tearing() async throws {
         let here = try await World(on: a)
         let name = here.name
         let problems = await withTaskGroup(of: String?.self) { group -> [String] in
@@ -97,8 +94,7 @@ struct ReplicaTests {
         #expect(added.count == expected.count, "in \(name)")
     }
 
-    @Test("share the standard sandbox in the same way")
-    func standard() async throws {
+    @Test("share the standard sandbox in the same way") func standard() async throws {
         let (here, there) = (
             try await World(on: a, at: nil).named("default"), try await World(on: b, at: nil).named("default")
         )
@@ -107,8 +103,7 @@ struct ReplicaTests {
         #expect(try await here.control(.get, "clock").json["unix"]?.int == 5)
     }
 
-    @Test("remove and bound sandboxes that others have")
-    func removal() async throws {
+    @Test("remove and bound sandboxes that others have") func removal() async throws {
         let here = try await World(on: a)
         let there = here.moved(to: b)
         let bounded = try await there.control(.put, "sandboxes/" + here.name, #"{"ttl":"1h"}"#)
@@ -124,8 +119,7 @@ struct ReplicaTests {
         #expect(try keeper(a).store.rows(of: here.name) == [])
     }
 
-    @Test("close sockets of a sandbox that moves with 1001")
-    func sockets() async throws {
+    @Test("close sockets of a sandbox that moves with 1001") func sockets() async throws {
         let board = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
         let other = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
         let socket = try await board.open("ada")
@@ -135,8 +129,7 @@ struct ReplicaTests {
 
     // MARK: Those that go
 
-    @Test("take over what one left that has ended without a word")
-    func takingOver() async throws {
+    @Test("take over what one left that has ended without a word") func takingOver() async throws {
         let here = try await World(on: a)
         #expect(try keeper(a).finish() == nil)
         try keeper(a).leave()
@@ -209,8 +202,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("keep what they have in memory through a lapse that nobody used")
-    func shortLapse() async throws {
+    @Test("keep what they have in memory through a lapse that nobody used") func shortLapse() async throws {
         let (a, b) = try mortal()
         let here = try await World(on: a, at: nil)
         _ = try await patiently { try await here.control(.put, "clock", #"{"now":4,"freeze":true}"#) }
@@ -225,8 +217,7 @@ struct ReplicaTests {
         #expect(here.sandbox === old)
         while try keeper(a).finish() != nil { await Task.yield() }
         try keeper(a).leave()
-        #expect(
-            try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int == 6)
+        #expect(try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int == 6)
     }
 
     @Test("leave their sandboxes to the others, and send their callers there", arguments: Depth.allCases)
@@ -253,8 +244,7 @@ struct ReplicaTests {
 
     // MARK: What they say of each other
 
-    @Test("list the sandboxes of all of them, each once")
-    func lists() async throws {
+    @Test("list the sandboxes of all of them, each once") func lists() async throws {
         let (here, there) = (try await World(on: a), try await World(on: b))
         for stage in [a, b] { #expect(try keeper(stage).finish() == nil) }
         for (world, stage) in [(here, a), (there, b)] {
@@ -268,8 +258,7 @@ struct ReplicaTests {
         }
     }
 
-    @Test("tell who they are in health, metrics and journals")
-    func names() async throws {
+    @Test("tell who they are in health, metrics and journals") func names() async throws {
         let here = try await World(on: a)
         let own = try name(a)
         _ = try await here.call(.get, "/nowhere")

@@ -1,13 +1,11 @@
 import Emulation
 import JSON
 import Support
-import Synchronization
 import Testing
 import Understudy
 import Wire
 
-@Suite("Control: sandboxes")
-struct SandboxControlTests {
+@Suite("Control: sandboxes") struct SandboxControlTests {
     private func listed(_ world: World) async throws -> JSON? {
         try await world.control(.get, "sandboxes").json["sandboxes"]?.array?.first { $0["name"] == .string(world.name) }
     }
@@ -38,8 +36,7 @@ struct SandboxControlTests {
             .expectProblem(404, "no-such-sandbox", "There is no sandbox \(world.name)")
     }
 
-    @Test("reset gives the first answer again: clock, settings, faults, ids, journal")
-    func reset() async throws {
+    @Test("reset gives the first answer again: clock, settings, faults, ids, journal") func reset() async throws {
         let world = try await World()
         try await world.set(seed: 3)
         try await world.set(profile: .observed)
@@ -57,20 +54,18 @@ struct SandboxControlTests {
     }
 
     /// A server whose sandboxes age by a clock that the test advances.
-    private func agingStage(_ seconds: Ticker, capacity: Int = 9) throws -> Stage {
+    private func agingStage(_ machine: MachineClock, capacity: Int = 9) throws -> Stage {
         try Stage(
             Emulator(
                 fixtures: Repository.fixtures,
                 sandboxes: SandboxLimits(capacity: capacity, timeToLive: .seconds(7200))
-            ) {
-                Moment(unixSeconds: seconds.value)
-            })
+            ) { machine.now })
     }
 
     @Test("a time to live can be set for one sandbox, counts from the last use, and what is over begins anew")
     func timeToLive() async throws {
-        let seconds = Ticker(1_000_000)
-        let world = try await World(on: agingStage(seconds))
+        let machine = MachineClock()
+        let world = try await World(on: agingStage(machine))
         let fresh = try #require(try await listed(world))
         #expect(fresh["ttl_seconds"] == 7200)
         #expect(fresh["expires_in_seconds"] == 7200)
@@ -78,16 +73,16 @@ struct SandboxControlTests {
         #expect(set.status == 200)
         #expect(set.json["ttl_seconds"] == 600)
         _ = try await world.call(.get, "/nowhere")
-        seconds.value += 599
+        machine.advance(.seconds(599))
         let idle = try #require(try await listedFromOutside(world))
         #expect(idle["idle_seconds"] == 599)
         #expect(idle["expires_in_seconds"] == 1)
         #expect(idle["exchanges"] == 1)
         // A control call counts as use.
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
-        seconds.value += 599
+        machine.advance(.seconds(599))
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
-        seconds.value += 600
+        machine.advance(.seconds(600))
         #expect(try await listedFromOutside(world) == nil)
         #expect(try await world.control(.get, "clock").json["machine_time"] == true)
         #expect(try #require(try await listed(world))["exchanges"] == 0)
@@ -98,24 +93,22 @@ struct SandboxControlTests {
             .first { $0["name"] == .string(world.name) }
     }
 
-    @Test("a time to live can be taken from a sandbox; one that is named so is made")
-    func endless() async throws {
-        let seconds = Ticker(1_000_000)
-        let world = try await World(on: agingStage(seconds))
+    @Test("a time to live can be taken from a sandbox; one that is named so is made") func endless() async throws {
+        let machine = MachineClock()
+        let world = try await World(on: agingStage(machine))
         let kept = try await world.control(.put, "sandboxes/kept", #"{"ttl":null}"#)
         #expect(kept.json["name"] == "kept")
         #expect(kept.json["ttl_seconds"] == .null)
-        seconds.value += 1e8
+        machine.advance(.seconds(100_000_000))
         let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
         #expect(names == ["default", "kept"])
     }
 
-    @Test("at the cap the sandbox that was longest unused makes room")
-    func cap() async throws {
-        let seconds = Ticker(1_000_000)
-        let world = try await World(on: agingStage(seconds, capacity: 2), at: nil)
+    @Test("at the cap the sandbox that was longest unused makes room") func cap() async throws {
+        let machine = MachineClock()
+        let world = try await World(on: agingStage(machine, capacity: 2), at: nil)
         for name in ["a", "b", "a", "c"] {
-            seconds.value += 1
+            machine.advance(.seconds(1))
             _ = try await world.bare(.get, "/~\(name)/nowhere")
         }
         let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
@@ -140,30 +133,15 @@ struct SandboxControlTests {
     }
 }
 
-/// A machine clock that a test advances.
-private final class Ticker: Sendable {
-    private let number: Mutex<Double>
-
-    init(_ seconds: Double) { number = Mutex(seconds) }
-
-    var value: Double {
-        get { number.withLock { $0 } }
-        set { number.withLock { $0 = newValue } }
-    }
-}
-
 /// Deadlines that expire without a request, by the sandbox's clock.
-@Suite("Deadlines of vendors", .timeLimit(.minutes(15)))
-struct DeadlineTests {
+@Suite("Deadlines of vendors", .timeLimit(.minutes(15))) struct DeadlineTests {
     private let expired = LiveSocket.Event.closed(WebSocketClosure(.policyViolation, reason: "expired"))
 
-    /// Makes an existing session end in the given number of seconds.
     private func end(_ session: String, in seconds: Double, _ world: World) async throws {
         #expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status == 204)
     }
 
-    @Test("a running clock keeps them", arguments: Depth.allCases)
-    func running(_ depth: Depth) async throws {
+    @Test("a running clock keeps them", arguments: Depth.allCases) func running(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth, at: nil)
         let (late, early) = (try await board.open("late"), try await board.open("early"))
         try await end("late", in: 0.4, board.world)
@@ -176,8 +154,7 @@ struct DeadlineTests {
         #expect(state["sessions"] == [])
     }
 
-    @Test("one that was put off a hundred times passes at the last moment it was given")
-    func putOff() async throws {
+    @Test("one that was put off a hundred times passes at the last moment it was given") func putOff() async throws {
         let board = try await SwitchboardWorld(.pipeline, at: nil)
         let socket = try await board.open("ada")
         for time in 1...100 { try await end("ada", in: Double(1000 - time), board.world) }
@@ -239,8 +216,7 @@ struct DeadlineTests {
         #expect(try await board.state()["passed"] == 1)
     }
 
-    @Test("a later one takes the place of an earlier one that was taken back")
-    func takenBack() async throws {
+    @Test("a later one takes the place of an earlier one that was taken back") func takenBack() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         let socket = try await board.open("ada", life: 60)
         try await end("ada", in: 120, board.world)
@@ -251,8 +227,7 @@ struct DeadlineTests {
         #expect(try await board.state()["passed"] == 1)
     }
 
-    @Test("a reset forgets them")
-    func reset() async throws {
+    @Test("a reset forgets them") func reset() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada?life=60")
         try await board.world.control(.post, "reset")
@@ -271,8 +246,7 @@ struct DeadlineTests {
         #expect(try await board.state()["passed"] == 1)
     }
 
-    @Test("those of 300 sandboxes pass each in its own")
-    func many() async throws {
+    @Test("those of 300 sandboxes pass each in its own") func many() async throws {
         let board = try await SwitchboardWorld(.pipeline, at: nil)
         let sockets = try await withThrowingTaskGroup(of: LiveSocket.self) { group in
             for number in 0..<300 {

@@ -5,8 +5,7 @@ import Testing
 import Understudy
 import Wire
 
-@Suite("Control: clock")
-struct ClockControlTests {
+@Suite("Control: clock") struct ClockControlTests {
     @Test("sets, freezes, moves and releases the clock", arguments: Depth.allCases)
     func life(_ depth: Depth) async throws {
         let world = try await World(depth, at: nil)
@@ -113,8 +112,7 @@ struct ClockControlTests {
     }
 }
 
-@Suite("Control: settings")
-struct SettingsControlTests {
+@Suite("Control: settings") struct SettingsControlTests {
     @Test("shows every switch with its value, and changes what is named", arguments: Depth.allCases)
     func settings(_ depth: Depth) async throws {
         let world = try await World(depth)
@@ -139,8 +137,7 @@ struct SettingsControlTests {
         #expect(restored.text == first.text)
     }
 
-    @Test("a profile can be that of one vendor")
-    func vendorProfile() async throws {
+    @Test("a profile can be that of one vendor") func vendorProfile() async throws {
         let world = try await World()
         let answer = try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)
         #expect(answer.json["profile"] == "documented")
@@ -176,8 +173,7 @@ struct SettingsControlTests {
         #expect(try await world.control(.get, "settings").text == before)
     }
 
-    @Test("one wrong part takes the others back")
-    func allOrNothing() async throws {
+    @Test("one wrong part takes the others back") func allOrNothing() async throws {
         let world = try await World()
         try await world.control(.put, "settings", #"{"profile":"observed","seed":"x"}"#)
             .expectProblem(400, "invalid", "seed")
@@ -185,8 +181,7 @@ struct SettingsControlTests {
     }
 }
 
-@Suite("Control: scenarios and actions")
-struct ScenarioControlTests {
+@Suite("Control: scenarios and actions") struct ScenarioControlTests {
     private let name = "rezolve-sign-in-fails-once"
 
     @Test("scenarios are listed, activated with where they stand, and ended", arguments: Depth.allCases)
@@ -214,8 +209,7 @@ struct ScenarioControlTests {
         #expect(active?.map { $0["state"]?.string } == ["present", "working"])
     }
 
-    @Test("a reset ends what was activated by control call")
-    func reset() async throws {
+    @Test("a reset ends what was activated by control call") func reset() async throws {
         let world = try await World()
         try await world.control(.put, "scenarios", #"{"scenario":"\#(name)"}"#)
         try await world.control(.post, "reset")
@@ -242,8 +236,7 @@ struct ScenarioControlTests {
         #expect(active?[0]?["scenario"] == "rezolve-busy-backend")
     }
 
-    @Test("actions are listed with what they have to be told")
-    func actions() async throws {
+    @Test("actions are listed with what they have to be told") func actions() async throws {
         let actions = try await World().control(.get, "actions").json["actions"]?.array ?? []
         let remove = actions.first { $0["action"] == "remove-customer" }
         #expect(remove?["vendor"] == "rezolve")
@@ -277,8 +270,7 @@ struct ScenarioControlTests {
     }
 }
 
-@Suite("Control: state")
-struct StateControlTests {
+@Suite("Control: state") struct StateControlTests {
     @Test("an unknown vendor is 404 and names the nearest", arguments: ["GET", "PUT"])
     func unknownVendor(_ method: String) async throws {
         let answer = try await World().control(try #require(.init(method)), "state/rezolv", "{}")
@@ -299,8 +291,7 @@ struct StateControlTests {
         let exported = try await world.control(.get, "state/rezolve").text
         let padded = exported + String(repeating: " ", count: 2 << 20)
         #expect(try await world.control(.put, "state/rezolve", padded).text == exported)
-        let small = try await World(
-            depth, on: Stage(Emulator(fixtures: Repository.fixtures, stateLimit: 2 << 20)))
+        let small = try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, stateLimit: 2 << 20)))
         #expect(try await small.control(.put, "state/rezolve", exported).text == exported)
         let answer = try await small.control(.put, "state/rezolve", padded)
         answer.expectProblem(413, "body-too-large", "longer than the limit")

@@ -10,8 +10,7 @@ import Tokens
 import Understudy
 
 /// Secrets sent to wrong places must not let readers of the server's output impersonate anyone.
-@Suite("Secrets in wrong places")
-struct SecretPlaceTests {
+@Suite("Secrets in wrong places") struct SecretPlaceTests {
     private let world: World
     private let lines = LogLines()
 
@@ -33,8 +32,7 @@ struct SecretPlaceTests {
         try await world.control(method, path, body, fields: [("Authorization", "Bearer " + Self.controlToken)])
     }
 
-    @Test("more than 400 secrets in wrong places appear in nothing that can be read")
-    func places() async throws {
+    @Test("more than 400 secrets in wrong places appear in nothing that can be read") func places() async throws {
         let secrets = try await secrets()
         // Roughly every tenth call goes to a path no vendor owns.
         let targets = routes + (0..<12).map { _ in Target(method: .post, pattern: "/nobody/owns/{x}/this") }
@@ -190,7 +188,6 @@ extension SecretPlaceTests {
     }
 }
 
-/// The log in its machine-readable form.
 private final class LogLines: LogHandler, Sendable {
     private let text = Mutex<[UInt8]>([])
 
@@ -215,9 +212,7 @@ private final class LogLines: LogHandler, Sendable {
     }
 }
 
-/// A place in a request where a client may put a secret by mistake.
 struct SecretPlace: Sendable {
-    /// The content sent to a path.
     struct Content {
         var suffix = ""
         var fields: [(String, String)] = []
@@ -225,7 +220,6 @@ struct SecretPlace: Sendable {
     }
 
     let name: String
-    /// The path segment in place of a parameter.
     var parameter: @Sendable (Secret) -> String = { _ in "x" }
     let content: @Sendable (Secret) -> Content
 
@@ -282,13 +276,9 @@ struct SecretPlace: Sendable {
     ]
 }
 
-/// A secret text, with the part that identifies it.
 struct Secret: Sendable {
-    /// A description of it.
     let about: String
-    /// The text that a client puts in a wrong place.
     let text: String
-    /// The part that must not appear: all of it, a token's signature, or a line from the middle of a key.
     let core: String
 
     init(_ about: String, _ text: String, core: String? = nil) {
@@ -300,7 +290,6 @@ struct Secret: Sendable {
         Secret(about, text, core: text.split(separator: ".").last.map(String.init) ?? text)
     }
 
-    /// A private key in PEM.
     static func key(_ path: String) throws -> Secret {
         let pem = try String(contentsOfFile: path, encoding: .utf8)
         let block = pem.split(separator: "\n").drop { !$0.hasPrefix("-----BEGIN") }.map(String.init)
@@ -314,10 +303,8 @@ struct Secret: Sendable {
             + (core == text ? [Array(base64.utf8), Array(Base64URL.encode(Array(text.utf8)).utf8)] : [])
     }
 
-    /// On one line, for use in a header field.
     var line: String { text.replacing("\n", with: " ") }
 
-    /// The text with every byte percent-encoded.
     static func percentEncoded(_ text: String) -> String {
         text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }

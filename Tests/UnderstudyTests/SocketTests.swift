@@ -6,9 +6,7 @@ import Testing
 import Understudy
 import Wire
 
-/// Messages that vendors send to open sockets.
-@Suite("WebSockets of vendors", .timeLimit(.minutes(15)))
-struct SocketTests {
+@Suite("WebSockets of vendors", .timeLimit(.minutes(15))) struct SocketTests {
     @Test("a socket is greeted, answered, and remarked on in the entry of its handshake", arguments: Depth.allCases)
     func conversation(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
@@ -192,9 +190,7 @@ struct SocketTests {
     }
 }
 
-/// Sockets, and changes to the sandbox they belong to.
-@Suite("WebSockets and their sandbox", .timeLimit(.minutes(15)))
-struct SocketLifeTests {
+@Suite("WebSockets and their sandbox", .timeLimit(.minutes(15))) struct SocketLifeTests {
     private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
 
     @Test("a reset closes them, and the new state knows nothing of them", arguments: Depth.allCases)
@@ -228,8 +224,7 @@ struct SocketLifeTests {
         #expect(board.world.sandbox.sockets == 0)
     }
 
-    @Test("a handshake from before a reset opens nothing behind it")
-    func lateOpening() async throws {
+    @Test("a handshake from before a reset opens nothing behind it") func lateOpening() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let fields = [
@@ -252,7 +247,6 @@ struct SocketLifeTests {
         #expect(state["gone"] == [])
     }
 
-    /// A channel that records what it receives.
     private final class Recorder: WebSocket.Channel {
         let messages = Mutex<[WebSocketMessage]>([])
         let closures = Mutex<[WebSocketClosure]>([])
@@ -274,7 +268,7 @@ struct SocketLifeTests {
 
     @Test("an open one keeps its sandbox from expiring, from its end on the time counts", arguments: Depth.allCases)
     func timeToLive(_ depth: Depth) async throws {
-        let machine = Machine()
+        let machine = MachineClock()
         let board = try await SwitchboardWorld(depth) { machine.now }
         let directory = board.emulator.sandboxes
         let sandbox = board.world.sandbox
@@ -292,13 +286,5 @@ struct SocketLifeTests {
         #expect(directory.existing(board.world.name) === sandbox)
         machine.advance(.seconds(2))
         #expect(directory.existing(board.world.name) == nil)
-    }
-
-    /// A machine clock that a test advances.
-    private final class Machine: Sendable {
-        private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
-
-        var now: Moment { moment.withLock { $0 } }
-        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 }

@@ -5,9 +5,7 @@ import Support
 import Testing
 import Understudy
 
-/// State files of a release, and the consequences of damage to them.
-@Suite("State files")
-struct StateFileFormatTests {
+@Suite("State files") struct StateFileFormatTests {
     /// A file written by a release of the first format, with data of every vendor. Its keys are invented.
     private static let formatOne =
         (try? String(contentsOfFile: Repository.root + "/Tests/UnderstudyTests/States/format-1.json", encoding: .utf8))
@@ -31,8 +29,7 @@ struct StateFileFormatTests {
         return .object(document)
     }
 
-    @Test("of the first format are read, and written again in the latest")
-    func formatOneIsRead() throws {
+    @Test("of the first format are read, and written again in the latest") func formatOneIsRead() throws {
         let emulator = try Self.emulator()
         let file = try Self.parsed(Self.formatOne)
         let restored = try emulator.restoreState(file, from: "state.json")
@@ -42,8 +39,7 @@ struct StateFileFormatTests {
         #expect(Self.export(emulator)["sandboxes"] == file["sandboxes"])
     }
 
-    @Test("of a later format are refused as a whole")
-    func later() throws {
+    @Test("of a later format are refused as a whole") func later() throws {
         let later = try Self.parsed(#"{"understudy_state":3,"sandboxes":[]}"#)
         let emulator = try Self.emulator()
         #expect(
@@ -53,62 +49,54 @@ struct StateFileFormatTests {
         ) { try emulator.restoreState(later, from: "state.json") }
     }
 
-    /// A change to the file, and the location and problem it causes.
-    struct Damage: Sendable, CustomStringConvertible {
-        let old: String
-        let new: String
-        let place: String
-        let problem: String
-
-        var description: String { place }
-    }
-
     private static let path = "sandboxes[0].state."
+
+    /// A text of the file, what stands there instead, the place of the damaged record, and the problem.
     private static let damages = [
-        Damage(
-            old: #""partner_entity_id": "rua-1002""#, new: #""partner_entity_id": 7"#,
-            place: "sandbox default, rezolve, customers[0]",
-            problem: "rezolve.customers[0].partner_entity_id: found the number 7; expected a string"),
-        Damage(
-            old: #""state": "enrolled""#, new: #""state": "lost""#, place: "sandbox default, ims, users[0]",
-            problem: "ims.users[0].state: “lost” is not one of enrolled, active, deactivated"),
-        Damage(
-            old: #""number": 4"#, new: #""number": -4"#,
-            place: "sandbox default, bloomreach, projects[0].customers[1]",
-            problem: "bloomreach.projects[0].customers[1].number: -4 is not between 0 and 4503599627370496"),
-        Damage(
-            old:
-                #""timestamp": 1800000000.5,\#n                      "properties": {\#n                        "total_price": 12"#,
-            new: #""timestamp": "x", "properties": {"total_price": 12"#,
-            place: "sandbox default, bloomreach, projects[0].customers[0].events[0]",
-            problem:
-                "bloomreach.projects[0].customers[0].events[0].timestamp: found the string “x”; expected a number"
+        (
+            #""partner_entity_id": "rua-1002""#, #""partner_entity_id": 7"#, "sandbox default, rezolve, customers[0]",
+            "rezolve.customers[0].partner_entity_id: found the number 7; expected a string"
         ),
-        Damage(
-            old: #""revision": 2"#, new: #""revision": 9223372036854775807"#,
-            place: "sandbox default, comapi, spaces[0].profiles[0]",
-            problem: "comapi.spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"),
-        Damage(
-            old: #""mint_mark": "first""#, new: #""mint_mark": 1"#, place: "sandbox default, comapi",
-            problem: "comapi.mint_mark: found the number 1; expected a string; write it in quotes"),
-        Damage(
-            old: #""bloomreach": {"#, new: #""bloomerang": {"#, place: "sandbox default, bloomerang",
-            problem: "bloomerang: no vendor is called bloomerang"),
+        (
+            #""state": "enrolled""#, #""state": "lost""#, "sandbox default, ims, users[0]",
+            "ims.users[0].state: “lost” is not one of enrolled, active, deactivated"
+        ),
+        (
+            #""number": 4"#, #""number": -4"#, "sandbox default, bloomreach, projects[0].customers[1]",
+            "bloomreach.projects[0].customers[1].number: -4 is not between 0 and 4503599627370496"
+        ),
+        (
+            #""purchase",\#n                      "timestamp": 1800000000.5"#, #""purchase", "timestamp": "x""#,
+            "sandbox default, bloomreach, projects[0].customers[0].events[0]",
+            "bloomreach.projects[0].customers[0].events[0].timestamp: found the string “x”; expected a number"
+        ),
+        (
+            #""revision": 2"#, #""revision": 9223372036854775807"#, "sandbox default, comapi, spaces[0].profiles[0]",
+            "comapi.spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"
+        ),
+        (
+            #""mint_mark": "first""#, #""mint_mark": 1"#, "sandbox default, comapi",
+            "comapi.mint_mark: found the number 1; expected a string; write it in quotes"
+        ),
+        (
+            #""bloomreach": {"#, #""bloomerang": {"#, "sandbox default, bloomerang",
+            "bloomerang: no vendor is called bloomerang"
+        ),
     ]
 
     @Test("with a damaged record lose no other one, and keep it as it stood", arguments: damages)
-    func damage(_ damage: Damage) throws {
-        let text = Self.formatOne.replacing(damage.old, with: damage.new)
+    func damage(_ old: String, _ new: String, _ place: String, _ problem: String) throws {
+        let text = Self.formatOne.replacing(old, with: new)
         try #require(text != Self.formatOne)
         let file = try Self.parsed(text)
         let emulator = try Self.emulator()
         let parts = try emulator.restoreState(file, from: "state.json").setAside.map(\.description)
-        #expect(parts.first?.hasPrefix("\(damage.place): \(Self.path)\(damage.problem)") == true, "\(parts)")
+        #expect(parts.first?.hasPrefix("\(place): \(Self.path)\(problem)") == true, "\(parts)")
         // Undamaged vendors keep all their data.
-        let (old, new) = (file["sandboxes"]?[0]?["state"], Self.export(emulator)["sandboxes"]?[0]?["state"])
-        let vendor = damage.place.split(separator: ", ")[1]
-        for member in old?.object ?? [:] where member.name != vendor {
-            #expect(new?[member.name] == member.value, "\(member.name)")
+        let (before, after) = (file["sandboxes"]?[0]?["state"], Self.export(emulator)["sandboxes"]?[0]?["state"])
+        let vendor = place.split(separator: ", ")[1]
+        for member in before?.object ?? [:] where member.name != vendor {
+            #expect(after?[member.name] == member.value, "\(member.name)")
         }
         // Restarting again from the exported file keeps what was set aside.
         let exported = Self.export(emulator)
@@ -118,8 +106,7 @@ struct StateFileFormatTests {
         #expect(Self.export(next) == exported)
     }
 
-    @Test("keep what was set aside byte for byte")
-    func verbatim() throws {
+    @Test("keep what was set aside byte for byte") func verbatim() throws {
         let emulator = try Self.emulator()
         let file = try Self.parsed(
             #"{"understudy_state":2,"sandboxes":[{"name":"No Name","state":{"a":1,"a":[1e400]}},{"name":"b"},7]}"#)
@@ -133,8 +120,7 @@ struct StateFileFormatTests {
         #expect(Self.export(emulator)["set_aside"]?.array?.map { $0["value"] } == file["sandboxes"]?.array)
     }
 
-    @Test("say in health what was set aside, and never a secret")
-    func health() async throws {
+    @Test("say in health what was set aside, and never a secret") func health() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         let text = Self.formatOne.replacing(#""password": "qa-pass-1""#, with: #""password": 4711"#)
         _ = try stage.emulator.restoreState(try Self.parsed(text), from: "state.json")
@@ -153,8 +139,7 @@ struct StateFileFormatTests {
         #expect(!health.text.contains("4711"))
     }
 
-    @Test("PUT state stays strict: the first problem is told, and nothing has changed")
-    func strict() async throws {
+    @Test("PUT state stays strict: the first problem is told, and nothing has changed") func strict() async throws {
         let world = try await World()
         let before = try await world.control(.get, "state/comapi").text
         let answer = try await world.control(
@@ -165,9 +150,7 @@ struct StateFileFormatTests {
     }
 }
 
-/// Imported numbers at the limits of the allowed range.
-@Suite("Extreme numbers of a state")
-struct ExtremeStateTests {
+@Suite("Extreme numbers of a state") struct ExtremeStateTests {
     private static let space = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
 
     /// Expects that the state the calls produced can be exported and read again.
@@ -179,12 +162,9 @@ struct ExtremeStateTests {
         #expect(other.exportState()["sandboxes"] == exported["sandboxes"], sourceLocation: sourceLocation)
     }
 
-    private func world() async throws -> World {
-        try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
-    }
+    private func world() async throws -> World { try await World(on: Stage(Emulator(fixtures: Repository.fixtures))) }
 
-    @Test("users of IMS go on with the smallest free number")
-    func imsUsers() async throws {
+    @Test("users of IMS go on with the smallest free number") func imsUsers() async throws {
         let world = try await world()
         var state = try await world.control(.get, "state/ims").json.object ?? [:]
         state["last_user"] = 1_000_000_000
@@ -200,8 +180,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("users of RUA go on with the smallest free id")
-    func ruaUsers() async throws {
+    @Test("users of RUA go on with the smallest free id") func ruaUsers() async throws {
         let world = try await world()
         var state = try await world.control(.get, "state/rezolve").json.object ?? [:]
         state["last_user_id"] = 2_000_000_000
@@ -216,8 +195,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("customers and events of Bloomreach go on")
-    func customers() async throws {
+    @Test("customers and events of Bloomreach go on") func customers() async throws {
         let world = try await world()
         let state =
             #"{"projects":[{"token":"demo-project-1","customers":[],"last_number":4503599627370496,"#
@@ -232,8 +210,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("profiles, conversations and logs of Comapi go on, or say that they are full")
-    func comapi() async throws {
+    @Test("profiles, conversations and logs of Comapi go on, or say that they are full") func comapi() async throws {
         let world = try await world()
         let state =
             #"{"spaces":[{"id":"\#(Self.space)","profiles":[{"id":"mira","created":1,"revision":4503599627370496}],"#
@@ -256,8 +233,7 @@ struct ExtremeStateTests {
         try expectRestart(of: world)
     }
 
-    @Test("an inbox and the keys of an issuer go on")
-    func inbox() async throws {
+    @Test("an inbox and the keys of an issuer go on") func inbox() async throws {
         let world = try await world()
         var state = try await world.control(.get, "state/bloomreach").text
         state = state.replacing(#""counter":2"#, with: #""counter":1000000000"#)
@@ -277,8 +253,7 @@ struct ExtremeStateTests {
 }
 
 /// What is kept of a vendor in a sandbox is bounded once, for all vendors.
-@Suite("Full states")
-struct FullStateTests {
+@Suite("Full states") struct FullStateTests {
     private static let reason =
         "the sandbox keeps 100000 records of 0 bytes of Switchboard; expected fewer than 100000 of 268435456 before "
         + "anything is added"
@@ -299,8 +274,7 @@ struct FullStateTests {
         #expect(try await board.world.call(.post, "/switchboard/sessions/heavy-3").status == 204)
     }
 
-    @Test("an action that adds to a full state is undone and refused")
-    func action() async throws {
+    @Test("an action that adds to a full state is undone and refused") func action() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         for session in ["heavy-1", "heavy-2"] {
             #expect(try await board.world.call(.post, "/switchboard/sessions/\(session)").status == 204)

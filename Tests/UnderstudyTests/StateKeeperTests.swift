@@ -8,8 +8,7 @@ import Wire
 @testable import Understudy
 
 /// What is stored of sandboxes, when, and what becomes of rows that somebody else wrote.
-@Suite("Stored sandboxes", .timeLimit(.minutes(15)))
-struct StateKeeperTests {
+@Suite("Stored sandboxes", .timeLimit(.minutes(15))) struct StateKeeperTests {
     private static let newUser = #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#
 
     private func save(_ stage: Stage) { #expect(stage.emulator.keeper?.finish() == nil) }
@@ -20,7 +19,6 @@ struct StateKeeperTests {
 
     private func store(_ stage: Stage) throws -> any StateStore { try #require(stage.emulator.keeper).store }
 
-    /// The rows of a sandbox, as one document.
     private func stored(_ world: World) throws -> JSON {
         save(world.stage)
         return StateRow.document(of: try store(world.stage).rows(of: world.name)) { _ in }
@@ -140,8 +138,7 @@ struct StateKeeperTests {
         #expect(try #require(next.stage.emulator.keeper).total.bytes < 100)
     }
 
-    @Test("can be read by the file's owner alone")
-    func permissions() async throws {
+    @Test("can be read by the file's owner alone") func permissions() async throws {
         let home = try StoreHome()
         let stage = try Stage(keeping: home)
         _ = try stored(try await World(on: stage))
@@ -331,8 +328,7 @@ struct StateKeeperTests {
         return place
     }
 
-    @Test("are written by themselves once nothing is in the way any more")
-    func retries() async throws {
+    @Test("are written by themselves once nothing is in the way any more") func retries() async throws {
         let stage = try Stage(keeping: StoreHome())
         let world = try await World(on: stage, at: nil)
         let obstacle = try block(stage)
@@ -344,8 +340,7 @@ struct StateKeeperTests {
         #expect(try stored(world)["clock"] == ["frozen_at": 5])
     }
 
-    @Test("stay in memory while they cannot be written, and nothing of them is lost")
-    func blocked() async throws {
+    @Test("stay in memory while they cannot be written, and nothing of them is lost") func blocked() async throws {
         let stage = try Stage(keeping: StoreHome())
         let (world, other) = (try await World(on: stage, at: nil), try await World(on: stage))
         _ = try stored(other)
@@ -353,8 +348,7 @@ struct StateKeeperTests {
         for moment in 5...7 {
             try await world.freeze(at: moment)
             let problem = try #require(stage.emulator.keeper?.finish())
-            #expect(
-                problem == "\(obstacle) was replaced while it was in use; remove the file that is there now")
+            #expect(problem == "\(obstacle) was replaced while it was in use; remove the file that is there now")
             #expect(try await health(stage)["state"] == ["store": .string(obstacle), "problem": .string(problem)])
         }
         #expect(try await other.control(.delete, "sandboxes/" + other.name).status == 204)
@@ -369,8 +363,7 @@ struct StateKeeperTests {
 
     // MARK: Files that cannot be used
 
-    @Test("lie in no file of another kind, and say so")
-    func foreignFiles() throws {
+    @Test("lie in no file of another kind, and say so") func foreignFiles() throws {
         let folder = try TemporaryFolder(["letter.txt": "Dear Ada, this is no database, and longer than its head is."])
         let other = try SQLite.made("\(folder.path)/other.db", "CREATE TABLE letters(text)")
         let newer = try SQLiteStore("\(folder.path)/newer.db")
@@ -401,7 +394,6 @@ struct StateKeeperTests {
 }
 
 extension SQLite {
-    /// A database made by that statement.
     fileprivate static func made(_ path: String, _ sql: String) throws -> SQLite {
         try Data().write(to: URL(filePath: path))
         let sqlite = try SQLite(path)

@@ -6,7 +6,6 @@ import Testing
 @testable import Understudy
 
 extension StateStore {
-    /// Claims a sandbox that nobody has.
     func claimed(_ sandbox: String) throws -> (claim: StoreClaim, rows: [StateRow], expires: Moment?, wasHeld: Bool) {
         guard case .claimed(let claim, let rows, let expires, let wasHeld) = try claim(sandbox) else {
             throw StoreProblem("\(sandbox) is held")
@@ -14,7 +13,6 @@ extension StateStore {
         return (claim, rows, expires, wasHeld)
     }
 
-    /// Writes these rows.
     func put(_ rows: [StateRow], in claim: StoreClaim, expires: Moment? = nil) throws -> Set<String> {
         var changes = StateRows()
         changes.written = rows
@@ -37,9 +35,7 @@ extension StateRow {
     }
 }
 
-@Suite("A store of sandboxes", .timeLimit(.minutes(10)))
-final class StateStoreTests {
-    /// For as long as the test takes.
+@Suite("A store of sandboxes", .timeLimit(.minutes(10))) final class StateStoreTests {
     private let homes = Mutex<[StoreHome]>([])
 
     private func makeStore(_ engine: StoreEngine) throws -> any StateStore {
@@ -128,8 +124,7 @@ final class StateStoreTests {
         #expect(try store.rows(of: "a") == rows)
     }
 
-    @Test("writes all of a batch but what is no longer this server's, where others may have it")
-    func lost() throws {
+    @Test("writes all of a batch but what is no longer this server's, where others may have it") func lost() throws {
         let store = try makeStore(.postgres)
         let claims = try ["c", "a", "b"].map { try store.claimed($0).claim }
         for claim in claims { _ = try store.put([.init("p", "", 0, "old")], in: claim) }

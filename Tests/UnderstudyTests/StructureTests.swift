@@ -3,8 +3,7 @@ import Support
 import Testing
 
 /// Checks the sources against the table of allowed imports and other structural rules.
-@Suite("The structure of the house")
-struct StructureTests {
+@Suite("The structure of the house") struct StructureTests {
     /// Modules that come with the compiler; allowed everywhere, except those that a test below forbids.
     private static let toolchain: Set<String> = [
         "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
@@ -51,19 +50,16 @@ struct StructureTests {
             imports = text.split(separator: "\n").compactMap(Self.module)
         }
 
-        /// The target that it belongs to.
         var target: String {
             let folders = path.split(separator: "/").map(String.init)
             return folders[1] == "Vendors" ? folders[2] : folders[1]
         }
 
-        /// A declaration of some access.
         struct Declaration: Sendable, Equatable {
             let name: String
             let line: Int
         }
 
-        /// The declarations that are written with that access, in their order.
         func declarations(_ access: String) -> [Declaration] {
             var found: [Declaration] = []
             let beginnings = Self.prefixes.union([access[...]]).map(\.utf8)
@@ -140,8 +136,7 @@ struct StructureTests {
         }
     }
 
-    @Test("the sources are found at all")
-    func found() {
+    @Test("the sources are found at all") func found() {
         #expect(Set(Self.folders(in: "Sources")).isSuperset(of: ["JSON", "Wire", "Tokens", "Emulation", "Vendors"]))
         #expect(Self.vendorFolders.contains("Rezolve"))
         #expect(Self.sources.count > 100)
@@ -171,8 +166,7 @@ struct StructureTests {
         }
     }
 
-    @Test("every target imports what the table allows and nothing else")
-    func imports() {
+    @Test("every target imports what the table allows and nothing else") func imports() {
         for source in Self.sources where source.path.hasPrefix("Sources/") {
             guard let allowed = Self.allowed(source.target) else {
                 Issue.record("\(source.path): the table has no target \(source.target)")
@@ -211,9 +205,7 @@ struct StructureTests {
     }
 
     @Test("nobody imports FoundationNetworking, whose linking alone costs start time and memory")
-    func noNetworking() {
-        #expect(Self.sources.filter { $0.text.contains("FoundationNetworking") }.map(\.path) == [])
-    }
+    func noNetworking() { #expect(Self.sources.filter { $0.text.contains("FoundationNetworking") }.map(\.path) == []) }
 
     @Test("the client for test suites needs nothing that a simulator's test process does not have")
     func clientImports() {
@@ -225,8 +217,7 @@ struct StructureTests {
         }
     }
 
-    @Test("FoundationEssentials is imported only where it exists as a module of its own")
-    func essentials() {
+    @Test("FoundationEssentials is imported only where it exists as a module of its own") func essentials() {
         for source in Self.sources where source.imports.contains("FoundationEssentials") {
             #expect(source.text.contains("#if canImport(FoundationEssentials)"), "\(source.path)")
         }
@@ -235,8 +226,7 @@ struct StructureTests {
     /// Targets that nobody outside the package sees and no request is specialized across.
     private static let closedTargets = vendorFolders.union(["Contracts", "Understudy", "UnderstudyCLI"])
 
-    @Test("what only our own targets use is not public; decision 0022")
-    func nothingPublicInside() {
+    @Test("what only our own targets use is not public; decision 0022") func nothingPublicInside() {
         for source in Self.sources where Self.closedTargets.contains(source.target) {
             for declaration in source.declarations("public") {
                 Issue.record("\(source.path):\(declaration.line): public \(declaration.name)")
@@ -257,8 +247,7 @@ struct StructureTests {
         #expect(Source(path: "Sources/X/x.swift", text: text).declarations("package") == declarations)
     }
 
-    @Test("no vendor names another vendor")
-    func vendorsApart() {
+    @Test("no vendor names another vendor") func vendorsApart() {
         for source in Self.sources where source.path.hasPrefix("Sources/Vendors/") {
             let own = Self.libraries[source.target] ?? source.target
             for other in Self.vendorFolders where other != own {
@@ -286,8 +275,7 @@ struct StructureTests {
         return text.split { !$0.isLetter && !$0.isNumber }.contains { $0.hasPrefix(word) }
     }
 
-    @Test("every vendor has its fixtures and its tests")
-    func vendorFolders() {
+    @Test("every vendor has its fixtures and its tests") func vendorFolders() {
         for vendor in Self.vendorFolders {
             #expect(Self.folders(in: "Fixtures").contains(vendor.lowercased()), "\(vendor)")
             #expect(Self.folders(in: "Tests").contains(vendor + "Tests"), "\(vendor)")
@@ -303,13 +291,10 @@ struct StructureTests {
     }
 
     /// The packages that the manifest may name; a new one must be decided and justified with the other dependencies.
-    private static let packages: Set<String> = [
-        "swift-argument-parser", "swift-http-types", "swift-log", "yams",
-    ]
+    private static let packages: Set<String> = ["swift-argument-parser", "swift-http-types", "swift-log", "yams"]
 
     /// A range, since an exact version would keep an app with another one from resolving.
-    @Test("the manifest names the kept packages, each from a version on, and no other")
-    func manifest() throws {
+    @Test("the manifest names the kept packages, each from a version on, and no other") func manifest() throws {
         let manifest = try String(contentsOfFile: Repository.root + "/Package.swift", encoding: .utf8)
         let lines = manifest.split(separator: "\n").filter { $0.contains(".package(") }
         let names = lines.compactMap {
@@ -321,8 +306,7 @@ struct StructureTests {
     }
 
     /// The packages that were actually resolved, read from next to the running test, for any scratch path.
-    @Test("no resolved package is SwiftNIO, or anything else that was not chosen")
-    func resolved() throws {
+    @Test("no resolved package is SwiftNIO, or anything else that was not chosen") func resolved() throws {
         let file = try #require(
             Self.resolutions.first { FileManager.default.fileExists(atPath: $0) }, "nothing says what was resolved")
         let text = try String(contentsOfFile: file, encoding: .utf8)

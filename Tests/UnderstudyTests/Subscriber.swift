@@ -48,7 +48,6 @@ final class Subscriber: Vendor {
         ) { facts, _ in ["margin": JSON(Int(facts.margin.inSeconds))] }
     ]
 
-    /// The facts that the client's rules read.
     struct ClientFacts: RuleFacts {
         typealias Failure = Subscriber.Failure
 
@@ -75,7 +74,6 @@ final class Subscriber: Vendor {
         },
     ]
 
-    /// The issuers' URLs by name.
     let initialState: State
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
@@ -140,7 +138,6 @@ final class Subscriber: Vendor {
 
     // MARK: - Fixtures
 
-    /// The fixtures of a subscriber with these URLs, plus those of a notary.
     static func fixtures(_ urls: [String: String]) throws -> TemporaryFolder {
         func failures(_ list: [(String, Int)]) -> String {
             "failures:\n"

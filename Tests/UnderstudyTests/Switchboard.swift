@@ -22,12 +22,9 @@ final class Switchboard: Vendor {
     typealias SocketLabel = String
 
     struct State: Sendable {
-        /// When each session ends.
         var sessions: [String: Moment] = [:]
         var count = 0
-        /// The sessions whose sockets have ended.
         var gone: [String] = []
-        /// The deadlines that have passed.
         var passed: [Moment] = []
     }
 
@@ -61,7 +58,6 @@ final class Switchboard: Vendor {
         Route("tell", .post("/switchboard/tell"), access: (), evidence: .ours, source: "tests", handler: tell),
     ]
 
-    /// Starts a session with the given lifetime in seconds.
     private static func start(
         _ call: inout Call<Switchboard>, _ state: inout State
     ) throws(Refusal<Failure>) -> Reply {
@@ -70,20 +66,15 @@ final class Switchboard: Vendor {
         return .empty()
     }
 
-    private static func open(
-        _ call: inout Call<Switchboard>, _ state: inout State
-    ) throws(Refusal<Failure>) -> Reply {
+    private static func open(_ call: inout Call<Switchboard>, _ state: inout State) throws(Refusal<Failure>) -> Reply {
         let session = call.parameters["session"]
         guard state.sessions[session] != nil else { throw Refusal(.sessionUnknown) }
         guard let handshake = try? WebSocketHandshake(call.request) else { throw Refusal(.upgradeRequired) }
-        return call.openSocket(
-            handshake, SocketOpening(topics: [topic(session), everybody], label: session))
+        return call.openSocket(handshake, SocketOpening(topics: [topic(session), everybody], label: session))
     }
 
     /// Sends a text to the sessions in `to`, then does what `and` says.
-    private static func tell(
-        _ call: inout Call<Switchboard>, _ state: inout State
-    ) throws(Refusal<Failure>) -> Reply {
+    private static func tell(_ call: inout Call<Switchboard>, _ state: inout State) throws(Refusal<Failure>) -> Reply {
         let items = call.request.queryItems
         let value = { (name: String) in items.first { $0.name == name }?.value ?? "" }
         let topics = value("to").split(separator: ",").map { topic(String($0)) }
@@ -123,7 +114,6 @@ final class Switchboard: Vendor {
     let initialState = State()
     private let motto: String
 
-    /// The number of living instances by motto.
     static let living = Mutex<[String: Int]>([:])
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
@@ -142,9 +132,7 @@ final class Switchboard: Vendor {
         call.reply(.text("hello \(call.label), \(motto)"))
     }
 
-    func socketReceived(
-        _ message: WebSocketMessage, _ call: inout SocketCall<Switchboard>, _ state: inout State
-    ) {
+    func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Switchboard>, _ state: inout State) {
         guard case .text(let text) = message else {
             return call.close(WebSocketClosure(.unsupportedData, reason: "bytes"))
         }
@@ -159,9 +147,7 @@ final class Switchboard: Vendor {
         }
     }
 
-    func socketClosed(
-        _ closure: WebSocketClosure, _ call: inout SocketCall<Switchboard>, _ state: inout State
-    ) {
+    func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Switchboard>, _ state: inout State) {
         call.note(Finding("farewell", .noted, source: "tests"))
         state.gone.append("\(call.label) \(closure.code.rawValue)")
     }
@@ -195,7 +181,6 @@ final class Switchboard: Vendor {
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
     { current }
 
-    /// The fixtures of a switchboard with this motto.
     static func fixtures(_ motto: String = "at your service") throws -> TemporaryFolder {
         let failures = [("nothing-here", 404), ("session-unknown", 401), ("upgrade-required", 426), ("refused", 409)]
             .map { name, status in
@@ -208,7 +193,6 @@ final class Switchboard: Vendor {
     }
 }
 
-/// A sandbox on a separate server with a switchboard.
 struct SwitchboardWorld: Sendable {
     let world: World
     let emulator: Emulator
@@ -225,29 +209,23 @@ struct SwitchboardWorld: Sendable {
         world = try await World(depth, on: Stage(emulator), at: clock)
     }
 
-    /// Starts a session, opens a socket for it, and reads the greeting.
     func open(_ session: String, life: Double = 3600) async throws -> LiveSocket {
         _ = try await world.call(.post, "/switchboard/sessions/\(session)?life=\(life)")
         return try await again(session)
     }
 
-    /// Opens another socket for a session, and reads the greeting.
     func again(_ session: String) async throws -> LiveSocket {
         let socket = try await world.openSocket("/switchboard/sessions/\(session)/socket")
         #expect(await socket.next() == .text("hello \(session), at your service"))
         return socket
     }
 
-    /// Sends a text to sessions; `*` stands for all.
     @discardableResult
     func tell(_ text: String, to sessions: String, and: String = "") async throws -> ReceivedAnswer {
         try await world.call(.post, "/switchboard/tell?to=\(sessions)&text=\(text)&and=\(and)")
     }
 
-    /// The switchboard's state.
-    func state() async throws -> JSONObject {
-        try await world.control(.get, "state/switchboard").json.object ?? [:]
-    }
+    func state() async throws -> JSONObject { try await world.control(.get, "state/switchboard").json.object ?? [:] }
 
     /// The entries of handshakes, once the condition holds.
     func handshakes(_ isEnough: ([JournalEntry]) -> Bool) async -> [JournalEntry] {
@@ -259,7 +237,6 @@ struct SwitchboardWorld: Sendable {
         }
     }
 
-    /// Waits until this many sockets are open.
     func sockets(_ count: Int) async -> Bool {
         let sandbox = world.sandbox
         return await sandbox.journal.first(within: .seconds(60)) {

@@ -2,8 +2,7 @@ import JSON
 import Support
 import Testing
 
-@Suite("Control: verification of the journal")
-struct VerifyControlTests {
+@Suite("Control: verification of the journal") struct VerifyControlTests {
     private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
     private let forgot = "/v1/credentials/forget"
 
@@ -32,8 +31,7 @@ struct VerifyControlTests {
         #expect(answer.text == #"{"verified":true,"count":2,"entries":[1,2]}"#)
     }
 
-    @Test("without anything said it asks for one exchange of any kind")
-    func anything() async throws {
+    @Test("without anything said it asks for one exchange of any kind") func anything() async throws {
         let empty = try await World().control(.post, "journal/verify", "{}")
         #expect(empty.status == 409)
         #expect(
@@ -124,8 +122,7 @@ struct VerifyControlTests {
         )
     }
 
-    @Test("where there are too many it shows those behind the last one allowed")
-    func surplus() async throws {
+    @Test("where there are too many it shows those behind the last one allowed") func surplus() async throws {
         let answer = try await filled().control(
             .post, "journal/verify", #"{"at_most":1,"where":{"route":"rua.forgot"}}"#)
         #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [2])
@@ -171,16 +168,14 @@ struct VerifyControlTests {
         #expect(path.json["nearest"]?.array?.prefix(2).map { $0["id"] } == [2, 1])
     }
 
-    @Test("shows five at most, of equals the latest")
-    func many() async throws {
+    @Test("shows five at most, of equals the latest") func many() async throws {
         let world = try await World()
         for number in 1...8 { _ = try await world.call(.get, "/nowhere/\(number)") }
         let answer = try await world.control(.post, "journal/verify", #"{"where":{"path":"/else"}}"#)
         #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [8, 7, 6, 5, 4])
     }
 
-    @Test("shows what was found up to 200 characters", arguments: [200, 201])
-    func long(_ length: Int) async throws {
+    @Test("shows what was found up to 200 characters", arguments: [200, 201]) func long(_ length: Int) async throws {
         let world = try await World()
         let path = "/" + String(repeating: "x", count: length - 1)
         _ = try await world.call(.get, path)
@@ -208,8 +203,7 @@ struct VerifyControlTests {
         for secret in ["show this", "show+this", "show-this"] { #expect(!answer.text.contains(secret)) }
     }
 
-    @Test("knows the secrets that it does not show")
-    func unmasked() async throws {
+    @Test("knows the secrets that it does not show") func unmasked() async throws {
         let world = try await World()
         _ = try await world.call(
             .post, "/v2/credentials/login", key, #"{"username":"u","password":"p","deviceId":"d"}"#)
@@ -270,8 +264,7 @@ struct VerifyControlTests {
         try await World().control(.post, "journal/verify" + query, body).expectProblem(400, "invalid", message)
     }
 
-    @Test("claims of the presented token count, and the journal is not touched")
-    func claims() async throws {
+    @Test("claims of the presented token count, and the journal is not touched") func claims() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/login")
         let fields = key + [("authorization", "Bearer " + token)]

@@ -8,8 +8,7 @@ import Testing
 
 @testable import Understudy
 
-@Suite("Bounds of work")
-struct WorkBoundsTests {
+@Suite("Bounds of work") struct WorkBoundsTests {
     /// Calls a route that accepts a megabyte; faults are judged regardless of the vendor's checks.
     private func track(_ world: World, _ more: String) async throws -> ReceivedAnswer {
         try await world.call(.post, "/track/v2/projects/demo-project-1/batch", [], #"{"commands":[],"more":\#(more)}"#)
@@ -64,8 +63,7 @@ struct WorkBoundsTests {
         if template.contains("request.body.more") { #expect(try await track(world, "[1]").status == 418) }
     }
 
-    @Test("no more is done at one time than is allowed, and everything is done")
-    func longWork() async {
+    @Test("no more is done at one time than is allowed, and everything is done") func longWork() async {
         let work = LongWork(width: 2)
         let tally = Tally()
         let sum = await withTaskGroup(of: Int.self) { group in
@@ -186,7 +184,6 @@ struct WorkBoundsTests {
     }
 }
 
-/// Counts concurrent work.
 private final class Tally: Sendable {
     private let counts = Mutex((running: 0, most: 0))
 
@@ -199,7 +196,6 @@ private final class Tally: Sendable {
 
 /// macOS compiles lines that no Linux run covers; the page about macOS records what was read about each.
 struct DarwinLinesTests {
-    /// A line of a file.
     private struct Line: Hashable, CustomStringConvertible {
         let file: String
         let text: String
@@ -268,8 +264,7 @@ struct DarwinLinesTests {
     }
 }
 
-@Suite("The rules of each vendor")
-struct RuleListingTests {
+@Suite("The rules of each vendor") struct RuleListingTests {
     private static let loaders = Catalog.vendors
 
     @Test("are listed with an id of the vendor, what they expect and a source", arguments: loaders.map(\.identity.id))
@@ -305,8 +300,7 @@ struct RuleListingTests {
 }
 
 /// A start leaves unread what is in the list, so that everything in it must have been read here.
-@Suite("The list of judged files")
-struct JudgedFilesTests {
+@Suite("The list of judged files") struct JudgedFilesTests {
     @Test("has each file that vendors read, as it is, and a start without reading them lists the same")
     func list() throws {
         let folder = try #require(FixtureStore.installedFolder)

@@ -85,7 +85,6 @@ import Wire
     }
 }
 
-/// What an answer tells a browser.
 @Suite("Answers and web pages") struct PageTests {
     private func lines(_ response: Response) -> [String] { response.fields.map { "\($0.name.rawName): \($0.value)" } }
 
@@ -112,8 +111,7 @@ import Wire
         #expect(lines(closed) == before + Self.closed, "once is enough")
     }
 
-    @Test("a page that is meant to be one keeps its own policy")
-    func ownPolicy() {
+    @Test("a page that is meant to be one keeps its own policy") func ownPolicy() {
         var page = Response(status: .ok, fields: [.contentSecurityPolicy: "default-src 'self'"])
         page.closeToPages()
         #expect(page.fields[.contentSecurityPolicy] == "default-src 'self'")

@@ -6,13 +6,11 @@ import Tokens
 
 @testable import Okta
 
-@Suite("The factors of Okta's users")
-struct FactorTests {
+@Suite("The factors of Okta's users") struct FactorTests {
     private static let path = "/api/v1/users/\(Example.cleo)/factors"
     private static let totp = "/api/v1/users/\(Example.ada)/factors/ostunderstudyada0001"
 
-    @Test("the codes of the example world")
-    func codes() throws {
+    @Test("the codes of the example world") func codes() throws {
         let codes = try #require(OktaTOTP(secret: "JBSWY3DPEHPK3PXP"))
         #expect(codes.code(at: 60_000_000) == "309848")
         #expect(codes.code(at: 60_000_001) == "489290")
@@ -20,8 +18,7 @@ struct FactorTests {
         #expect(OktaTOTP(secret: "0189") == nil)
     }
 
-    @Test("each code is good once, in its step and the ones beside it")
-    func steps() async throws {
+    @Test("each code is good once, in its step and the ones beside it") func steps() async throws {
         let world = try await World()
         func verify(_ code: String) async throws -> ReceivedAnswer {
             try await world.manage(.post, Self.totp + "/verify", ["passCode": .string(code)])
@@ -66,8 +63,7 @@ struct FactorTests {
             400, "E0000001", "Api validation failed: \(member)", "body-invalid")
     }
 
-    @Test("the sign-in page asks a question as a second factor")
-    func question() async throws {
+    @Test("the sign-in page asks a question as a second factor") func question() async throws {
         let world = try await World()
         try await world.act("enroll-factor", ["user": "cleo@example.test", "type": "question"])
         var browser = Browser(world)
@@ -84,8 +80,7 @@ struct FactorTests {
         #expect(done.json["location"]?.string?.contains("?code=") == true, "\(done.text)")
     }
 
-    @Test("actions enroll factors, tell their codes and take them")
-    func actions() async throws {
+    @Test("actions enroll factors, tell their codes and take them") func actions() async throws {
         let world = try await World()
         let user: JSON = "cleo@example.test"
         let added = try await world.act(
@@ -104,12 +99,10 @@ struct FactorTests {
     }
 }
 
-@Suite("Challenges to devices")
-struct PushTests {
+@Suite("Challenges to devices") struct PushTests {
     private static let invalid = (401, "E0000011", "Invalid token provided")
 
-    @Test("an answer that is refused leaves the challenge and the jti as they were")
-    func wrongContent() async throws {
+    @Test("an answer that is refused leaves the challenge and the jti as they were") func wrongContent() async throws {
         let world = try await World()
         let transaction = try await world.challenge()
         let answer = DeviceAnswer(transaction)
@@ -123,8 +116,7 @@ struct PushTests {
         try await world.answer(transaction, answer, #"{"result":"APPROVE"}"#).expect(200)
     }
 
-    @Test("unknown users and factors look like a wrong token to a device")
-    func strangers() async throws {
+    @Test("unknown users and factors look like a wrong token to a device") func strangers() async throws {
         let world = try await World()
         _ = try await world.challenge()
         let paths = [
@@ -140,17 +132,14 @@ struct PushTests {
         ).refuses(401, "E0000011", "Invalid token provided", "ssws-malformed")
     }
 
-    @Test("a challenge waits for five minutes")
-    func timeout() async throws {
+    @Test("a challenge waits for five minutes") func timeout() async throws {
         let world = try await World()
         let transaction = try await world.challenge()
         try await world.freeze(at: World.exampleMoment + 300)
         try await world.manage(.get, "\(World.factor)/transactions/\(transaction)").expect(
             200, #"{"factorResult":"TIMEOUT"}"#)
         let late = DeviceAnswer(transaction).changed { answer in
-            for name in ["iat", "nbf", "exp"] {
-                answer.claims[name] = JSON((answer.claims[name]?.int ?? 0) + 300)
-            }
+            for name in ["iat", "nbf", "exp"] { answer.claims[name] = JSON((answer.claims[name]?.int ?? 0) + 300) }
         }
         try await world.answer(transaction, late).refuses(
             403, "E0000079", "This operation is not allowed in the current authentication state.", "transaction-closed")
@@ -182,8 +171,7 @@ struct PushTests {
         try await world.answer("tx-1", answer, at: factor).expect(200)
     }
 
-    @Test("the action answers the newest challenge, and a minted token the device's")
-    func actions() async throws {
+    @Test("the action answers the newest challenge, and a minted token the device's") func actions() async throws {
         let world = try await World()
         let first = try await world.challenge()
         let second = try await world.challenge()
@@ -196,11 +184,9 @@ struct PushTests {
     }
 }
 
-@Suite("Global token revocation")
-struct GlobalLogoutTests {
+@Suite("Global token revocation") struct GlobalLogoutTests {
     private static let path = "/oauth2/v1/global-token-revocation"
 
-    /// A session and a grant of Ada.
     private static let signedIn: JSONObject = [
         "sessions": [["id": "s1", "user": .string(Example.ada), "authenticated": 1_800_000_000]],
         "grants": [grant(1, of: Example.web), grant(2, of: Example.native)],
@@ -215,7 +201,6 @@ struct GlobalLogoutTests {
         ]
     }
 
-    /// The numbers of revoked grants.
     private func revoked(_ world: World) -> [Int] {
         (world.changes["grants"]?.array ?? []).filter { $0["revoked"] == true }.compactMap { $0["number"]?.int }
     }

@@ -5,8 +5,7 @@ import Tokens
 
 @testable import Okta
 
-@Suite("Okta's groups, and the lists of its management API")
-struct GroupTests {
+@Suite("Okta's groups, and the lists of its management API") struct GroupTests {
     private func names(_ world: World, _ query: String) async throws -> [String?] {
         let answer = try await world.manage(.get, "/api/v1/users?" + query)
         answer.expect(200)
@@ -28,8 +27,7 @@ struct GroupTests {
         #expect(try await names(world, query) == found)
     }
 
-    @Test("a deactivated user is listed by a condition alone, and pages keep the query")
-    func pages() async throws {
+    @Test("a deactivated user is listed by a condition alone, and pages keep the query") func pages() async throws {
         let world = try await World()
         try await world.act("set-status", ["user": "ben@example.test", "status": "DEPROVISIONED"])
         #expect(try await names(world, "q=") == ["Ada", "Cleo"])
@@ -66,16 +64,14 @@ struct GroupTests {
         #expect(left.claims(of: "id_token")["groups"] == ["Everyone"])
     }
 
-    @Test("the API token is refused without a challenge")
-    func challenge() async throws {
+    @Test("the API token is refused without a challenge") func challenge() async throws {
         let answer = try await World().call(.get, "/api/v1/groups", [("authorization", "SSWS x")])
         answer.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
         #expect(answer["www-authenticate"] == nil)
     }
 }
 
-@Suite("Access tokens of the org server")
-struct OrgTokenTests {
+@Suite("Access tokens of the org server") struct OrgTokenTests {
     @Test("are verified by Okta's own endpoints alone", arguments: Depth.allCases)
     func key(_ depth: Depth) async throws {
         let world = try await World(depth)

@@ -6,8 +6,7 @@ import Understudy
 
 @testable import Okta
 
-@Suite("Okta's users")
-struct UserTests {
+@Suite("Okta's users") struct UserTests {
     private static let dora: JSON = [
         "profile": [
             "firstName": "Dora", "lastName": "D", "email": "dora@example.test", "login": "dora@example.test",
@@ -16,8 +15,7 @@ struct UserTests {
         "credentials": ["password": ["value": "not-a-secret-4"]],
     ]
 
-    @Test("10.1: without a password a user is provisioned, without activation staged")
-    func statuses() async throws {
+    @Test("10.1: without a password a user is provisioned, without activation staged") func statuses() async throws {
         let world = try await World()
         var draft = try #require(Self.dora.object)
         draft["credentials"] = nil
@@ -29,9 +27,7 @@ struct UserTests {
         #expect(
             provisioned.json["credentials"]?.text == #"{"emails":[{"value":"dora@example.test","status":"VERIFIED","#
                 + #""type":"PRIMARY"}],"provider":{"type":"OKTA","name":"OKTA"}}"#)
-        draft["profile"] = [
-            "firstName": "E", "lastName": "E", "email": "e@example.test", "login": "emil@example.test",
-        ]
+        draft["profile"] = ["firstName": "E", "lastName": "E", "email": "e@example.test", "login": "emil@example.test"]
         let staged = try await world.manage(.post, "/api/v1/users?activate=false", .object(draft))
         #expect(staged.json["status"] == "STAGED")
         #expect(staged.json["activated"] == .null)
@@ -87,8 +83,7 @@ struct UserTests {
         try await world.call(.get, "/api/v1/users", [("authorization", token)]).expect(200)
     }
 
-    @Test("users are listed by pages, without deactivated ones")
-    func list() async throws {
+    @Test("users are listed by pages, without deactivated ones") func list() async throws {
         let world = try await World()
         try await world.act("set-status", ["user": "ben@example.test", "status": "DEPROVISIONED"])
         let all = try await world.manage(.get, "/api/v1/users")
@@ -107,8 +102,7 @@ struct UserTests {
         }
         for query in ["limit=0", "limit=x"] {
             let answer = try await world.manage(.get, "/api/v1/users?" + query)
-            answer.refuses(
-                400, "E0000001", "Api validation failed: \(query.prefix { $0 != "=" })", "body-invalid")
+            answer.refuses(400, "E0000001", "Api validation failed: \(query.prefix { $0 != "=" })", "body-invalid")
         }
     }
 
@@ -138,8 +132,7 @@ struct UserTests {
     }
 }
 
-@Suite("The steps of Okta's users")
-struct UserLifecycleTests {
+@Suite("The steps of Okta's users") struct UserLifecycleTests {
     private func status(of user: String, _ world: World) async throws -> String? {
         try await world.manage(.get, "/api/v1/users/\(user)").json["status"]?.string
     }
@@ -154,9 +147,7 @@ struct UserLifecycleTests {
     ]
 
     @Test("10.2: each step leads from its statuses alone", arguments: Depth.allCases, steps)
-    func step(
-        _ depth: Depth, _ example: (OktaLifecycleStep, OktaUser.Status, OktaUser.Status?, String)
-    ) async throws {
+    func step(_ depth: Depth, _ example: (OktaLifecycleStep, OktaUser.Status, OktaUser.Status?, String)) async throws {
         let (step, from, other, to) = example
         let world = try await World(depth)
         let path = "/api/v1/users/\(Example.ada)/lifecycle/\(step.rawValue)"
@@ -189,8 +180,7 @@ struct UserLifecycleTests {
         }
     }
 
-    @Test("10.2: a reset takes all factors; there are no other steps")
-    func factors() async throws {
+    @Test("10.2: a reset takes all factors; there are no other steps") func factors() async throws {
         let world = try await World()
         try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/reset_factors").expect(200, "{}")
         try await world.manage(.get, "/api/v1/users/\(Example.ada)/factors").expect(200, "[]")
@@ -244,13 +234,10 @@ struct UserLifecycleTests {
 
 extension World {
     /// What Okta's state has besides the fixtures, with secrets.
-    var changes: JSON {
-        sandbox.vendor(okta).export(.changes) ?? [:]
-    }
+    var changes: JSON { sandbox.vendor(okta).export(.changes) ?? [:] }
 
     private var okta: Int { emulator.vendors.firstIndex { $0.identity.id == "okta" } ?? 0 }
 
-    /// Overlays a fresh state with members of an export.
     func restore(_ members: JSONObject) async throws {
         try await control(.post, "reset")
         try await freeze(at: Self.exampleMoment)
@@ -263,10 +250,8 @@ extension World {
     }
 }
 
-@Suite("Actions on Okta's users")
-struct UserActionTests {
-    @Test("users come, change and go")
-    func users() async throws {
+@Suite("Actions on Okta's users") struct UserActionTests {
+    @Test("users come, change and go") func users() async throws {
         let world = try await World()
         let added = try await world.act(
             "add-user",
@@ -290,8 +275,7 @@ struct UserActionTests {
         #expect(try await world.refusal(of: "remove-user", ["user": .string(id)]).message.contains("no user"))
     }
 
-    @Test("a new password makes those active who needed one, and nobody else")
-    func passwords() async throws {
+    @Test("a new password makes those active who needed one, and nobody else") func passwords() async throws {
         let world = try await World()
         for (status, after) in [("PASSWORD_EXPIRED", "ACTIVE"), ("RECOVERY", "ACTIVE"), ("SUSPENDED", "SUSPENDED")] {
             try await world.act("set-status", ["user": "ada@example.test", "status": .string(status)])
@@ -303,8 +287,7 @@ struct UserActionTests {
         #expect(world.changes["users"]?[0]?["password"] == "not-a-secret-6")
     }
 
-    @Test("consents are given and taken back")
-    func consents() async throws {
+    @Test("consents are given and taken back") func consents() async throws {
         let world = try await World()
         let place: JSONObject = ["user": "ada@example.test", "client": .string(Example.spa)]
         var given = place

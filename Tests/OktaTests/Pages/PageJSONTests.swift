@@ -112,11 +112,8 @@ import Wire
 }
 
 extension OktaPage {
-    private static let pages = Result {
-        try OktaPages(VendorFixtures(store: Repository.fixtures, folder: "okta"))
-    }
+    private static let pages = Result { try OktaPages(VendorFixtures(store: Repository.fixtures, folder: "okta")) }
 
-    /// The answer to a request for that path.
     func response(at path: String, as format: OktaPageFormat = .html) throws -> Response {
         let accept = format == .html ? "text/html" : "application/json"
         return try Self.pages.get().response(self, to: Request(method: .get, target: path, fields: ["Accept": accept]))
@@ -192,13 +189,11 @@ struct ReadMarkup {
         var attributes: [[String]]
 
         subscript(attribute: String) -> String? { attributes.first { $0[0] == attribute }?[1] }
-        /// The tag without values.
         var shape: String { ([name] + attributes.map { $0[0] }).joined(separator: " ") }
     }
 
     /// Start and end tags in order; the name of an end tag begins with a slash.
     private(set) var tags: [Tag] = []
-    /// The text behind each tag.
     private(set) var texts: [String] = []
 
     init(_ bytes: [UInt8]) {
@@ -225,7 +220,6 @@ struct ReadMarkup {
         }
     }
 
-    /// The text right behind the first such tag.
     func text(of name: String, where isMeant: (Tag) -> Bool = { _ in true }) -> String? {
         tags.firstIndex { $0.name == name && isMeant($0) }.map { texts[$0] }
     }
@@ -249,9 +243,7 @@ struct ReadMarkup {
         return text
     }
 
-    private static let references = [
-        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'", "#13": "\r",
-    ]
+    private static let references = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "#39": "'", "#13": "\r"]
 
     private static func decoded(_ text: Substring.UnicodeScalarView) -> String {
         var decoded = ""

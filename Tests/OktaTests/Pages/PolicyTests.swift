@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import JSON
+import Mutations
 import Testing
 import Tokens
 import Wire
@@ -32,8 +33,7 @@ import Wire
         }
     }
 
-    @Test("a page that leads to no client sends its form here alone")
-    func own() throws {
+    @Test("a page that leads to no client sends its form here alone") func own() throws {
         for page in [samples.activate, samples.done, samples.error] {
             #expect(
                 try page.response(at: "/activate").fields[.contentSecurityPolicy]
@@ -42,8 +42,7 @@ import Wire
         }
     }
 
-    @Test("a page that waits for a push is fetched again after 5 seconds, no other is")
-    func refresh() throws {
+    @Test("a page that waits for a push is fetched again after 5 seconds, no other is") func refresh() throws {
         let refresh = try #require(HTTPField.Name("Refresh"))
         for page in samples.all {
             let isWaiting = page.members["waiting"] == true
@@ -51,8 +50,7 @@ import Wire
         }
     }
 
-    @Test("the form_post page runs its one script and posts to the client alone")
-    func formPost() throws {
+    @Test("the form_post page runs its one script and posts to the client alone") func formPost() throws {
         let response = try samples.formPost.response(at: "/x")
         let hash = try #require(scriptHash(response))
         #expect(
@@ -90,8 +88,7 @@ import Wire
         #expect(read.tags.first { $0["data-outcome"] != nil }?["data-outcome"] == "refusal")
     }
 
-    @Test("a script's hash is that of the specification's example")
-    func knownHash() {
+    @Test("a script's hash is that of the specification's example") func knownHash() {
         #expect(
             OktaContentPolicy.source(of: "alert('Hello, world.');")
                 == "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='")
@@ -108,8 +105,7 @@ import Wire
         }
     }
 
-    @Test("the stylesheet is one and loads nothing")
-    func style() throws {
+    @Test("the stylesheet is one and loads nothing") func style() throws {
         let response = try OktaPage.style()
         #expect(response.status == .ok)
         #expect(response.fields[.contentType] == "text/css; charset=utf-8")
@@ -192,17 +188,14 @@ import Wire
             "vbscript:x",
             "filesystem:x", "view-source:x",
         ])
-    func refused(_ uri: String) {
-        #expect(OktaRedirectTarget(uri) == nil)
-    }
+    func refused(_ uri: String) { #expect(OktaRedirectTarget(uri) == nil) }
 
-    @Test("whatever it makes of a text, its letters are those of a source expression")
-    func letters() {
+    @Test("whatever it makes of a text, its letters are those of a source expression") func letters() {
         let parts = [
             "http", "https", "app", ":", "//", "[", "]", "::1", "a.b", ";", ",", "'", "\"", " ", "\n", "*", "@", "\\",
             "9", "é", "\0", "/",
         ]
-        var generator = Seeded(state: 7)
+        var generator = SeededGenerator(seed: 7)
         var accepted = 0
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 1...7, using: &generator)).map { _ in
@@ -215,19 +208,6 @@ import Wire
                 "\(text.joined())")
         }
         #expect(accepted > 200)
-    }
-
-    /// The same texts in every run (SplitMix64).
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
     }
 }
 

@@ -22,8 +22,7 @@ import Testing
         }
     }
 
-    @Test("every element that is opened is closed, in the order of nesting")
-    func nesting() throws {
+    @Test("every element that is opened is closed, in the order of nesting") func nesting() throws {
         for page in samples.all {
             var open: [String] = []
             for tag in try ReadMarkup(page.response(at: "/x").body).tags {
@@ -54,8 +53,7 @@ import Testing
         }
     }
 
-    @Test("the JSON of a page lists the very names that its form sends")
-    func fields() throws {
+    @Test("the JSON of a page lists the very names that its form sends") func fields() throws {
         var seen = 0
         for page in samples.all {
             let read = try ReadMarkup(page.response(at: "/x").body)
@@ -68,8 +66,7 @@ import Testing
         #expect(seen == 5)
     }
 
-    @Test("the names of each page's fields are stable")
-    func names() {
+    @Test("the names of each page's fields are stable") func names() {
         func names(_ page: OktaPage) -> [String]? { page.json["fields"]?.array?.compactMap(\.string) }
         let signIn = [
             "tx", "csrf", "username", "password", "action", "user", "subject", "id_claims", "access_claims", "error",
@@ -98,8 +95,7 @@ import Testing
         #expect(try acts(samples.consent) == ["allow", "deny"])
     }
 
-    @Test("an alert is said, names its failure and marks the fields that it is about")
-    func alert() throws {
+    @Test("an alert is said, names its failure and marks the fields that it is about") func alert() throws {
         var page = samples.signIn
         page.alert = OktaPageAlert(failure: "login-wrong", text: "Unable to sign in", fields: ["username", "password"])
         let read = try ReadMarkup(page.response(at: "/x").body)
@@ -113,16 +109,14 @@ import Testing
         #expect(!calm.tags.contains { $0["role"] == "alert" || $0["aria-invalid"] != nil })
     }
 
-    @Test("a password is never in the page, and what else was typed is")
-    func typed() throws {
+    @Test("a password is never in the page, and what else was typed is") func typed() throws {
         let read = try ReadMarkup(samples.signIn.response(at: "/x").body)
         #expect(read.tags.first { $0["name"] == "password" }?["value"] == "")
         #expect(read.tags.first { $0["name"] == "username" }?["value"] == "x")
         #expect(read.all("details").map { $0["open"] } == ["", nil], "what is filled in is in sight")
     }
 
-    @Test("a required scope is checked and fixed, another one can be taken out")
-    func consent() throws {
+    @Test("a required scope is checked and fixed, another one can be taken out") func consent() throws {
         let boxes = try ReadMarkup(samples.consent.response(at: "/x").body).all("input").filter {
             $0["type"] == "checkbox"
         }
@@ -264,8 +258,7 @@ import Testing
 
     @Test("an answer that is posted comes back as it was", arguments: PageSamples.hostile)
     func posted(_ hostile: String) throws {
-        let page = OktaPage.formPost(
-            to: "https://app.example.com/cb?a=1&b=\"2", of: "x", [(hostile, hostile)])
+        let page = OktaPage.formPost(to: "https://app.example.com/cb?a=1&b=\"2", of: "x", [(hostile, hostile)])
         let read = try ReadMarkup(page.response(at: "/x").body)
         let field = try #require(read.all("input").first)
         #expect(field["name"].map(bytes) == bytes(hostile))

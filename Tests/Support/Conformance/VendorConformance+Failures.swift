@@ -1,13 +1,11 @@
 import Emulation
-import JSON
+package import JSON
 import Synchronization
 import Testing
 
 extension VendorConformance {
-    /// The failures that the mounted vendor lists.
     package var failureNames: [String] { (try? mounted().failures.map(\.name)) ?? [] }
 
-    /// Checks that the sheet has each listed status.
     package func checkFailureSheet() throws {
         let sheet = try FailureSheet.read(id, in: server.fixtures)
         for failure in try mounted().failures {
@@ -69,7 +67,6 @@ extension VendorConformance {
 
 /// A vendor's `failures.yaml`, read independently of the product's template reader.
 package struct FailureSheet: Sendable {
-    /// An answer as seen on the wire.
     struct Answer: Sendable {
         let status: Int
         let fields: [(name: String, value: String)]
@@ -112,7 +109,6 @@ package struct FailureSheet: Sendable {
         return Set(variants.flatMap { $0["when"]?["route"]?.array ?? [] }.compactMap(\.string))
     }
 
-    /// The answer to a failure with standard parameters on a route.
     func answer(_ failure: String, route: String, switches: [String: String]) -> Answer {
         let entry = failures[failure] ?? [:]
         let values = entry["parameters"]?.object ?? [:]
@@ -138,6 +134,11 @@ package struct FailureSheet: Sendable {
         return Answer(status: status, fields: fields, text: content.text, isJSON: true)
     }
 
+    /// Its usual content, with standard parameters.
+    package func body(of failure: String) -> JSON {
+        Self.filled(failures[failure]?["body"] ?? .null, failures[failure]?["parameters"]?.object ?? [:])
+    }
+
     /// Whether its content depends on the request.
     func hasParameters(_ failure: String) -> Bool { failures[failure]?["parameters"] != nil }
 
@@ -160,8 +161,7 @@ package struct FailureSheet: Sendable {
             return values[name] ?? .string(Self.text(template, values))
         case .array(let elements): return .array(elements.map { filled($0, values) })
         case .object(let object):
-            return .object(
-                JSONObject(object.map { (Self.text(.string($0.name), values), filled($0.value, values)) }))
+            return .object(JSONObject(object.map { (Self.text(.string($0.name), values), filled($0.value, values)) }))
         case .null, .bool, .number: return template
         }
     }
@@ -221,12 +221,10 @@ package struct ScenarioPlay: Sendable, CustomStringConvertible {
         (self.scenario, self.calls, self.ending, self.signIn, self.call) = (scenario, calls, ending, signIn, call)
     }
 
-    /// The scenario's name.
     package var description: String { scenario }
 }
 
 extension VendorConformance {
-    /// Checks that the app gets through, or ends as it must.
     package func check(_ play: ScenarioPlay) async throws {
         let world = try await world()
         var token = try await play.signIn(world)
@@ -248,15 +246,11 @@ extension VendorConformance {
         #expect(isEffective, "\(play.scenario) did nothing")
     }
 
-    /// Checks that each scenario has a play.
     package func checkPlayCoverage() throws {
         #expect(plays.map(\.scenario).sorted() == (try mounted().scenarios.map(\.name).sorted()))
     }
 }
 
 extension ReceivedAnswer {
-    /// Whether an app would repeat the call.
-    fileprivate var isRefusedOrLost: Bool {
-        failure != nil || entry?.response.transmission.fault != nil
-    }
+    fileprivate var isRefusedOrLost: Bool { failure != nil || entry?.response.transmission.fault != nil }
 }

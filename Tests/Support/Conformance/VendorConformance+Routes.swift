@@ -25,7 +25,6 @@ extension VendorConformance {
         #expect(head.entry?.record.route == route.route)
     }
 
-    /// Checks that the call without credentials is refused, with a reason in the journal.
     package func checkRefusal(_ route: RouteCase, _ depth: Depth) async throws {
         let world = try await world(depth)
         var request = try await route.request(in: world)
@@ -40,7 +39,6 @@ extension VendorConformance {
         if givesReasons { #expect(answer.entry?.explanation?.isEmpty == false) }
     }
 
-    /// Checks that every place of every route has a case.
     package func checkRouteCoverage() throws {
         let listed = try mounted().routes
         #expect(Set(routes.map(\.route)).subtracting(listed.map(\.id)) == [], "cases of no route of \(id)")
@@ -125,8 +123,7 @@ extension VendorConformance {
     package func checkSamples(_ depth: Depth) async throws {
         let (world, vendor) = (try await world(depth), try mounted())
         if !vendor.tokenKinds.isEmpty {
-            let request = try vendor.sampleRequest(
-                at: world.sandbox.now, base: world.sandbox.identity.publicBase.text)
+            let request = try vendor.sampleRequest(at: world.sandbox.now, base: world.sandbox.identity.publicBase.text)
             let fields = request.fields.map { ($0.name, $0.value) }
             let answer = try await world.call(request.endpoint.method, request.endpoint.pattern, fields, request.body)
             #expect(answer.status == 200, "\(answer.text)")
@@ -140,9 +137,7 @@ extension VendorConformance {
 
 /// A call to a route, at one of its places, that the vendor answers as it should.
 package struct RouteCase: Sendable, CustomStringConvertible {
-    /// The route's id.
     package let route: String
-    /// The method.
     package let method: HTTPRequest.Method
     /// The target; capital letters mark names that the preparation provides.
     package let target: String
@@ -150,7 +145,6 @@ package struct RouteCase: Sendable, CustomStringConvertible {
     package let fields: @Sendable () throws -> World.Fields
     /// The content, with names like the target's.
     package let body: @Sendable () throws -> String
-    /// The status code of the answer.
     package let status: Int
     /// The exact content of the answer; `nil` if part of it differs each time.
     package let answer: String?
@@ -161,7 +155,6 @@ package struct RouteCase: Sendable, CustomStringConvertible {
     /// Makes what the call needs; returns values for the names in capital letters.
     package let prepare: @Sendable (World) async throws -> [String: String]
 
-    /// A call to a route, and its answer.
     package init(
         _ route: String, _ method: HTTPRequest.Method, _ target: String,
         fields: @autoclosure @escaping @Sendable () throws -> World.Fields = [],
@@ -175,21 +168,16 @@ package struct RouteCase: Sendable, CustomStringConvertible {
         self.prepare = prepare
     }
 
-    /// The route, with method and target.
     package var description: String { "\(route) at \(method.rawValue) \(target)" }
 
-    /// The request with all preparations done.
     func request(in world: World) async throws -> PreparedRequest {
         let values = try await prepare(world)
-        func filled(_ text: String) -> String {
-            values.reduce(text) { $0.replacing($1.key, with: $1.value) }
-        }
+        func filled(_ text: String) -> String { values.reduce(text) { $0.replacing($1.key, with: $1.value) } }
         return PreparedRequest(
             method: method, target: filled(target), fields: try fields().map { ($0.0, filled($0.1)) },
             body: filled(try body()))
     }
 
-    /// The path of its target.
     var path: String { String(target.prefix { $0 != "?" }) }
 
     /// Whether this case covers that place of its route.
@@ -208,19 +196,14 @@ package struct RouteCase: Sendable, CustomStringConvertible {
     }
 }
 
-/// A request that is ready to be sent.
 package struct PreparedRequest: Sendable {
     let method: HTTPRequest.Method
     let target: String
-    /// The fields.
     package var fields: World.Fields
-    /// The content.
     package var body: String
 
-    /// Sends it.
     func send(in world: World) async throws -> ReceivedAnswer { try await world.call(method, target, fields, body) }
 
-    /// Sends it with another content.
     func send(_ hostile: HostileBody, in world: World) async throws -> ReceivedAnswer {
         try await world.call(method, target, fields + hostile.fields, bytes: hostile.bytes)
     }

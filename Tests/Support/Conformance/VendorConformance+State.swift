@@ -70,7 +70,6 @@ extension VendorConformance {
         #expect(try await state(again) == state(world))
     }
 
-    /// Checks that a reset restores the fixtures' records and leaves no change behind.
     package func checkReset() async throws {
         let server = server.only(id)
         let stage = try server.fresh()
@@ -119,7 +118,6 @@ extension VendorConformance {
         }
     }
 
-    /// Checks that events in one sandbox are invisible in another.
     package func checkIsolation(_ depth: Depth) async throws {
         let (world, other) = (try await world(depth), try await world(depth))
         let before = try await state(other)
@@ -154,7 +152,6 @@ extension VendorConformance {
         if try lived().drawsIDs { #expect(try await record(seed: 8).drawn != first.drawn) }
     }
 
-    /// Checks that wrong accounts prevent the start, and that the problem names the place.
     package func check(_ wrong: WrongAccounts) throws {
         let server = server.only(id)
         let (file, own) = ("\(id)/accounts.yaml", try OwnFixtures(over: server.fixtures))
@@ -207,19 +204,15 @@ extension VendorConformance {
 
 /// A sequence of events of every kind in a sandbox, and what can be observed afterwards.
 package struct SandboxLife: Sendable {
-    /// Observes the effects.
     package typealias Look = @Sendable (World) async throws -> [String]
 
-    /// The observable result.
     package struct Past: Sendable {
         /// Everything that a client can see.
         let seen: Look
         /// What only clients with the secrets that an export omits can see.
         let kept: Look
-        /// A later event.
         let goOn: @Sendable (World) async throws -> Void
 
-        /// The observable result of a life.
         package init(
             seen: @escaping Look, kept: @escaping Look = { _ in [] },
             goOn: @escaping @Sendable (World) async throws -> Void
@@ -230,7 +223,6 @@ package struct SandboxLife: Sendable {
 
     /// What an export carries to another sandbox.
     package enum Portability: Sendable {
-        /// Everything that a client can see.
         case everything
         /// The records; clients need tokens of that sandbox.
         case records
@@ -238,16 +230,13 @@ package struct SandboxLife: Sendable {
         case nothing
     }
 
-    /// Makes the events happen.
     let live: @Sendable (World) async throws -> Past
     /// Values that no export may contain.
     let secrets: [String]
-    /// What an export carries elsewhere.
     let portability: Portability
     /// Whether it draws random values, so that another seed makes a difference.
     let drawsIDs: Bool
 
-    /// A life, and the secrets in it.
     package init(
         secrets: [String], portability: Portability = .everything, drawsIDs: Bool = true,
         live: @escaping @Sendable (World) async throws -> Past
@@ -261,10 +250,8 @@ package struct WrongState: Sendable, CustomStringConvertible {
     let state: String
     let complaint: String
 
-    /// A state and the complaint about it.
     package init(_ state: String, complaint: String) { (self.state, self.complaint) = (state, complaint) }
 
-    /// The complaint.
     package var description: String { complaint }
 }
 
@@ -274,20 +261,16 @@ package struct WrongAccounts: Sendable, CustomStringConvertible {
     let new: String
     let complaint: String
 
-    /// A change of the accounts and the complaint about it.
     package init(_ old: String, to new: String, complaint: String) {
         (self.old, self.new, self.complaint) = (old, new, complaint)
     }
 
-    /// The complaint.
     package var description: String { complaint }
 }
 
 /// How many records of a kind are allowed, and what happens to the next one.
 package struct BoundCase: Sendable, CustomStringConvertible {
-    /// What happens to a record beyond the limit.
     package enum Beyond: Sendable {
-        /// It is refused with that failure.
         case refused(String)
         /// The oldest are evicted, which leaves that many.
         case evicts(leaving: Int)
@@ -308,6 +291,5 @@ package struct BoundCase: Sendable, CustomStringConvertible {
         (self.records, self.most, self.beyond, self.make, self.count) = (records, most, beyond, make, count)
     }
 
-    /// What is limited.
     package var description: String { "\(most) \(records)" }
 }

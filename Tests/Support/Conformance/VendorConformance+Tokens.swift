@@ -3,12 +3,10 @@ import Testing
 import Tokens
 
 extension VendorConformance {
-    /// The defects of all kinds, each with its failure.
     package var defects: [DefectCase] {
         tokens.flatMap { token in token.defects.map { DefectCase(token: token, name: $0.name, failure: $0.failure) } }
     }
 
-    /// Checks that a token of the kind is accepted.
     package func check(_ token: TokenCase, _ depth: Depth) async throws {
         let answer = try await token.use(try await world(depth), [:])
         #expect((200...399).contains(answer.status), "\(answer.status) \(answer.text)")
@@ -86,9 +84,7 @@ extension VendorConformance {
             return
         }
         let found = try await findings(on: token, of: world, values: isOwn)
-        if found == usual[isOwn] {
-            Issue.record("\(id) \(kind) \(defect) changes nothing: \(found)")
-        }
+        if found == usual[isOwn] { Issue.record("\(id) \(kind) \(defect) changes nothing: \(found)") }
     }
 
     /// The vendor's findings on a token.
@@ -113,7 +109,6 @@ extension VendorConformance {
 
 /// How a kind of token is minted and used, and the effects of its defects.
 package struct TokenCase: Sendable, CustomStringConvertible {
-    /// The kind's name.
     package let kind: String
     /// Each defect with its failure; `nil` if the vendor tolerates it.
     package let defects: [(name: String, failure: String?)]
@@ -124,7 +119,6 @@ package struct TokenCase: Sendable, CustomStringConvertible {
     /// Mints a token with the members of an order, and sends it where a valid one is accepted.
     package let use: @Sendable (World, JSONObject) async throws -> ReceivedAnswer
 
-    /// A kind of token.
     package init(
         _ kind: String, defects: [(String, String?)], refused: [String], words: [String: String] = [:],
         use: @escaping @Sendable (World, JSONObject) async throws -> ReceivedAnswer
@@ -134,22 +128,18 @@ package struct TokenCase: Sendable, CustomStringConvertible {
         (self.refused, self.words, self.use) = (refused, words, use)
     }
 
-    /// The kind's name.
     package var description: String { kind }
 }
 
-/// A defect of a kind of token.
 package struct DefectCase: Sendable, CustomStringConvertible {
     let token: TokenCase
     let name: String
     let failure: String?
 
-    /// The kind and the defect.
     package var description: String { "\(token.kind) \(name)" }
 }
 
 extension VendorConformance {
-    /// Checks the request's outcome under the switch's value.
     package func check(_ example: SwitchCase) async throws {
         let answer = try await answer(to: example, under: example.value)
         #expect(answer.failure == example.failure, "\(answer.text)")
@@ -206,11 +196,9 @@ extension VendorConformance {
     }
 }
 
-/// The outcome of a request under one value of a switch.
 package struct SwitchCase: Sendable, CustomStringConvertible {
     /// The switch's name, without its vendor.
     package let name: String
-    /// The value under test.
     package let value: String
     /// What is special about the request.
     package let note: String
@@ -218,25 +206,19 @@ package struct SwitchCase: Sendable, CustomStringConvertible {
     package let failure: String?
     /// What the answer contains, in status, fields or content.
     package let shows: String?
-    /// Sends the request.
-    package let send: @Sendable (World) async throws -> ReceivedAnswer
+    package let send: World.Send
 
-    /// A value of a switch, the outcome of a request under it, and that request.
     package init(
         _ name: String, _ value: String, note: String = "", failure: String? = nil, shows: String? = nil,
-        _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+        _ send: @escaping World.Send
     ) {
         (self.name, self.value, self.note) = (name, value, note)
         (self.failure, self.shows, self.send) = (failure, shows, send)
     }
 
-    /// The switch, its value, and what is special about the request.
     package var description: String { "\(name) = \(value) \(note)" }
 }
 
 extension ReceivedAnswer {
-    /// Everything that a client sees, as text.
-    var wire: String {
-        "\(status)\n" + fields.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + text
-    }
+    var wire: String { "\(status)\n" + fields.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + text }
 }

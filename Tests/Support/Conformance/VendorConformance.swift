@@ -7,7 +7,6 @@ import Understudy
 ///
 /// A vendor adds one such value next to its tests and one line to the list of vendors.
 package struct VendorConformance: Sendable, CustomStringConvertible {
-    /// The vendor's id.
     package let id: String
     /// The time of its examples.
     package var moment = World.exampleMoment
@@ -56,12 +55,8 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     /// The server's vendors and fixtures; the repository's by default.
     package var server = ConformanceServer.repository
 
-    /// A vendor with that id.
-    package init(id: String, life: SandboxLife? = nil) {
-        (self.id, self.life) = (id, life)
-    }
+    package init(id: String, life: SandboxLife? = nil) { (self.id, self.life) = (id, life) }
 
-    /// The vendor's id.
     package var description: String { id }
 
     /// A new sandbox at the time of the examples.
@@ -76,15 +71,12 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
         return moved
     }
 
-    /// The events in its sandboxes.
     func lived() throws -> SandboxLife { try #require(life) }
 
-    /// The vendor as mounted.
     func mounted() throws -> any AnyLoadedVendor {
         try #require(try server.stage().emulator.vendors.first { $0.identity.id == id }, "no vendor is called \(id)")
     }
 
-    /// The vendor's state in a sandbox.
     func state(_ world: World) async throws -> String { try await world.control(.get, "state/" + id).text }
 
     /// The same with its secrets, read in the process: for checks after each of thousands of calls, which search nothing
@@ -98,9 +90,7 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
 
 /// Where a vendor is mounted for the kit.
 package struct ConformanceServer: Sendable {
-    /// The folder of the fixtures.
     let fixtures: String
-    /// The vendors.
     private(set) var loaders: [VendorLoader]
     /// A server that all cases share.
     let stage: @Sendable () throws -> Stage
@@ -110,11 +100,8 @@ package struct ConformanceServer: Sendable {
     package static let repository = ConformanceServer(
         fixtures: Repository.root + "/Fixtures", loaders: Catalog.vendors)
 
-    /// A server with only these vendors, whose fixtures are in that folder.
     package init(fixtures: String, loaders: [VendorLoader]) {
-        let common = Result {
-            try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders))
-        }
+        let common = Result { try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders)) }
         (self.fixtures, self.loaders, stage) = (fixtures, loaders, { try common.get() })
     }
 
@@ -125,7 +112,6 @@ package struct ConformanceServer: Sendable {
         return alone
     }
 
-    /// A new server, with files that override the fixtures.
     func fresh(under folder: String? = nil, keeping memory: Memory = .file) throws -> Stage {
         let fixtures = FixtureStore(layers: (folder.map { [$0] } ?? []) + [fixtures])
         switch memory {
@@ -134,7 +120,6 @@ package struct ConformanceServer: Sendable {
         }
     }
 
-    /// The server after a restart with a state file, or with the store that keeps its sandboxes.
     func restarted(_ stage: Stage) throws -> Stage { try stage.restarted(FixtureStore(layers: [fixtures]), loaders) }
 }
 
@@ -159,9 +144,7 @@ extension Stage {
         return next
     }
 
-    private func restartedWithFile(
-        _ fixtures: FixtureStore, _ loaders: [VendorLoader]
-    ) throws -> Stage {
+    private func restartedWithFile(_ fixtures: FixtureStore, _ loaders: [VendorLoader]) throws -> Stage {
         // As text, like in a file.
         let saved = try JSON.parse(Array(emulator.exportState().prettyText.utf8), maximumDepth: Emulator.documentDepth)
         let next = try Emulator(fixtures: fixtures, loaders: loaders)
@@ -172,14 +155,10 @@ extension Stage {
 
 /// A case and its vendor.
 package struct Conforming<Value: Sendable>: Sendable, CustomStringConvertible {
-    /// The vendor.
     package let vendor: VendorConformance
-    /// The case.
     package let value: Value
 
-    /// A case of a vendor.
     package init(_ value: Value, of vendor: VendorConformance) { (self.value, self.vendor) = (value, vendor) }
 
-    /// The vendor's id and the case.
     package var description: String { "\(vendor) \(value)" }
 }
