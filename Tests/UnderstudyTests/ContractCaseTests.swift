@@ -93,7 +93,7 @@ struct ContractRun: Sendable {
                 seen.forgetState()
                 return try await Self.send(request, world)
             }
-            let before = seen.state()
+            let before = seen.vendorState()
             let answer = try await Self.send(request, world)
             if let entry = world.sandbox.journal.entries().last { seen.note(entry, world, before) }
             return answer
@@ -131,7 +131,7 @@ struct ContractRun: Sendable {
         func forgetState() { last.withLock { $0 = nil } }
 
         /// The vendor's state, where it is compared.
-        func state() -> JSON {
+        func vendorState() -> JSON {
             last.withLock { last in
                 let state = last ?? vendor?.export(.whole) ?? .null
                 last = state
@@ -153,7 +153,7 @@ struct ContractRun: Sendable {
             // Now, since the sandbox knows more secrets later.
             let shown = world.stage.isSeeded ? world.masked(entry) : .null
             forgetState()
-            let changes = record.failure == nil ? [:] : Self.changes(before, self.state())
+            let changes = record.failure == nil ? [:] : Self.changes(before, vendorState())
             state.withLock { occurrences in
                 occurrences.shown.append(shown)
                 if let route = record.route { occurrences.routes.insert(route) }

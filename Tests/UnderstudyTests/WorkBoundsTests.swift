@@ -89,7 +89,7 @@ import Testing
     @Test("what comes next goes ahead of what is queued")
     func nextWork() async {
         let work = LongWork(width: 1)
-        let order = Mutex<[Int]>([])
+        let order = Order()
         let (isBusy, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -105,12 +105,12 @@ import Testing
                 }
             }
             for (number, isNext) in [(1, false), (2, true), (3, false), (4, true)] {
-                group.addTask { await work.run(isNext: isNext) { order.withLock { $0.append(number) } } }
+                group.addTask { await work.run(isNext: isNext) { order.numbers.withLock { $0.append(number) } } }
                 while work.count < number + 1 { await Task.yield() }
             }
             mayEnd.signal()
         }
-        #expect(order.withLock(\.self) == [4, 2, 1, 3])
+        #expect(order.numbers.withLock(\.self) == [4, 2, 1, 3])
     }
 
     /// States of a vendor with one record more than the limit.
@@ -182,6 +182,10 @@ import Testing
         #expect(
             answer.json["error"]?["message"] == "trips: trip t belongs to usr-7, who is not listed", "\(answer.text)")
     }
+}
+
+private final class Order: Sendable {
+    let numbers = Mutex<[Int]>([])
 }
 
 private final class Tally: Sendable {
