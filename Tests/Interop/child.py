@@ -25,7 +25,7 @@ class Child:
                 self.process.kill()
                 raise RuntimeError(f"{command[0]} did not start:\n{self.log.read_text()}")
             time.sleep(0.01)
-        self.ports = {scheme: int(port) for scheme, port in map(str.split, port_file.read_text().splitlines())}
+        self.ports = {scheme: int(port) for scheme, port, *_ in map(str.split, port_file.read_text().splitlines())}
 
     def stop(self) -> int:
         self.process.terminate()
