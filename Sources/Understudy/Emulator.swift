@@ -2,6 +2,7 @@ package import Emulation
 import Fixtures
 package import HTTPEngine
 import HTTPTypes
+package import JSON
 package import Logging
 import Synchronization
 import Wire
@@ -38,6 +39,8 @@ package final class Emulator: Sendable {
     /// Whether the server is on its way to stop.
     let isDraining = Atomic(false)
     let logger: Logger?
+    /// Receives every exchange as the journal shows it.
+    let recorder: (@Sendable (JSON) -> Void)?
     /// How many log lines were lost.
     let droppedLogLines: @Sendable () -> Int
     /// Which certificates to trust when fetching keys over https; loaded only then, since it is rarely needed.
@@ -58,6 +61,7 @@ package final class Emulator: Sendable {
     ///     much.
     ///   - limits: how many sandboxes may exist, and how long each may stay unused.
     ///   - logger: receives a line for every exchange.
+    ///   - recorder: receives every exchange as the journal shows it; a client waits while it is called.
     ///   - machine: the machine's clock, which determines sandbox expiry.
     ///   - publicBase: the address under which clients reach the server.
     ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
@@ -70,6 +74,7 @@ package final class Emulator: Sendable {
         fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
+        recorder: (@Sendable (JSON) -> Void)? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }, publicBase: PublicBase = PublicBase(),
         droppedLogLines: @escaping @Sendable () -> Int = { 0 }, keeper: StateKeeper? = nil,
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system },
@@ -98,6 +103,7 @@ package final class Emulator: Sendable {
         self.stateLimit = stateLimit
         self.machine = machine
         self.logger = logger
+        self.recorder = recorder
         self.droppedLogLines = droppedLogLines
         self.keyTrust = keyTrust
         self.keyFetchPace = keyFetchPace

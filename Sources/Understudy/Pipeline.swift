@@ -257,12 +257,16 @@ package struct Pipeline: RequestHandler {
         if !exchange.isMachineTime { response.date = exchange.moment.wholeSeconds }
         let failure = record.failure
         if record.route == nil, record.mayBeMistyped { record.guide = guide }
-        let entry = JournalEntry(
+        var entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)
         let id = exchange.sandbox.journal.append(entry)
         emulator.metrics.count(
             at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
+        if let record = emulator.recorder {
+            entry.id = id ?? 0
+            record(MaskedExchange(entry, by: exchange.sandbox.redactor).json(routes: emulator.routes))
+        }
         if let logger = emulator.logger, logger.logLevel <= .info {
             log(entry, id, MaskedExchange(entry, by: exchange.sandbox.redactor), measurement.watch, logger)
         }

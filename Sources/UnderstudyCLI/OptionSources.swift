@@ -12,7 +12,7 @@ struct OptionSources {
     /// The options with a single text or number, by flag name.
     static let names = [
         "host", "port", "public-base", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures",
-        "log",
+        "log", "record",
         "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state", "import",
         "export-on-exit", "state-limit", "drain", "scenario", "watch",
         "until-stdin-closes",

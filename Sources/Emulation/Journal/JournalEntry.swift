@@ -83,7 +83,7 @@ public struct JournalEntry: Sendable {
     }
 
     /// The entry's number in its sandbox, counted from 1.
-    public internal(set) var id = 0
+    public package(set) var id = 0
     private var content: Content
 
     public init(

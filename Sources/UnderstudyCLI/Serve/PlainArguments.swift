@@ -42,7 +42,7 @@ extension ServeCommand {
         self.init()
         (host, port) = (plain.text("--host"), plain.text("--port"))
         (publicBase, portFile) = (plain.text("--public-base"), plain.text("--port-file"))
-        (log, drain) = (plain.text("--log"), plain.text("--drain"))
+        (log, record, drain) = (plain.text("--log"), plain.text("--record"), plain.text("--drain"))
         (watch, untilStdinCloses) = (plain.flag("--watch"), plain.flag("--until-stdin-closes"))
         control = ControlOptions()
         (control.controlToken, control.controlPort) = (plain.text("--control-token"), plain.text("--control-port"))

@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import Emulation
 import HTTPEngine
+import JSON
 import Logging
 import Understudy
 
@@ -44,6 +45,9 @@ struct ServeCommand: ParsableCommand {
         help: "The format of the request log: text, json or off (default: text).",
         completion: .list(["text", "json", "off"]))
     var log: String?
+
+    @Option(help: "A file to which every exchange is appended, a line of JSON as in the journal.", completion: .file())
+    var record: String?
 
     @Flag(help: "Reload fixture files when they change; if one is wrong, the old fixtures stay active.")
     var watch = false
@@ -91,7 +95,8 @@ struct ServeCommand: ParsableCommand {
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log, writer: lines) }
         let fixtures = try fixtureOptions.store(sources)
         let logger = log == .off ? nil : Logger(label: "understudy")
-        let emulator = try emulator(fixtures, listener, sources, logger, lines)
+        let record = try sources.text("record", flag: record).map(recordWriter)
+        let emulator = try emulator(fixtures, listener, sources, logger, lines, record)
         let awaited = try fixtureOptions.awaitedFolder(sources)
         let watch =
             try sources.isSet("watch", flag: watch)
@@ -127,6 +132,7 @@ struct ServeCommand: ParsableCommand {
             warn(warning, logger)
         }
         end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination(), drain)
+        record?.finish(by: .now() + 5)
         // The file must not name a server that is gone. The race with a new server that has just replaced it is
         // accepted.
         if let portFile { unlink(portFile) }
@@ -211,7 +217,7 @@ struct ServeCommand: ParsableCommand {
 
     private func emulator(
         _ store: FixtureStore, _ listener: ServerConfiguration.Listener, _ sources: OptionSources, _ logger: Logger?,
-        _ lines: LineWriter
+        _ lines: LineWriter, _ record: LineWriter?
     ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
         let publicBase = PublicBase(try base(sources))
@@ -224,10 +230,22 @@ struct ServeCommand: ParsableCommand {
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Emulator(
             fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-            sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
+            sandboxes: limits, logger: logger,
+            recorder: record.map { record in { record.write($0.text + "\n") } }, publicBase: publicBase,
+            droppedLogLines: { lines.droppedLines },
             keeper: keeper,
             // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
             keyTrust: { trust.current })
+    }
+
+    private func recordWriter(_ path: String) throws -> LineWriter {
+        do {
+            return LineWriter(try Files.descriptor(of: path, O_WRONLY | O_CREAT | O_APPEND)) {
+                JSON.object(["dropped": JSON($0)]).text
+            }
+        } catch {
+            throw Misuse("--record \(path) cannot be written: \(error); expected the path of a file.")
+        }
     }
 
     private func base(_ sources: OptionSources) throws -> String? {
