@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Holds recorded exchanges and socket frames to the documents of the vendors' interfaces.
+
+    judge.py FILE.jsonl…             fails also on descriptions, failures and shared parts that nothing met
+    judge.py --partial FILE.jsonl…   does not: for the records of some tests only
+
+The files are what `understudy serve --record` writes, the documents what the program prints with `routes --openapi` and
+`--asyncapi`. A fault or a scenario may answer anything, so exchanges with an intervention are only counted.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
+from world import BINARY, VENDORS
+
+# What the journal shows in the place of content that it does not show.
+OMITTED = re.compile(r"\((too long to be kept|\d+ bytes)\)")
+FAILURE = "failure."
+# RFC 3339 section 5.6, which the validator leaves to a package of its own.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)")
+FORMATS = FormatChecker()
+FORMATS.checks("date-time")(lambda text: not isinstance(text, str) or MOMENT.fullmatch(text) is not None)
+
+
+@dataclass
+class Answer:
+    """What a route may answer with one status."""
+
+    types: set[str] = field(default_factory=set)
+    """The media types of its content; none for no content."""
+    is_own: bool = False
+    """Whether it is more than the status of a failure."""
+
+
+@dataclass
+class Route:
+    answers: dict[int, Answer] = field(default_factory=dict)
+    failures: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Frame:
+    action: str
+    schema: dict
+
+
+class Interface:
+    """A vendor's documents, and which parts of them were met."""
+
+    def __init__(self, vendor: str, document: dict, sockets: dict | None):
+        self.vendor = vendor
+        self.schemas = document["components"]["schemas"]
+        self.routes: dict[str, Route] = {}
+        for path in document["paths"].values():
+            for operation in path.values():
+                self.read(operation)
+        self.frames: dict[str, Frame] = {}
+        if sockets:
+            actions = {
+                name_of(message["$ref"]): operation["action"]
+                for operation in sockets["operations"].values() for message in operation["messages"]}
+            self.frames = {
+                name: Frame(actions[name], message["payload"])
+                for name, message in sockets["components"]["messages"].items()}
+            # What frames share is there in both documents.
+            self.schemas |= sockets["components"]["schemas"]
+        own = {f"{name}.{status}" for name, route in self.routes.items() for status in route.answers}
+        self.shared = {name for name in self.schemas if name not in own and not name.startswith(FAILURE)}
+        self.met: set[tuple] = set()
+        self.validators = {}
+        self.validator = extend(Draft202012Validator, {"$ref": self.follow})
+
+    def read(self, operation: dict) -> None:
+        route = self.routes.setdefault(operation["x-route"], Route())
+        route.failures.update(operation["x-failures"])
+        for status, response in operation["responses"].items():
+            if status != "default":
+                answer = route.answers.setdefault(int(status), Answer())
+                answer.types.update(response.get("content", {}))
+                answer.is_own = answer.is_own or "x-source" in response
+
+    def follow(self, validator, reference, instance, schema) -> Iterator[ValidationError]:
+        """The keyword `$ref`, which notes what fits: only shared parts that some value fitted are met."""
+        name = name_of(reference)
+        errors = list(validator.descend(instance, self.schemas[name], schema_path=name))
+        if not errors:
+            self.met.add(("part", name))
+        yield from errors
+
+    def errors(self, schema: dict, value) -> list[ValidationError]:
+        made = self.validators.get(id(schema))
+        if made is None:
+            made = self.validators[id(schema)] = self.validator(schema, format_checker=FORMATS)
+        return list(made.iter_errors(value))
+
+    @property
+    def descriptions(self) -> dict[tuple, str]:
+        """All that must be met, with its name in words."""
+        named = {
+            ("answer", name, status): f"{name} answers {status}"
+            for name, route in self.routes.items() for status, answer in route.answers.items() if answer.is_own}
+        failures = {name for route in self.routes.values() for name in route.failures}
+        failures |= {name.removeprefix(FAILURE) for name in self.schemas if name.startswith(FAILURE)}
+        named |= {("failure", name): f"the failure {name}" for name in failures}
+        named |= {("part", name): f"the shared part {name}" for name in self.shared}
+        return named | {("frame", name): f"the frame {name}" for name in self.frames}
+
+
+def name_of(reference: str) -> str:
+    return reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+
+
+def short(value, length: int = 160) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def problem_of(error: ValidationError) -> tuple[str, str, str]:
+    """Where, what was found, and what the description says there."""
+    deepest = best_match([error]) if error.context else error
+    pointer = "".join(f"/{part}" for part in deepest.absolute_path)
+    # A list's elements are described once.
+    pointer = re.sub(r"/\d+(?=/|$)", "/*", pointer) or "/"
+    if deepest.validator == "additionalProperties" and isinstance(deepest.instance, dict):
+        known = sorted(deepest.schema.get("properties", {}))
+        surplus = ", ".join(sorted(set(deepest.instance) - set(known)))
+        return pointer, short(deepest.instance), f"no member {surplus}, only {short(known)}"
+    if deepest.validator == "required":
+        # One error for each: the message begins with its name in quotes.
+        missing = deepest.message.split("'")[1]
+        return pointer, short(deepest.instance), f"the member {missing}, which is always there"
+    return pointer, short(deepest.instance), short({deepest.validator: deepest.validator_value})
+
+
+class Judge:
+    def __init__(self, interfaces: dict[str, Interface]):
+        self.interfaces = interfaces
+        self.counts: collections.Counter = collections.Counter()
+        self.left_out: collections.Counter = collections.Counter()
+        # One line for all that differ in the same way, with the first as an example.
+        self.problems: dict[tuple, list] = {}
+        self.judged: dict[tuple, bool] = {}
+
+    def read(self, file: Path) -> None:
+        source = file.stem.split("-")[0]
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    entry = json.loads(line)
+                except ValueError as error:
+                    raise SystemExit(f"{file}:{number}: no line of JSON: {error}")
+                if "dropped" in entry:
+                    self.left_out["lost by the recorder"] += entry["dropped"]
+                    continue
+                place = f"{file.name}:{number}"
+                interface = self.interfaces.get(entry.get("vendor"))
+                if interface is None:
+                    self.left_out["of no vendor"] += 1
+                    continue
+                for frame in (entry.get("socket") or {}).get("frames", []):
+                    self.judge_frame(interface, frame, source, place)
+                if "response" in entry:
+                    self.judge(interface, entry, source, place)
+
+    def note(self, interface: Interface, what: str, place: str, pointer: str = "", found: str = "", expected: str = ""):
+        key = (interface.vendor, what, pointer, expected)
+        if key in self.problems:
+            self.problems[key][0] += 1
+        else:
+            self.problems[key] = [1, place, found]
+
+    def judge(self, interface: Interface, entry: dict, source: str, place: str) -> None:
+        route, status, failure = entry.get("route"), entry["status"], entry.get("failure")
+        if not route:
+            self.left_out["without a route"] += 1
+        elif entry.get("intervention"):
+            self.left_out["with an intervention"] += 1
+        else:
+            self.counts["answers", interface.vendor] += 1
+            self.counts["answers", source] += 1
+            method, body = entry["request"]["method"], entry["response"]["body"]
+            kind = next((value for name, value in entry["response"]["headers"] if name.lower() == "content-type"), "")
+            kind = kind.split(";")[0].strip().lower()
+            bodiless = body is None and (method == "HEAD" or status == 304)
+            digest = hashlib.sha1(json.dumps(body).encode()).digest()
+            key = (interface.vendor, route, status, failure, bodiless, kind, digest)
+            # The same answer is judged once, and counted as often as it was given.
+            if self.judged.get(key) is not True:
+                what, problems = f"{route} {status}{f' {failure}' if failure else ''}", False
+                for pointer, found, expected in self.differences(interface, entry, kind, bodiless):
+                    problems = True
+                    self.note(interface, what, f"{place}, {method} {entry['request']['target'][:120]}", pointer, found, expected)
+                self.judged[key] = not problems
+
+    def differences(self, interface: Interface, entry: dict, kind: str, bodiless: bool) -> Iterator[tuple[str, str, str]]:
+        route, status, failure = entry["route"], entry["status"], entry.get("failure")
+        body = entry["response"]["body"]
+        if route not in interface.routes:
+            yield "", "a route that is not described", "a description"
+            return
+        described = interface.routes[route]
+        answer = described.answers.get(status)
+        if answer is None or not (failure or answer.is_own):
+            yield "", f"an answer that is not described, {short(body)}", f"{sorted(described.answers)}, or a failure"
+            return
+        if failure and failure not in described.failures:
+            yield "", f"a failure that the route does not list, {short(body)}", f"one of {short(sorted(described.failures))}"
+            return
+        interface.met.add(("failure", failure) if failure else ("answer", route, status))
+        if bodiless or isinstance(body, str) and OMITTED.fullmatch(body):
+            self.counts["without their content", interface.vendor] += 1
+            return
+        schema = interface.schemas.get(f"{FAILURE}{failure}" if failure else f"{route}.{status}")
+        if schema is None and body is None:
+            return
+        if kind not in answer.types:
+            yield "", f"{kind or 'no media type'} {short(body)}", " or ".join(sorted(answer.types)) or "no content"
+        elif schema is not None:
+            for error in interface.errors(schema, body):
+                yield problem_of(error)
+
+    def judge_frame(self, interface: Interface, frame: dict, source: str, place: str) -> None:
+        message = frame["message"]
+        self.counts["frames", interface.vendor] += 1
+        self.counts["frames", source] += 1
+        if isinstance(message, str) and OMITTED.fullmatch(message):
+            self.counts["without their content", interface.vendor] += 1
+            return
+        action = "send" if frame["from"] == "server" else "receive"
+        own = {name: frame.schema for name, frame in interface.frames.items() if frame.action == action}
+        errors = {name: interface.errors(schema, message) for name, schema in own.items()}
+        met = {name for name in own if not errors[name]}
+        interface.met.update(("frame", name) for name in met)
+        # A client may say what it likes: what nobody describes is not heard.
+        if met or action == "receive":
+            return
+        nearest = min(errors.values(), key=len, default=[])
+        named = [name for name in own if isinstance(message, dict) and message.get("name") in json.dumps(own[name])]
+        for error in errors[named[0]] if named else nearest:
+            self.note(interface, "a frame", place, *problem_of(error))
+        if not nearest and not named:
+            self.note(interface, "a frame", place, "", short(message), "a described one")
+
+    def report(self, sources: list[str], is_partial: bool) -> int:
+        for (vendor, what, pointer, expected), (count, place, found) in sorted(self.problems.items()):
+            print(f"{vendor}: {what}{f', {pointer}' if pointer else ''}: found {found}; expected {expected}")
+            print(f"    {count} time{'s' if count > 1 else ''}, first at {place}")
+        failed = bool(self.problems) or bool(self.left_out["lost by the recorder"])
+        for vendor, interface in self.interfaces.items():
+            named = interface.descriptions
+            unmet = [words for key, words in sorted(named.items(), key=str) if key not in interface.met]
+            if not is_partial:
+                for words in unmet:
+                    print(f"{vendor}: {words}: described, and no test met it")
+                failed = failed or bool(unmet)
+            print(f"{vendor}: met {len(named) - len(unmet)} of {len(named)} descriptions")
+        for kind in ("answers", "frames"):
+            for title, names in (("by vendor", self.interfaces), ("by source", sources)):
+                counts = {name: self.counts[kind, name] for name in names if self.counts[kind, name]}
+                print(f"{kind} {title}: {', '.join(f'{name} {count}' for name, count in counts.items()) or 'none'}")
+        left_out = ", ".join(f"{count} {why}" for why, count in self.left_out.items())
+        print(f"not judged: {left_out or 'none'}")
+        answers, frames = (sum(self.counts[kind, name] for name in self.interfaces) for kind in ("answers", "frames"))
+        print(f"Judged {answers} answers, {len(self.judged)} of them different, and {frames} frames: "
+              f"{len(self.problems)} differ from their description")
+        return 1 if failed else 0
+
+
+def printed(vendor: str, form: str) -> dict | None:
+    """The document that the program prints; none where a vendor has no sockets."""
+    done = subprocess.run([BINARY, "routes", f"--{form}", vendor], capture_output=True, text=True)
+    if done.returncode:
+        if form == "asyncapi":
+            return None
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def interfaces() -> dict[str, Interface]:
+    return {vendor: Interface(vendor, printed(vendor, "openapi"), printed(vendor, "asyncapi")) for vendor in VENDORS}
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("files", nargs="+", type=Path, metavar="FILE.jsonl")
+    options.add_argument("--partial", action="store_true", help="do not fail on descriptions that nothing met")
+    wanted = options.parse_args()
+    judge = Judge(interfaces())
+    for file in wanted.files:
+        judge.read(file)
+    return judge.report(sorted({file.stem.split("-")[0] for file in wanted.files}), wanted.partial)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
