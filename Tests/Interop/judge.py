@@ -5,7 +5,8 @@
     judge.py --partial FILE.jsonl…   does not: for the records of some tests only
 
 The files are what `understudy serve --record` writes, the documents what the program prints with `routes --openapi` and
-`--asyncapi`. A fault or a scenario may answer anything, so exchanges with an intervention are only counted.
+`--asyncapi`. A fault or a scenario may answer anything, so exchanges with an intervention are only counted, but
+for failures that a test armed.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from world import BINARY, VENDORS
 
 # What the journal shows in the place of content that it does not show.
 OMITTED = re.compile(r"\((too long to be kept|\d+ bytes)\)")
+MASK = "***"
 FAILURE = "failure."
 # RFC 3339 section 5.6, which the validator leaves to a package of its own.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)")
@@ -94,7 +96,7 @@ class Interface:
         """The keyword `$ref`, which notes what fits: only shared parts that some value fitted are met."""
         name = name_of(reference)
         errors = list(validator.descend(instance, self.schemas[name], schema_path=name))
-        if not errors:
+        if all(map(is_masked, errors)):
             self.met.add(("part", name))
         yield from errors
 
@@ -102,7 +104,7 @@ class Interface:
         made = self.validators.get(id(schema))
         if made is None:
             made = self.validators[id(schema)] = self.validator(schema, format_checker=FORMATS)
-        return list(made.iter_errors(value))
+        return [error for error in made.iter_errors(value) if not is_masked(error)]
 
     @property
     def descriptions(self) -> dict[tuple, str]:
@@ -126,6 +128,16 @@ def short(value, length: int = 160) -> str:
     return text if len(text) <= length else f"{text[:length]}…"
 
 
+def is_masked(error: ValidationError) -> bool:
+    """Whether only a secret stands where something else is expected: it may be of any kind, and is recorded as a text."""
+    if error.context:
+        choices = collections.defaultdict(list)
+        for each in error.context:
+            choices[each.schema_path[0]].append(each)
+        return any(all(map(is_masked, errors)) for errors in choices.values())
+    return isinstance(error.instance, str) and MASK in error.instance
+
+
 def problem_of(error: ValidationError) -> tuple[str, str, str]:
     """Where, what was found, and what the description says there."""
     deepest = best_match([error]) if error.context else error
@@ -143,6 +155,21 @@ def problem_of(error: ValidationError) -> tuple[str, str, str]:
     return pointer, short(deepest.instance), short({deepest.validator: deepest.validator_value})
 
 
+def entries(file: Path) -> Iterator[tuple[int, dict]]:
+    """The lines of a record with their numbers."""
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                yield number, json.loads(line)
+            except ValueError as error:
+                raise SystemExit(f"{file}:{number}: no line of JSON: {error}") from None
+
+
+def is_armed(entry: dict) -> bool:
+    """Whether a test armed the failure, and nothing else influenced the answer."""
+    return bool(re.search(rf": fail {re.escape(entry.get('failure') or '-')}(; waits for [^;]*)?$", str(entry.get("intervention"))))
+
+
 class Judge:
     def __init__(self, interfaces: dict[str, Interface]):
         self.interfaces = interfaces
@@ -154,24 +181,19 @@ class Judge:
 
     def read(self, file: Path) -> None:
         source = file.stem.split("-")[0]
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    entry = json.loads(line)
-                except ValueError as error:
-                    raise SystemExit(f"{file}:{number}: no line of JSON: {error}")
-                if "dropped" in entry:
-                    self.left_out["lost by the recorder"] += entry["dropped"]
-                    continue
-                place = f"{file.name}:{number}"
-                interface = self.interfaces.get(entry.get("vendor"))
-                if interface is None:
-                    self.left_out["of no vendor"] += 1
-                    continue
-                for frame in (entry.get("socket") or {}).get("frames", []):
-                    self.judge_frame(interface, frame, source, place)
-                if "response" in entry:
-                    self.judge(interface, entry, source, place)
+        for number, entry in entries(file):
+            if "dropped" in entry:
+                self.left_out["lost by the recorder"] += entry["dropped"]
+                continue
+            place = f"{file.name}:{number}"
+            interface = self.interfaces.get(entry.get("vendor"))
+            if interface is None:
+                self.left_out["of no vendor"] += 1
+                continue
+            for frame in (entry.get("socket") or {}).get("frames", []):
+                self.judge_frame(interface, frame, source, place)
+            if "response" in entry:
+                self.judge(interface, entry, source, place)
 
     def note(self, interface: Interface, what: str, place: str, pointer: str = "", found: str = "", expected: str = ""):
         key = (interface.vendor, what, pointer, expected)
@@ -184,7 +206,7 @@ class Judge:
         route, status, failure = entry.get("route"), entry["status"], entry.get("failure")
         if not route:
             self.left_out["without a route"] += 1
-        elif entry.get("intervention"):
+        elif entry.get("intervention") and not is_armed(entry):
             self.left_out["with an intervention"] += 1
         else:
             self.counts["answers", interface.vendor] += 1
@@ -211,10 +233,13 @@ class Judge:
             return
         described = interface.routes[route]
         answer = described.answers.get(status)
+        if answer is None and is_armed(entry):
+            answer = Answer({kind})
         if answer is None or not (failure or answer.is_own):
             yield "", f"an answer that is not described, {short(body)}", f"{sorted(described.answers)}, or a failure"
             return
-        if failure and failure not in described.failures:
+        # A test may arm any failure at any route.
+        if failure and failure not in described.failures and not entry.get("intervention"):
             yield "", f"a failure that the route does not list, {short(body)}", f"one of {short(sorted(described.failures))}"
             return
         interface.met.add(("failure", failure) if failure else ("answer", route, status))
