@@ -167,7 +167,8 @@ def entries(file: Path) -> Iterator[tuple[int, dict]]:
 
 def is_armed(entry: dict) -> bool:
     """Whether a test armed the failure, and nothing else influenced the answer."""
-    return bool(re.search(rf": fail {re.escape(entry.get('failure') or '-')}(; waits for [^;]*)?$", str(entry.get("intervention"))))
+    armed = rf": fail {re.escape(entry.get('failure') or '-')}(; waits for [^;]*)?$"
+    return re.search(armed, str(entry.get("intervention"))) is not None
 
 
 class Judge:

@@ -4,8 +4,8 @@
     vendor_judge.py FILE.jsonl…
 
 There are two oracles: the vendors' OpenAPI descriptions, which are not ours to copy, so $UNDERSTUDY_DESCRIPTIONS names the folder
-that has them, and the models of Okta's SDK for Python. A line of the ledger that no longer differs fails too, where all of its
-oracles could be asked.
+that has them, and the models of Okta's SDK for Python. What the ledger says and nothing needs any more fails too, where the
+oracle could be asked.
 """
 
 import argparse
@@ -255,32 +255,34 @@ def fits(pattern: str, text: str) -> bool:
 
 
 class Ledger:
-    """The differences that are justified, and which of the lines were needed."""
+    """The differences that are justified, and which parts of which entries were needed."""
 
     def __init__(self, file: Path):
-        self.lines = yaml.safe_load(file.read_text(encoding="utf-8"))["differences"]
-        self.needed: set[int] = set()
-        for line in self.lines:
-            assert {"vendor", "routes", "differs", "why", "source"} <= set(line), line
+        self.entries = yaml.safe_load(file.read_text(encoding="utf-8"))["differences"]
+        self.needed: set[tuple] = set()
 
     def justifies(self, difference: Difference, oracle: str) -> bool:
         found = False
-        for number, line in enumerate(self.lines):
-            if line["vendor"] != difference.vendor or oracle not in line.get("by", oracle):
+        for number, entry in enumerate(self.entries):
+            if entry["vendor"] != difference.vendor or oracle not in entry.get("by", [oracle]):
                 continue
-            if difference.status in line.get("status", [difference.status]) and any(
-                    fits(route, difference.route) for route in line["routes"]) and any(
-                    fits(each, f"{difference.place} {difference.kind}") for each in line["differs"]):
-                self.needed.add(number)
+            parts = {
+                "routes": [each for each in entry["routes"] if fits(each, difference.route)],
+                "status": [each for each in entry.get("status", [difference.status]) if each == difference.status],
+                "differs": [each for each in entry["differs"] if fits(each, f"{difference.place} {difference.kind}")]}
+            if all(parts.values()):
+                self.needed.update((number, name, each) for name, fitting in parts.items() for each in fitting)
                 found = True
         return found
 
-    def unneeded(self, oracles: set[tuple[str, str]]) -> list[dict]:
-        """The lines that nothing needed, of those whose oracles were all asked."""
-        asked = [
-            line for number, line in enumerate(self.lines) if number not in self.needed
-            and {(line["vendor"], each) for each in line.get("by", ["descriptions"])} <= oracles]
-        return asked
+    def unneeded(self, oracles: set[tuple[str, str]]) -> Iterator[str]:
+        """What nothing needed, of the entries whose oracles were all asked."""
+        for number, entry in enumerate(self.entries):
+            if {(entry["vendor"], each) for each in entry.get("by", ["descriptions"])} <= oracles:
+                for name in ("routes", "status", "differs"):
+                    for each in entry.get(name, []):
+                        if (number, name, each) not in self.needed:
+                            yield f"{entry['vendor']} {', '.join(entry['routes'])}: {name} {each}, since {entry['why']}"
 
 
 def main() -> int:
@@ -305,11 +307,12 @@ def main() -> int:
     for difference, (count, place, oracle, text) in sorted(found.items(), key=lambda each: str(each[0])):
         print(f"{difference}: {text}")
         print(f"    by the {oracle}, {count} different answers, first at {place}")
-    unneeded = ledger.unneeded({(oracle.vendor, oracle.name) for oracle in oracles})
-    for line in unneeded:
-        print(f"ledger.yaml: nothing differs like this any more: {line['vendor']}: {', '.join(line['routes'])}: {line['differs']}")
+    unneeded = list(ledger.unneeded({(oracle.vendor, oracle.name) for oracle in oracles}))
+    for words in unneeded:
+        print(f"ledger.yaml: nothing needs this any more: {words}")
     judged = ", ".join(f"{count} by the {name} of {vendor}" for (vendor, name), count in sorted(counts.items()))
-    print(f"Judged {judged or 'none'}: {len(found)} differences, and {len(ledger.needed)} lines of the ledger")
+    print(f"Judged {judged or 'none'}: {len(found)} unjustified differences; "
+          f"{len({number for number, *_ in ledger.needed})} of {len(ledger.entries)} entries of the ledger needed")
     return 1 if found or unneeded else 0
 
 
@@ -343,8 +346,8 @@ def judge(entry, place, oracles, ledger, counts, found, known) -> None:
                 continue
             difference = Difference(vendor, entry["route"], status, at, what)
             if not ledger.justifies(difference, oracle.name):
-                entry_of = found.setdefault(difference, [0, f"{place} {method} {entry['request']['target'][:100]}", oracle.name, text])
-                entry_of[0] += 1
+                first = f"{place}, {method} {entry['request']['target'][:100]}"
+                found.setdefault(difference, [0, first, oracle.name, text])[0] += 1
 
 
 if __name__ == "__main__":
