@@ -39,8 +39,8 @@ FORMATS.checks("date-time")(lambda text: not isinstance(text, str) or MOMENT.ful
 class Answer:
     """What a route may answer with one status."""
 
-    types: set[str] = field(default_factory=set)
-    """The media types of its content; none for no content."""
+    types: dict[str, set[str]] = field(default_factory=dict)
+    """The media types of its content, each with the schemas of which it must fit one; none for no content."""
     is_own: bool = False
     """Whether it is more than the status of a failure."""
 
@@ -89,7 +89,8 @@ class Interface:
         for status, response in operation["responses"].items():
             if status != "default":
                 answer = route.answers.setdefault(int(status), Answer())
-                answer.types.update(response.get("content", {}))
+                for kind, content in response.get("content", {}).items():
+                    answer.types.setdefault(kind, set()).update(references(content.get("schema", {})))
                 answer.is_own = answer.is_own or "x-source" in response
 
     def follow(self, validator, reference, instance, schema) -> Iterator[ValidationError]:
@@ -117,6 +118,13 @@ class Interface:
         named |= {("failure", name): f"the failure {name}" for name in failures}
         named |= {("part", name): f"the shared part {name}" for name in self.shared}
         return named | {("frame", name): f"the frame {name}" for name in self.frames}
+
+
+def references(schema: dict) -> set[str]:
+    """The schemas of which a value must fit one."""
+    if "$ref" in schema:
+        return {name_of(schema["$ref"])}
+    return {name for each in schema.get("anyOf", []) for name in references(each)}
 
 
 def name_of(reference: str) -> str:
@@ -205,13 +213,13 @@ class Judge:
 
     def judge(self, interface: Interface, entry: dict, source: str, place: str) -> None:
         route, status, failure = entry.get("route"), entry["status"], entry.get("failure")
-        if not route:
+        if not route and not failure:
             self.left_out["without a route"] += 1
         elif entry.get("intervention") and not is_armed(entry):
             self.left_out["with an intervention"] += 1
         else:
             self.counts["answers", interface.vendor] += 1
-            self.counts["answers", source] += 1
+            self.counts["answers", "from", source] += 1
             method, body = entry["request"]["method"], entry["response"]["body"]
             kind = next((value for name, value in entry["response"]["headers"] if name.lower() == "content-type"), "")
             kind = kind.split(";")[0].strip().lower()
@@ -220,7 +228,7 @@ class Judge:
             key = (interface.vendor, route, status, failure, bodiless, kind, digest)
             # The same answer is judged once, and counted as often as it was given.
             if self.judged.get(key) is not True:
-                what, problems = f"{route} {status}{f' {failure}' if failure else ''}", False
+                what, problems = f"{route or 'no route'} {status}{f' {failure}' if failure else ''}", False
                 for pointer, found, expected in self.differences(interface, entry, kind, bodiless):
                     problems = True
                     self.note(interface, what, f"{place}, {method} {entry['request']['target'][:120]}", pointer, found, expected)
@@ -229,13 +237,19 @@ class Judge:
     def differences(self, interface: Interface, entry: dict, kind: str, bodiless: bool) -> Iterator[tuple[str, str, str]]:
         route, status, failure = entry["route"], entry["status"], entry.get("failure")
         body = entry["response"]["body"]
+        if not route:
+            # What a vendor answers where it has nothing.
+            interface.met.add(("failure", failure))
+            for error in interface.errors(interface.schemas.get(f"{FAILURE}{failure}", {}), body):
+                yield problem_of(error)
+            return
         if route not in interface.routes:
             yield "", "a route that is not described", "a description"
             return
         described = interface.routes[route]
         answer = described.answers.get(status)
         if answer is None and is_armed(entry):
-            answer = Answer({kind})
+            answer = Answer({kind: {f"{FAILURE}{failure}"}})
         if answer is None or not (failure or answer.is_own):
             yield "", f"an answer that is not described, {short(body)}", f"{sorted(described.answers)}, or a failure"
             return
@@ -247,19 +261,23 @@ class Judge:
         if bodiless or isinstance(body, str) and OMITTED.fullmatch(body):
             self.counts["without their content", interface.vendor] += 1
             return
-        schema = interface.schemas.get(f"{FAILURE}{failure}" if failure else f"{route}.{status}")
-        if schema is None and body is None:
+        # A failure without content is told by a redirect or by a challenge.
+        told = {name.lower() for name, _ in entry["response"]["headers"]} & {"location", "www-authenticate"}
+        if failure and body is None and told:
+            return
+        name = f"{FAILURE}{failure}" if failure else f"{route}.{status}"
+        if name not in interface.schemas and body is None:
             return
         if kind not in answer.types:
             yield "", f"{kind or 'no media type'} {short(body)}", " or ".join(sorted(answer.types)) or "no content"
-        elif schema is not None:
-            for error in interface.errors(schema, body):
+        elif name in answer.types[kind] and name in interface.schemas:
+            for error in interface.errors(interface.schemas[name], body):
                 yield problem_of(error)
 
     def judge_frame(self, interface: Interface, frame: dict, source: str, place: str) -> None:
         message = frame["message"]
         self.counts["frames", interface.vendor] += 1
-        self.counts["frames", source] += 1
+        self.counts["frames", "from", source] += 1
         if isinstance(message, str) and OMITTED.fullmatch(message):
             self.counts["without their content", interface.vendor] += 1
             return
@@ -292,9 +310,10 @@ class Judge:
                 failed = failed or bool(unmet)
             print(f"{vendor}: met {len(named) - len(unmet)} of {len(named)} descriptions")
         for kind in ("answers", "frames"):
-            for title, names in (("by vendor", self.interfaces), ("by source", sources)):
-                counts = {name: self.counts[kind, name] for name in names if self.counts[kind, name]}
-                print(f"{kind} {title}: {', '.join(f'{name} {count}' for name, count in counts.items()) or 'none'}")
+            for title, keys in (("by vendor", [(kind, name) for name in self.interfaces]),
+                                ("by source", [(kind, "from", name) for name in sources])):
+                counts = [f"{key[-1]} {self.counts[key]}" for key in keys if self.counts[key]]
+                print(f"{kind} {title}: {', '.join(counts) or 'none'}")
         left_out = ", ".join(f"{count} {why}" for why, count in self.left_out.items())
         print(f"not judged: {left_out or 'none'}")
         answers, frames = (sum(self.counts[kind, name] for name in self.interfaces) for kind in ("answers", "frames"))
