@@ -20,9 +20,9 @@ VENDOR, SERVER = os.environ["VENDOR"], os.environ["SERVER"]
 # Each call may change what another needs.
 CALLS_UNTIL_RESET = 100
 BASIC = {"bloomreach": ("demo-private-stream-1", "demo-stream-key-not-real-1"), "okta": (SERVICE.id, SERVICE.secret)}
-# By scheme, the kind of token that is minted.
+# By scheme, the kind of token that is minted; on the paths of streams Bloomreach wants another.
 MINTED = {
-    "rezolve": {"bearer": "login"}, "ims": {"bearer": "user"}, "bloomreach": {"bearer": "customer-token"},
+    "rezolve": {"bearer": "login"}, "ims": {"bearer": "user"}, "bloomreach": {"bearer": "customer-token", "stream": "stream-token"},
     "comapi": {"bearer": "session"}, "okta": {"bearer": "access"}}
 FIXED = {
     "bloomreach": {"token": "Token pubkey-demo-1"}, "okta": {"SSWS": f"SSWS {API_TOKEN}"}, "comapi": {}, "rezolve": {}, "ims": {}}
@@ -94,5 +94,9 @@ def before_call(context, case, kwargs):
         case.headers.setdefault(name, value)
     ways = [name for way in case.operation.definition.raw.get("security", []) for name in way if name in credentials]
     if ways and dice.random() < 0.9:
-        case.headers["authorization"] = credentials[dice.choice(ways)]
+        # The first is the usual one.
+        way = ways[0] if dice.random() < 0.7 else dice.choice(ways)
+        if way == "bearer" and "stream" in (case.path_parameters or {}):
+            way = "stream"
+        case.headers["authorization"] = credentials[way]
     kwargs["allow_redirects"] = False
