@@ -7,7 +7,7 @@ from urllib.parse import quote
 import jwt
 import requests
 from socket_client import SocketClient
-from world import Sandbox
+from world import Sandbox, record_frame
 
 NEW_YEAR = 1_798_761_600
 TRIP = "trip-42"
@@ -128,11 +128,14 @@ class Ear(SocketClient):
         self.greeting = self.hear()
 
     def hear(self) -> dict:
-        return json.loads(self.receive())
+        frame = json.loads(self.receive())
+        record_frame("comapi", "server", frame)
+        return frame
 
     def hear_all(self) -> list[dict]:
         """All frames received so far; frames leave in order, so the echo comes after them."""
         self.send(json.dumps(ECHO))
+        record_frame("comapi", "client", ECHO)
         frames = []
         while (frame := self.hear()) != ECHO:
             frames.append(frame)

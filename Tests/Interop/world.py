@@ -1,6 +1,7 @@
 """A running Understudy and what a test needs to know about its example accounts."""
 
 import contextlib
+import json
 import os
 import random
 import socket
@@ -12,6 +13,10 @@ from child import Child
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("UNDERSTUDY_BINARY") or ROOT / ".build/debug/understudy").absolute()
 VENDORS = sorted(path.parent.name for path in (ROOT / "Fixtures").glob("*/accounts.yaml"))
+
+# Where servers append their exchanges, which judge.py holds to the documents. Not the program's own variable: a test may
+# start the program with fixtures of its own, which the documents do not describe.
+RECORD = os.environ.get("EXCHANGES")
 
 NOW = 1_800_000_000
 PARTNER = "317"
@@ -39,10 +44,18 @@ class Server(Child):
         command = [
             BINARY, "serve", "--port", "0", "--https-port", str(secure_port), "--port-file", port_file,
             "--log", "text", *options]
-        super().__init__(command, folder, port_file, {"UNDERSTUDY_CA_DIRECTORY": str(authorities)})
+        recording = {"UNDERSTUDY_RECORD": RECORD} if RECORD and "--fixtures" not in options else {}
+        super().__init__(command, folder, port_file, {"UNDERSTUDY_CA_DIRECTORY": str(authorities), **recording})
         self.port, self.secure_port = self.ports["http"], self.ports["https"]
         self.authority = authorities / "understudy-ca.pem"
         self.url = f"http://127.0.0.1:{self.port}"
+
+
+def record_frame(vendor: str, sender: str, message: object) -> None:
+    """Hands a message of a socket to those who judge it, in the form of the journal, which keeps only the newest."""
+    if RECORD:
+        with open(RECORD, "a", encoding="utf-8") as file:
+            file.write(json.dumps({"vendor": vendor, "socket": {"frames": [{"from": sender, "message": message}]}}) + "\n")
 
 
 class Sandbox:
