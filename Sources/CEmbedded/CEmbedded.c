@@ -18,6 +18,9 @@ static const unsigned char page_compare_js[] = {
 static const unsigned char page_copies_js[] = {
 #embed "../Understudy/Page/Files/copies.js"
 };
+static const unsigned char page_description_js[] = {
+#embed "../Understudy/Page/Files/description.js"
+};
 static const unsigned char page_dom_js[] = {
 #embed "../Understudy/Page/Files/dom.js"
 };
@@ -89,6 +92,7 @@ static const struct embedded_file files[] = {
     FILE("page/checks.js", page_checks_js),
     FILE("page/compare.js", page_compare_js),
     FILE("page/copies.js", page_copies_js),
+    FILE("page/description.js", page_description_js),
     FILE("page/dom.js", page_dom_js),
     FILE("page/entry.js", page_entry_js),
     FILE("page/faults.js", page_faults_js),

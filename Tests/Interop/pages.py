@@ -13,6 +13,8 @@ from pathlib import Path
 from world import BINARY, NOW, ROOT, VENDORS
 
 CATALOG = ROOT / "Sources/Understudy/Understudy.docc"
+# The page that lists what all vendors support; a vendor's name is part of its sections.
+SUPPORTED = CATALOG / "Supported.md"
 PAGES = {page: page.stem.lower() for page in sorted(CATALOG.glob("*.md")) if page.stem.lower() in VENDORS}
 COMMAND = "python Tests/Interop/pages.py"
 
@@ -42,6 +44,8 @@ def generated(name: str, vendor: str) -> str:
         return table(COLUMNS[name].values(), [[cell(column, row[column]) for column in COLUMNS[name]] for row in rows])
     if name == "tokens":
         return tokens(vendor)
+    if name.startswith("supported "):
+        return supported(name.removeprefix("supported "))
     if name.startswith("rules "):
         return rules(vendor, name.removeprefix("rules "))
     raise ValueError(f"no section is called {name!r}")
@@ -71,6 +75,30 @@ def rules(vendor: str, kind: str) -> str:
         [str(place), f"`{finding['check']}`", expected(finding.get("expected")), escaped(finding.get("source", "ours"))]
         for place, finding in enumerate(verdicts[0]["findings"], 1)]
     return table(["", "Check", "Expects", "Source"], rows)
+
+
+def supported(vendor: str) -> str:
+    """A vendor's routes with the statuses and the number of failures that its OpenAPI document describes."""
+    document = ask("routes", "--openapi", vendor)
+    described = document["components"]["schemas"]
+    routes, calls = {}, {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            routes.setdefault(operation["x-route"], operation)
+            calls.setdefault(operation["x-route"], []).append(f"`{method.upper()} {path}`")
+    answers = {name: answers_of(name, operation) for name, operation in routes.items()}
+    failures = sum(name.startswith("failure.") for name in described)
+    rows = [
+        [f"`{name}`", "; ".join(calls[name]), operation["x-evidence"], ", ".join(answers[name]),
+         str(len(operation["x-failures"]))]
+        for name, operation in routes.items()]
+    count = f"{len(routes)} routes, {sum(map(len, answers.values()))} answers and {failures} failures, each judged."
+    return f"{count}\n\n" + table(["Route", "Calls", "Evidence", "Answers", "Failures"], rows)
+
+
+def answers_of(route: str, operation: dict) -> list[str]:
+    """The statuses of a route that are no failures."""
+    return [status for status, answer in operation["responses"].items() if answer.get("x-answer")]
 
 
 def expected(value: object) -> str:
@@ -111,7 +139,7 @@ def understudy(*arguments: str, codes=(0,)) -> str:
 
 
 def main() -> int:
-    for path, vendor in PAGES.items():
+    for path, vendor in [*PAGES.items(), (SUPPORTED, "")]:
         old = path.read_text()
         new = filled(old, vendor)
         if new != old:

@@ -78,7 +78,7 @@ def call(sandbox, defect=None, **headers):
 
 def files(server):
     page = requests.get(f"{server.url}/_understudy/", headers={"accept": "text/html"})
-    names = ["api.js", "app.js", "checks.js", "compare.js", "copies.js", "dom.js", "entry.js", "faults.js", "feed.js", "icon.svg", "journal.js", "keys.js",
+    names = ["api.js", "app.js", "checks.js", "compare.js", "copies.js", "description.js", "dom.js", "entry.js", "faults.js", "feed.js", "icon.svg", "journal.js", "keys.js",
              "routes.js", "rows.js", "sample.js", "sandboxes.js", "scenarios.js", "settings.js", "socket.js", "state.js", "style.css", "token.js", "tokens.js", "words.js"]
     return [page, *(requests.get(f"{server.url}/_understudy/page/{name}") for name in names)]
 
@@ -86,7 +86,7 @@ def files(server):
 def test_the_page_is_small_and_strict(server):
     answers = files(server)
     assert [answer.status_code for answer in answers] == [200] * len(answers)
-    assert sum(len(answer.content) for answer in answers) <= 120_000
+    assert sum(len(answer.content) for answer in answers) <= 125_000
     for answer in answers:
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "unsafe" not in answer.headers["content-security-policy"]
@@ -774,10 +774,20 @@ def test_a_sample_call_of_a_route_leads_to_its_entry(visit):
     tab.click("link", "Try it")
     tab.find("form", "Try addressbook.list")
     tab.click("button", "Send")
-    tab.see("Answered 200.")
+    tab.see("Answered 200.", "1 Test Street")
     tab.click("link", "Open its entry")
     tab.find("article", "Entry 1")
     assert visit.sandbox.last_entry()["status"] == 200
+
+
+def test_a_route_shows_what_it_reads_and_answers_and_how_it_fails(visit):
+    tab = visit.open("routes", query="vendor=rezolve&text=addressbook.create")
+    tab.click("link", "Details")
+    tab.find("region", "Details of addressbook.create")
+    tab.find("table", "What addressbook.create reads")
+    tab.see("short_name", "An answer with 201", "masked-signature", "token malformed, wrong algorithm, or signature does not match")
+    tab.click("link", "Close")
+    tab.until("!document.querySelector('[aria-label=\"Details of addressbook.create\"]')")
 
 
 # --- What must not happen

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from pages import CATALOG, COMMAND, PAGES, SECTION, ask, filled
+from pages import CATALOG, COMMAND, PAGES, SECTION, SUPPORTED, ask, filled
 from world import ROOT, VENDORS
 
 PAGE = pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -24,6 +24,12 @@ def test_every_vendor_has_a_page():
 def test_a_page_says_what_the_program_prints(path):
     page = path.read_text()
     assert page == filled(page, PAGES[path]), f"update the page with: {COMMAND}"
+
+
+def test_the_page_on_what_is_supported_says_what_the_documents_describe():
+    page = SUPPORTED.read_text()
+    assert page == filled(page, ""), f"update the page with: {COMMAND}"
+    assert [f"supported {vendor}" for vendor in VENDORS] == sorted(name for _, name, _ in SECTION.findall(page))
 
 
 @PAGE

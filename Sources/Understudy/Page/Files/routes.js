@@ -1,11 +1,14 @@
-// Each vendor's API: where it is known from, how it can fail, and a sample call of every route.
+// Each vendor's API: where it is known from, what it reads and answers, how it can fail, and a sample call of every route.
 
 import { h, put, select, outcome, table, fold, unfit } from './dom.js';
 import { vendors } from './api.js';
+import { description, routePanel } from './description.js';
 import { source } from './checks.js';
 import { sampleForm } from './sample.js';
 
 export const title = 'Routes';
+
+const keyOf = (vendor, route) => `${vendor.id} ${route.route} ${route.method} ${route.path}`;
 
 export function view(app, sandbox) {
   const said = outcome();
@@ -28,13 +31,25 @@ export function view(app, sandbox) {
       if (!routes.length && !failures.length) return null;
       isEmpty = false;
       return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title),
-        routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.map(route => [
-          h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source),
-          h('a.short', { href: app.link({ try: `${vendor.id} ${route.route} ${route.method} ${route.path}` }) }, 'Try it')])) : null,
+        routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.flatMap(route => {
+          const key = keyOf(vendor, route);
+          const isOpen = params.get('show') === key;
+          return [[
+            h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source),
+            h('span.short', h('a', { href: app.link({ show: isOpen ? null : key }), 'aria-expanded': String(isOpen) }, isOpen ? 'Close' : 'Details'), ' · ', h('a', { href: app.link({ try: key }) }, 'Try it'))],
+          ...isOpen ? [h('tr', h('td', { colspan: 5 }, shown(vendor, route)))] : []];
+        })) : null,
         failures.length ? fold(`${failures.length} failures`, () => table(`Failures of ${vendor.title}`, ['Failure', 'Status', 'When', 'Evidence', 'Source'], failures.map(each => [
           h('a', { href: app.link({ vendor: vendor.id, failure: each.failure, text: null }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source)])), Boolean(words)) : null);
     }));
     if (isEmpty && all.length) put(list, unfit('No route or failure matches these filters.', () => { search.value = ''; app.go('routes'); }));
+  }
+
+  /** What a route reads and answers, once it has been read. */
+  function shown(vendor, route) {
+    const place = h('div');
+    said.run(async () => put(place, routePanel(await description(sandbox, vendor.id), vendor, route)));
+    return place;
   }
 
   async function attempt(params) {
@@ -42,9 +57,8 @@ export function view(app, sandbox) {
     if (key === tried) return;
     tried = key;
     put(trial);
-    const [id, name, method, ...path] = key.split(' ');
-    const vendor = all.find(each => each.id === id);
-    const route = vendor?.routes.find(each => each.route === name && each.method === method && each.path === path.join(' '));
+    const vendor = all.find(each => key.startsWith(`${each.id} `));
+    const route = vendor?.routes.find(each => keyOf(vendor, each) === key);
     if (route) await said.run(async () => { put(trial, await sampleForm(vendor, route, app, sandbox)); trial.scrollIntoView({ block: 'nearest' }); });
   }
 

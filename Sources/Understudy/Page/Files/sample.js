@@ -1,6 +1,6 @@
 // A call at a route, sent from this page with a token minted now; its entry shows the result.
 
-import { h, put, button, field, select, outcome, table, fold } from './dom.js';
+import { h, put, button, field, select, outcome, table, fold, code } from './dom.js';
 import { place } from './api.js';
 
 /** The value of a parameter that the vendor's records hold: a member of its name, or the id of such a record. */
@@ -33,8 +33,11 @@ export async function sampleForm(vendor, route, app, sandbox) {
   const body = h('textarea', { rows: 3, 'aria-label': 'Content', value: isSample ? sample.body : '' });
   const scheme = /^(\w+) /.exec((sample?.headers ?? []).find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? '')?.[1] ?? 'Bearer';
 
+  const answer = h('div', { 'aria-label': 'Answer', role: 'region' });
+
   async function send(event) {
     event.preventDefault();
+    put(answer);
     // A page may only call its own origin.
     if (place.port) return said.say(`The vendors are at port ${place.port}, where this page may not call. Copy the call as curl from an entry.`);
     await said.run(async () => {
@@ -50,13 +53,19 @@ export async function sampleForm(vendor, route, app, sandbox) {
       const { entries } = await sandbox.get(`journal?format=brief&after=${before}&wait=2s`);
       const entry = entries.find(each => each.vendor === vendor.id) ?? entries[0];
       put(said.element, `Answered ${response?.status ?? 'with a broken connection'}. `, entry ? h('a', { href: app.link({ entry: entry.id, try: null, text: null, vendor: null }, 'journal') }, 'Open its entry') : null);
+      const text = await response?.text();
+      put(answer, text ? code(pretty(text)) : null);
     });
   }
 
   return h('form.panel', { 'aria-label': `Try ${route.route}`, onsubmit: send }, h('h2', `Try ${route.route}`), h('p', h('code', `${route.method} ${sandbox.address}${route.path}`)),
     h('div.fields', inputs.map(([name, input]) => field(name, input)), field('Token, minted now', token), field('Header fields', area), ['GET', 'HEAD'].includes(route.method) ? null : field('Content', body)),
-    h('div.tools', h('button', { type: 'submit' }, 'Send'), button('Close', () => app.change({ try: null }))), said.element,
+    h('div.tools', h('button', { type: 'submit' }, 'Send'), button('Close', () => app.change({ try: null }))), said.element, answer,
     fold('Sample values', () => table('Sample values', ['What', 'Value'], vendor.samples.map(each => [each.label, h('code', each.value)]))));
+}
+
+function pretty(text) {
+  try { return JSON.parse(text); } catch { return text; }
 }
 
 function guess(name, state, samples) {
