@@ -38,6 +38,8 @@ struct FixturesCommand: ParsableCommand {
             let emulator = try Emulator(fixtures: store)
             // Rejected here as `contract run` would.
             _ = try ContractFiles.inFixtures(store)
+            // What a start leaves unread.
+            for vendor in emulator.vendors { _ = try vendor.description() }
             let usage = try store.usage(of: folder)
             guard !usage.read.isEmpty else {
                 let example = emulator.vendors.first.map { "\($0.identity.id)/accounts.yaml" } ?? ""

@@ -10,6 +10,7 @@ struct RoutesCommand: ParsableCommand {
         discussion: """
             Example: understudy routes --failures --switches --vendor rezolve
             Example: understudy routes --grep addressbook
+            Example: understudy routes --openapi rezolve > rezolve.json
 
             Evidence: documented by the vendor, observed in its clients, inferred from those, or ours.
             Exit codes: 0 done, 1 nothing matches, 2 misuse.
@@ -39,6 +40,12 @@ struct RoutesCommand: ParsableCommand {
     @Flag(help: "Write JSON: an array of rows, or an object with an array for each list.")
     var json = false
 
+    @Option(help: "Write a vendor as OpenAPI 3.1, instead of a list.", completion: .vendors)
+    var openapi: String?
+
+    @Option(help: "Write a vendor's sockets as AsyncAPI 3.0, instead of a list.", completion: .vendors)
+    var asyncapi: String?
+
     @OptionGroup var fixtureOptions: FixtureOptions
 
     /// A table with named columns.
@@ -53,6 +60,7 @@ struct RoutesCommand: ParsableCommand {
     func run() throws {
         if grep?.isEmpty == true { throw Misuse("--grep is empty; leave it out, or give a text.") }
         let emulator = try fixtureOptions.emulator()
+        if openapi != nil || asyncapi != nil { return try writeDocument(emulator) }
         let named = try vendor.map { emulator.vendors[try emulator.index(of: $0)] }
         let listings = listings(vendor.isEmpty ? emulator.vendors : named)
         if json {
@@ -66,6 +74,19 @@ struct RoutesCommand: ParsableCommand {
             }
         }
         if grep != nil, listings.allSatisfy(\.rows.isEmpty) { throw AnswerIsNo() }
+    }
+
+    private func writeDocument(_ emulator: Emulator) throws {
+        let isAlone = !(routes || failures || switches || scenarios || actions || json) && vendor.isEmpty && grep == nil
+        guard isAlone, let name = openapi ?? asyncapi, openapi == nil || asyncapi == nil else {
+            throw Misuse("--openapi and --asyncapi write one document; leave out the other options for lists.")
+        }
+        let vendor = emulator.vendors[try emulator.index(of: name)]
+        let document = try VendorDocument(vendor)
+        guard let text = openapi == nil ? document.asyncAPI : document.openAPI else {
+            throw AnswerIsNo(message: "\(vendor.identity.title) has no sockets.")
+        }
+        Output.json(text)
     }
 
     /// The requested lists with their matching rows.

@@ -1,16 +1,26 @@
 """The control API checked against its own description: by an OpenAPI validator, and call by call with JSON Schema."""
 
+import json
+import re
+import subprocess
+
 import jsonschema
 import pytest
 import requests
 from description import Description
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from world import API_KEY, Server
+from world import API_KEY, BINARY, VENDORS, Server
 
 # operation: (path parameters, query, content, status), one success and one failure
 CALLS = {
     "health": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "openapi": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "openapi.vendor": [
+        ({"document": "rezolve.json"}, "", None, 200), ({"document": "rezolve.json"}, "?x=1", None, 400),
+        ({"document": "nobody.json"}, "", None, 404), ({"document": "rezolve"}, "", None, 404)],
+    "asyncapi.vendor": [
+        ({"document": "comapi.json"}, "", None, 200), ({"document": "rezolve.json"}, "", None, 404),
+        ({"document": "nobody.json"}, "", None, 404)],
     "metrics": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "journal.list": [
         ({}, "", None, 200), ({}, "?status=404&vendor=rezolve&since=0&after=0&unmatched=true", None, 200),
@@ -118,6 +128,45 @@ def call(sandbox, description, operation, parameters, query, content):
 
 def test_the_document_is_valid_openapi_3_1(description):
     OpenAPIV31SpecValidator(description.document).validate()
+
+
+def references(value):
+    if isinstance(value, dict):
+        yield from [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from references(each)
+
+
+def target(document, reference: str):
+    for part in reference.removeprefix("#/").split("/"):
+        document = document[part]
+    return document
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_each_vendor_s_document_is_valid_openapi_3_1_and_the_program_writes_the_same(server, vendor):
+    document = requests.get(f"{server.url}/_understudy/openapi/{vendor}.json", timeout=30).json()
+    OpenAPIV31SpecValidator(document).validate()
+    for schema in document["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    told = subprocess.run([BINARY, "routes", "--openapi", vendor], check=True, capture_output=True, text=True).stdout
+    assert json.loads(told) == document
+
+
+def test_the_document_of_sockets_holds_together(server):
+    document = requests.get(f"{server.url}/_understudy/asyncapi/comapi.json", timeout=30).json()
+    assert document["asyncapi"] == "3.0.0" and document["channels"] and document["components"]["messages"]
+    for reference in references(document):
+        assert target(document, reference), reference
+    for message in document["components"]["messages"].values():
+        jsonschema.Draft202012Validator.check_schema(message["payload"])
+    for operation in document["operations"].values():
+        assert operation["action"] in ("send", "receive")
+        # By AsyncAPI 3.0 the messages of an operation are those of its channel.
+        channel = operation["channel"]["$ref"]
+        assert all(message["$ref"].startswith(f"{channel}/messages/") for message in operation["messages"])
+    for channel in document["channels"].values():
+        assert set(re.findall(r"{(\w+)}", channel["address"])) == set(channel["parameters"])
 
 
 def test_an_answer_with_a_member_that_is_not_described_would_be_found(sandbox, description):

@@ -178,6 +178,55 @@ def test_a_file_of_added_accounts_has_the_lists_of_the_accounts_and_nothing_else
         assert (judge.takes(content), told == "") == (is_good, is_good), (content, told)
 
 
+ANSWER = {"evidence": "ours", "source": "tests"}
+
+
+def test_files_about_answers_and_requests_are_judged_alike(written, tmp_path):
+    """By the schema and by the reader, which also knows what stands in other files."""
+    routes = list(dict.fromkeys(row["route"] for row in listed("ims")))
+    good = {
+        "schemas": {"part": {**ANSWER, "schema": {"type": ["string", "null"], "minLength": 1}}},
+        "refusals": {"some": ["token-missing"]},
+        "answers": {route: {"200": {**ANSWER, "schema": {"$ref": "part"}}, "204": ANSWER, "refused": ["some"]} for route in routes},
+        "frames": {"hello": {**ANSWER, "direction": "sent", "schema": {"anyOf": [{"$ref": "part"}, True]}}},
+    }
+    place = ("answers", routes[0], "200", "schema")
+    schemas = [
+        {"typ": "string"}, {"type": "strin"}, {"enum": []}, {"minimum": "1"}, {"maxItems": -1}, {"required": "id"}, {"items": []},
+        {"properties": {"a": {"type": "x"}}}, {"additionalProperties": "no"}, {"anyOf": [1]}, {"format": 1}, "string"]
+    answers = [changed(good, place, schema) for schema in schemas] + [
+        changed(good, ("answers", "none.such"), {}), changed(good, ("answers", routes[0], "99"), ANSWER),
+        changed(good, ("answers", routes[0], "200", "evidence"), "seen"), changed(good, ("refusals", "some"), ["none-such"]),
+        changed(good, ("frames", "hello", "direction"), "out"), changed(good, ("schemas", "part", "source"), REMOVED)]
+    reads = {"requests": {routes[0]: {"query": {"limit": {"type": "integer"}}, "body": {"type": "object", "properties": {}}}}}
+    requests = [
+        changed(reads, ("requests", routes[0], "form"), True), changed(reads, ("requests", "none.such"), {}),
+        changed(reads, ("requests", routes[0], "header"), {}), changed(reads, ("requests", routes[0], "query", "limit"), 1)]
+    cases = [("answers", each) for each in (good, *answers)] + [("requests", each) for each in (reads, *requests)]
+    folders = [tmp_path / str(number) for number in range(len(cases))]
+    for folder, (kind, content) in zip(folders, cases):
+        place = folder / "ims"
+        (place / "answers").mkdir(parents=True)
+        # The installed files would say the same again.
+        for path in (FIXTURES / "ims/answers").glob("*.yaml"):
+            (place / "answers" / path.name).write_text("{}")
+        (place / "answers/checked.yaml").write_text(json.dumps(content if kind == "answers" else good))
+        if kind == "requests":
+            (place / "requests.yaml").write_text(json.dumps(content))
+    for told, (kind, content) in zip(verdicts(folders), cases):
+        is_good = content in (good, reads)
+        assert (schema(written, "ims", kind).takes(content), told == "") == (is_good, is_good), (content, told)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_every_shipped_file_about_answers_and_requests_is_valid(vendor, written):
+    for kind, pattern in [("answers", "answers/*.yaml"), ("requests", "requests.yaml")]:
+        judge = schema(written, vendor, kind)
+        for path in (FIXTURES / vendor).glob(pattern):
+            # Statuses are names, which YAML reads as numbers.
+            assert judge.errors(json.loads(json.dumps(load(path.read_text())))) == [], path
+
+
 # --- Wrong files: what a schema refuses the reader refuses as well, and the other way round.
 
 

@@ -64,6 +64,10 @@ final class Notary: Vendor {
         initialState = State(keys: try Self.keys(), motto: motto)
     }
 
+    static func security(of access: Access) -> [[SecurityScheme]] {
+        access == .bearer ? [[.authorization("bearer")]] : []
+    }
+
     func export(_ state: State, _ extent: StateExtent) -> JSON? { ["visits": JSON(state.visits)] }
 
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State

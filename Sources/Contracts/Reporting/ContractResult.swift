@@ -69,6 +69,15 @@ package enum JUnitReport {
     }
 }
 
+extension ContractCase {
+    /// A case of something else than a request.
+    package init(place: HurlPlace, title: String, remark: String, outcome: Outcome) {
+        self.init(
+            place: place, title: title, remark: remark, isPreparation: false, status: nil, outcome: outcome,
+            duration: .zero)
+    }
+}
+
 extension ContractResult {
     /// The cases to report: all except successful preparations.
     var reported: [ContractCase] { cases.filter { !$0.isPreparation || !$0.failures.isEmpty } }
@@ -78,6 +87,10 @@ package struct ContractResult: Sendable {
     package let file: String
     /// The result of each request, in order.
     package internal(set) var cases: [ContractCase]
+
+    package init(file: String, cases: [ContractCase]) {
+        (self.file, self.cases) = (file, cases)
+    }
 
     /// Adds to the failed case what another source knows, such as the server's journal.
     package mutating func explain(_ explanation: String) {
@@ -138,6 +151,10 @@ package struct ContractFailure: Error, Sendable, Hashable {
     package let message: String
     /// The difference where one line is not enough; each line starts with `-` (expected), `+` (found) or a blank.
     package var difference: [String] = []
+
+    package init(place: HurlPlace, message: String, difference: [String] = []) {
+        (self.place, self.message, self.difference) = (place, message, difference)
+    }
 }
 
 extension ContractResult {

@@ -116,6 +116,16 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     }
 }
 
+extension FailureCatalog {
+    /// What the content of each failure looks like, in the order of the vendor's names.
+    func shapes() throws(FixtureProblem) -> [FailureShape] {
+        let sheet = try sheet.get()
+        return Failure.allCases.compactMap { failure in
+            (changes[failure] ?? sheet.templates[failure]).map { $0.shape(failure.rawValue, in: sheet.envelopes) }
+        }
+    }
+}
+
 public struct FailureListing: Sendable {
     package let name: String
     /// When it occurs.
@@ -210,6 +220,30 @@ struct FailureTemplate: Sendable {
         return (form.status, HTTPFields(fields), Self.answer(form.content, values))
     }
 
+    func shape(_ name: String, in envelopes: [FailureEnvelope]) -> FailureShape {
+        let forms = ([usual] + variants.map(\.form)).flatMap { form -> [FailureShape.Form] in
+            let content: [(String, JSON)?]
+            switch form.content {
+            case .json(let template):
+                var schemas = [template.schema(schema(ofValue:))]
+                for envelope in envelopes { schemas += schemas.map(envelope.schema) }
+                content = schemas.map { ("application/json", $0) }
+            case .text(let template): content = [("text/plain", template.schema)]
+            case nil: content = [nil]
+            }
+            return content.map { FailureShape.Form(status: form.status.code, content: $0) }
+        }
+        return FailureShape(name: name, about: about, evidence: evidence, source: source, forms: forms)
+    }
+
+    /// The schema of a parameter, or of a value in it: the type of its default.
+    private func schema(ofValue path: [String]) -> JSON {
+        var value: JSON? = .object(defaults)
+        for name in path { value = value?[name] }
+        guard let value, !value.isNull else { return [:] }
+        return ["type": .string(value.typeName)]
+    }
+
     private static func answer(_ content: Content?, _ values: JSONObject) -> Answer {
         switch content {
         case .json(let template): .json(template.body(values))
@@ -275,6 +309,8 @@ struct FailureEnvelope: Sendable {
     }
 
     func wrap(_ body: JSON) -> JSON { template.body(["body": body]) }
+
+    func schema(_ body: JSON) -> JSON { template.schema { $0 == ["body"] ? body : [:] } }
 }
 
 /// What conditions in `failures.yaml` may refer to.

@@ -377,10 +377,12 @@ extension FixtureStore {
         return Set(unknown).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
     }
 
-    /// Documentation, code, schemas for editors, and contract cases, which only a contract run reads, are not fixtures of
-    /// a server.
+    /// Documentation, code, schemas for editors, and what only others read are not fixtures of a server: contract cases,
+    /// and what documents say of answers and requests.
     private static func looksLikeFixture(_ path: String) -> Bool {
-        !path.hasSuffix(FixtureStore.schemaSuffix)
+        let parts = path.split(separator: "/").dropFirst()
+        if parts.first == "requests.yaml" || parts.first == "answers" && path.hasSuffix(".yaml") { return false }
+        return !path.hasSuffix(FixtureStore.schemaSuffix)
             && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
     }
 

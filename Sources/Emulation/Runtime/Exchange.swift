@@ -6,6 +6,8 @@ public import Wire
 public protocol AnyLoadedVendor: AnyObject, SwitchDeclaring, Sendable {
     var routes: [RouteListing] { get }
     var failures: [FailureListing] { get }
+    /// What its answers, failures and credentials look like; read from the fixtures when first asked.
+    func description() throws(FixtureProblem) -> VendorDescription
     /// Their names, which are far cheaper to list.
     var failureNames: [String] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.

@@ -10,6 +10,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
     /// The vendor's position in the load order.
     @usableFromInline let generation: Int
     @usableFromInline let vendor: V
+    @usableFromInline let fixtures: VendorFixtures
     @usableFromInline let table: [Route<V>]
     // Made here, since outside the vendor's own target generic code would look up types for each list.
     @usableFromInline let routes: [RouteListing]
@@ -23,7 +24,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
 
     @inlinable
     init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
-        let fixtures = VendorFixtures(store: store, folder: V.identity.id)
+        fixtures = VendorFixtures(store: store, folder: V.identity.id)
         table = V.routes
         let ids = table.map(\.id)
         routes = table.map { $0.listing }
@@ -45,6 +46,14 @@ final class LoadedVendor<V: Vendor>: Sendable {
 extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }
+    @usableFromInline
+    func description() throws(FixtureProblem) -> VendorDescription {
+        try fixtures.once { () throws(FixtureProblem) in
+            VendorDescription(
+                answers: try AnswerCatalog(fixtures, routes: table.map(\.id), failures: failureNames),
+                failures: try catalog.shapes(), security: table.map { V.security(of: $0.access) })
+        }
+    }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
     @usableFromInline var tokenKinds: [TokenKind] { V.tokenKinds }

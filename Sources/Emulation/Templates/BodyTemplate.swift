@@ -52,6 +52,34 @@ package struct BodyTemplate: Sendable {
     /// The body with these values; truncated when the budget is exceeded.
     func body(_ values: JSONObject, within budget: TemplateBudget) -> JSON { Self.fill(root, values, budget) }
 
+    /// The JSON Schema of the bodies: texts with values are strings, all else is constant.
+    ///
+    /// - Parameter value: the schema of the value at a path.
+    func schema(_ value: ([String]) -> JSON) -> JSON { Self.schema(root, value) }
+
+    private static func schema(_ part: Part, _ value: ([String]) -> JSON) -> JSON {
+        switch part {
+        case .fixed(let value): return ["const": value]
+        case .value(let path): return value(path)
+        case .text(let template): return template.schema
+        case .array(let parts) where parts.isEmpty: return ["const": []]
+        case .array(let parts):
+            let items = JSON.either(parts.map { schema($0, value) })
+            return ["type": "array", "items": items, "minItems": JSON(parts.count), "maxItems": JSON(parts.count)]
+        case .object(let parts):
+            var (properties, others): (JSONObject, [JSON]) = ([:], [])
+            for (name, part) in parts {
+                let schema = schema(part, value)
+                if case .fixed(let name) = name { properties.append(name, schema) } else { others.append(schema) }
+            }
+            return [
+                "type": "object", "required": .array(properties.map { .string($0.name) }),
+                "properties": .object(properties),
+                "additionalProperties": others.isEmpty ? false : JSON.either(others),
+            ]
+        }
+    }
+
     private static func part(
         _ value: JSON, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {

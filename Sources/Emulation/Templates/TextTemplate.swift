@@ -65,6 +65,16 @@ package struct TextTemplate: Sendable {
         text(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 
+    /// The JSON Schema of its texts.
+    var schema: JSON {
+        var text = ""
+        for part in parts {
+            guard case .text(let fixed) = part else { return ["type": "string"] }
+            text += fixed
+        }
+        return ["const": .string(text)]
+    }
+
     /// The bytes from the first beginning of a section to the last end; 0 when there are none.
     private static func longestSection(of text: String) -> Int {
         guard text.opensTag, tags(in: text).contains(where: { $0.first == "#" }) else { return 0 }

@@ -33,6 +33,8 @@ public protocol Vendor: Sendable {
     static var unrouted: UnroutedFailures<Failure> { get }
     /// Changes to the state that no client requests.
     static var actions: [VendorAction<Self>] { get }
+    /// The ways to satisfy an access, each with the credentials that it needs together; none for a call by anybody.
+    static func security(of access: Access) -> [[SecurityScheme]]
     /// The rules for judging tokens and their senders, in the order of the vendor's checks.
     static var rules: [RuleListing] { get }
     /// The rules by which the vendor's clients judge tokens before sending or trusting them, without a server.
@@ -221,6 +223,7 @@ public protocol Vendor: Sendable {
 
 extension Vendor {
     package static var actions: [VendorAction<Self>] { [] }
+    package static func security(of access: Access) -> [[SecurityScheme]] { [] }
     package static var rules: [RuleListing] { [] }
     package static var checkers: [TokenChecker] { [] }
 

@@ -52,6 +52,8 @@ extension ControlAPI {
         .init("health.live", .get, "/health/live", [.open, .ofServer, .clean], handler: readLiveness),
         .init("health.ready", .get, "/health/ready", [.open, .ofServer, .clean], handler: readReadiness),
         .init("openapi", .get, "/openapi.json", [.ofServer, .clean], handler: describe),
+        .init("openapi.vendor", .get, "/openapi/{document}", [.ofServer, .clean], handler: describeCalls),
+        .init("asyncapi.vendor", .get, "/asyncapi/{document}", [.ofServer, .clean], handler: describeFrames),
         .init("vendors.list", .get, "/vendors", [.ofServer, .clean], handler: listVendors),
         .init("vendors.sample", .get, "/vendors/{vendor}/sample", [.clean], handler: readSample),
         .init("metrics", .get, "/metrics", [.ofServer], handler: readMetrics),

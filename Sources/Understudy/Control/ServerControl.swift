@@ -134,3 +134,34 @@ extension ControlAPI {
         .ready(.json(ControlDocument.json(asksForToken: call.emulator.controlAccess.token != nil)))
     }
 }
+
+/// The vendors as documents; read and made when first asked for, on a thread that may wait.
+extension ControlAPI {
+    @Sendable static func describeCalls(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        try document(call, \.openAPI)
+    }
+
+    @Sendable static func describeFrames(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        try document(call, \.asyncAPI)
+    }
+
+    private static func document(
+        _ call: ControlCall, _ make: @escaping @Sendable (VendorDocument) -> JSON?
+    ) throws(ControlProblem) -> Answer {
+        let (vendors, name) = (call.emulator.vendors, call.parameters["document"])
+        guard let vendor = vendors.first(where: { "\($0.identity.id).json" == name }) else {
+            let hint = Nearest.hint(to: name, among: vendors.map { "\($0.identity.id).json" })
+            throw ControlProblem(.notFound, "no-such-vendor", "no document is called \(name)\(hint)")
+        }
+        return .deferred {
+            await call.emulator.readings.run {
+                do {
+                    if let document = make(try VendorDocument(vendor)) { return .json(document) }
+                    return ControlProblem(.notFound, "no-sockets", "\(vendor.identity.title) has no sockets.").response
+                } catch {
+                    return ControlProblem(.internalServerError, "fixtures-wrong", "\(error)").response
+                }
+            }
+        }
+    }
+}

@@ -47,6 +47,12 @@ package struct EditorSchema: Sendable {
             EditorSchema(
                 path: "\(folder)/scenario\(FixtureStore.schemaSuffix)", title: "Scenario of \(title)",
                 ScenarioSchema(vendor).schema),
+            EditorSchema(
+                path: "\(folder)/answers\(FixtureStore.schemaSuffix)", title: "Answers of \(title)",
+                AnswerSchema(vendor).answers),
+            EditorSchema(
+                path: "\(folder)/requests\(FixtureStore.schemaSuffix)", title: "Requests to \(title)",
+                AnswerSchema(vendor).requests),
         ]
         let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
         if !vendor.identity.accountLists.isEmpty {

@@ -18,16 +18,20 @@ struct ContractRunCommand: ParsableCommand {
             Example: understudy contract run
             Example: understudy contract run FILES --against http://127.0.0.1:8080
             Example: understudy contract run FILES --against https://vendor.example \\
-              --variables-file credentials.env
+              --variables-file credentials.env --report drift.md
 
             Without --against, an emulator inside this process answers. If --against names a running emulator, each \
             file gets its own sandbox, unless the URL names one (/~NAME). If it names another server, such as the \
             vendor's, control calls are skipped, and variables supply what they would have captured.
 
+            --report compares every answer with the vendor's document (understudy routes --openapi) and says by route \
+            which members are new, gone or of another type, and which statuses are not described. It shows no values.
+
             {{base}} in a file is the server's URL. Hurl runs the same files:
             hurl --test --jobs 1 --variable base=http://127.0.0.1:8080 FILES
 
-            Exit codes: 0 all answers are as expected, 1 one is not, or no case was run, 2 misuse.
+            Exit codes: 0 all answers are as expected, 1 one is not, or differs from its document, or no case was run, \
+            2 misuse.
             """)
 
     @Argument(
@@ -46,6 +50,11 @@ struct ContractRunCommand: ParsableCommand {
 
     @Option(help: "A file for the results as JUnit XML.", completion: .file(extensions: ["xml"]))
     var junit: String?
+
+    @Option(
+        help: "A file for how the answers differ from the vendors' documents, as Markdown; also in --junit and --json.",
+        completion: .file(extensions: ["md"]))
+    var report: String?
 
     @Option(help: "The token of the server's control API, or @FILE (default: $UNDERSTUDY_CONTROL_TOKEN).")
     var controlToken: String?
@@ -66,19 +75,27 @@ struct ContractRunCommand: ParsableCommand {
             given["base"] == nil,
             "the variable base is the server's URL; leave it out, and name the server with --against.")
         let contractTarget = try contractTarget(sources)
-        if let junit { try ReportFile.check(junit) }
+        for path in [junit, report].compactMap(\.self) { try ReportFile.check(path) }
+        let drift = report == nil ? nil : try Drift(from: try fixtureOptions.emulator())
         if !json, let note = contractTarget.note { Output.complaint(note) }
         var results: [ContractResult] = []
         for file in files {
-            let result = Waiting.until { await contractTarget.run(file, given) }
+            let result = Waiting.until { await contractTarget.run(file, given, comparing: drift) }
             if !json { for line in result.lines { Output.line(Output.printable(line)) } }
             results.append(result)
+        }
+        var summary = [ContractResult.summary(of: results)]
+        if let report, let drift {
+            let (text, result, line) = drift.report(report, of: against ?? "the emulator in this process")
+            try ReportFile.write(text, to: report)
+            results.append(result)
+            summary.append(line)
         }
         if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
         if json {
             Output.json(.array(results.map(\.json)))
         } else {
-            Output.line(ContractResult.summary(of: results))
+            for line in summary { Output.line(line) }
         }
         guard results.allSatisfy(\.hasPassed) else { throw AnswerIsNo() }
         guard results.contains(where: \.hasRun) else { throw AnswerIsNo(message: "no case was run.") }

@@ -85,13 +85,19 @@ struct ContractTarget: Sendable {
     /// Runs a file, on an emulator in a sandbox of its own, which is deleted if nothing failed.
     ///
     /// A sandbox named in the URL (`/~NAME`) is used instead.
-    func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractResult {
+    ///
+    /// - Parameter drift: compares the answers with the vendors' documents.
+    func run(_ file: HurlFile, _ given: ContractVariables, comparing drift: Drift?) async -> ContractResult {
         let sandbox = isEmulator && base.firstRange(of: "/~") == nil ? Self.sandboxName() : nil
         let root = sandbox.map { "\(base)/~\($0)" } ?? base
         var variables = given
         variables["base"] = .string(root)
-        let runner = ContractRunner(
-            isPreparation: Self.steersEmulator, leavesOutPreparations: !isEmulator, send: send)
+        let runner = ContractRunner(isPreparation: Self.steersEmulator, leavesOutPreparations: !isEmulator) {
+            (request) async throws(ContractSendingProblem) in
+            let answer = try await send(request)
+            if !Self.steersEmulator(request.url) { drift?.note(answer, to: request, below: root) }
+            return answer
+        }
         var result = await runner.run(file, variables: variables)
         let failed = result.cases.first { !$0.failures.isEmpty }
         if let sandbox, failed == nil {

@@ -271,6 +271,17 @@ struct BloomreachAccess: Sendable {
     static let open = BloomreachAccess(accepted: [], permission: nil, openness: .open)
 }
 
+extension Bloomreach {
+    static func security(of access: BloomreachAccess) -> [[SecurityScheme]] {
+        if access.openness == .open { return [] }
+        // On the paths of streams, a token.
+        var schemes = ["bearer"]
+        if access.accepted.contains(.publicKey) { schemes.append("token") }
+        if access.accepted.contains(.privateKey) { schemes.append("basic") }
+        return schemes.map { [.authorization($0)] } + (access.openness == .credentialOptional ? [[]] : [])
+    }
+}
+
 extension HTTPField.Name {
     private static let allowedMethods = Self("Access-Control-Allow-Methods") ?? .allow
     private static let allowedHeaders = Self("Access-Control-Allow-Headers") ?? .allow

@@ -122,6 +122,17 @@ enum ComapiAccess: Sendable {
     case socket
 }
 
+extension Comapi {
+    static func security(of access: ComapiAccess) -> [[SecurityScheme]] {
+        switch access {
+        // The answer to a challenge is content.
+        case .anybody, .space, .challenge: []
+        case .session, .query, .upload: [[.authorization("bearer")]]
+        case .socket: [[.authorization("bearer")], [.key("token", in: "query")]]
+        }
+    }
+}
+
 /// A request to Comapi with what is known about its sender.
 typealias ComapiCall = Call<Comapi>
 /// A request to Comapi, matched to its route.

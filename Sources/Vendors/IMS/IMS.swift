@@ -134,6 +134,16 @@ enum IMSAccess: Sendable {
     case open
 }
 
+extension IMS {
+    static func security(of access: IMSAccess) -> [[SecurityScheme]] {
+        switch access {
+        case .operator: [[.key("x-ims-operator-key")]]
+        case .token, .user: [[.authorization("bearer")]]
+        case .open: []
+        }
+    }
+}
+
 /// A request to IMS with what is known about its sender.
 typealias IMSCall = Call<IMS>
 /// A request to IMS that has found its route.

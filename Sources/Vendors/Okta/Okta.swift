@@ -103,6 +103,19 @@ enum OktaAccess: Sendable {
     case device
 }
 
+extension Okta {
+    static func security(of access: OktaAccess) -> [[SecurityScheme]] {
+        switch access {
+        case .open: []
+        // A client can also authenticate itself in its form, or be public.
+        case .client: [[.authorization("basic")], []]
+        case .bearer: [[.authorization("bearer")], [.authorization("dpop")]]
+        case .api: [[.authorization("SSWS")], [.authorization("bearer")], [.authorization("dpop")]]
+        case .device: [[.authorization("SSWS")]]
+        }
+    }
+}
+
 /// A request to Okta with what is known about its sender.
 typealias OktaCall = Call<Okta>
 /// A request to Okta that has found its route.

@@ -167,6 +167,18 @@ enum RezolveAccess: Sendable {
     case session(acceptsExpired: Bool)
 }
 
+extension Rezolve {
+    static func security(of access: RezolveAccess) -> [[SecurityScheme]] {
+        let (key, token) = (SecurityScheme.key("x-rezolve-partner-apikey"), SecurityScheme.authorization("bearer"))
+        return switch access {
+        case .registration(alsoRenews: true): [[key, token], []]
+        case .registration, .customer, .guestLogin: [[key, token]]
+        case .guestRegistration, .signIn: [[key], []]
+        case .session: [[token], [key, token]]
+        }
+    }
+}
+
 /// A request to Rezolve with what is known about its sender.
 typealias RezolveCall = Call<Rezolve>
 /// A request to Rezolve that has found its route.
