@@ -16,11 +16,7 @@ extension Rezolve {
             RezolveRule(
                 "auth-key", "a partner with an auth key", "JWT page, 403: partner doesn't have an auth key",
                 orFail: .maskedNoAuthKey
-            ) { facts, finding in
-                guard let partner = facts.partner else { return nil }
-                finding?.found = .text("partner \(partner.id)\(partner.authKey == nil ? ", which has none" : "")")
-                return partner.authKey == nil ? .failed : .passed
-            },
+            ) { facts, finding in Self.authKey(of: facts.partner, &finding) },
             bearer(orFail: .maskedTokenMissing),
         ] + RezolveRule.bearerOnce(orFail: .maskedSignature, toleratedBy: "bearer-scheme = lenient")
             + verification(orFail: .maskedSignature) + [
@@ -66,6 +62,10 @@ extension Rezolve {
                 return token.compact.claims == nil ? .notJudged : facts.owner == nil ? .failed : .passed
             },
             keyOwner,
+            RezolveRule(
+                "auth-key", id: "session-auth-key", expects: .text("a customer of a partner with an auth key"),
+                source: "without a key nothing can be verified", .ours, orFail: .ruaNoAuthKey
+            ) { facts, finding in Self.authKey(of: facts.signer, &finding) },
         ] + verification(orFail: .ruaTokenInvalid) + members(orFail: .ruaTokenInvalid) + [sessionExpiry]
             + beginning(orFail: .ruaTokenInvalid) + [sessionUser, sessionOpen])
 
@@ -92,6 +92,12 @@ extension Rezolve {
             }
             return outcome
         }
+    }
+
+    private static func authKey(of partner: RezolvePartner?, _ finding: inout Finding?) -> Finding.Outcome? {
+        guard let partner else { return nil }
+        finding?.found = .text("partner \(partner.id)\(partner.authKey == nil ? ", which has none" : "")")
+        return partner.authKey == nil ? .failed : .passed
     }
 
     /// The token in `Authorization`. RUA's clients echo the value they were given, so both profiles accept any scheme.
