@@ -16,7 +16,7 @@ extension Rezolve {
             RezolveRule(
                 "auth-key", "a partner with an auth key", "JWT page, 403: partner doesn't have an auth key",
                 orFail: .maskedNoAuthKey
-            ) { facts, finding in Self.authKey(of: facts.partner, &finding) },
+            ) { facts, finding in Rezolve.authKey(of: facts.partner, &finding) },
             bearer(orFail: .maskedTokenMissing),
         ] + RezolveRule.bearerOnce(orFail: .maskedSignature, toleratedBy: "bearer-scheme = lenient")
             + verification(orFail: .maskedSignature) + [
@@ -65,7 +65,7 @@ extension Rezolve {
             RezolveRule(
                 "auth-key", id: "session-auth-key", expects: .text("a customer of a partner with an auth key"),
                 source: "without a key nothing can be verified", .ours, orFail: .ruaNoAuthKey
-            ) { facts, finding in Self.authKey(of: facts.signer, &finding) },
+            ) { facts, finding in Rezolve.authKey(of: facts.signer, &finding) },
         ] + verification(orFail: .ruaTokenInvalid) + members(orFail: .ruaTokenInvalid) + [sessionExpiry]
             + beginning(orFail: .ruaTokenInvalid) + [sessionUser, sessionOpen])
 
