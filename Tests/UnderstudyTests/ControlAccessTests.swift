@@ -314,7 +314,7 @@ import Wire
             let added = answer.fields.dropFirst(plain.fields.count).map { "\($0.name): \($0.value)" }
             let expected = ["X-Frame-Options: DENY", "Content-Security-Policy: frame-ancestors 'none'"]
             expect(added, is: (isRefused ? expected : []))
-            expect((answer.status, answer.text), is: (plain.status, plain.text))
+            #expect((answer.status, answer.text) == (plain.status, plain.text))
             expect(answer.entry?.response.fields.contains { $0.name.rawName == "X-Frame-Options" }, is: isRefused)
         }
     }

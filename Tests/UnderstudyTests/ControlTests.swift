@@ -247,10 +247,10 @@ extension ReceivedAnswer {
     func expectProblem(
         _ status: Int, _ code: String, _ message: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        expect(self.status, is: status, "\(text)", sourceLocation: sourceLocation)
-        expect(json["error"]?["code"]?.string, is: code, sourceLocation: sourceLocation)
-        expect(
-            json["error"]?["message"]?.string?.contains(message), is: true, "\(text)", sourceLocation: sourceLocation)
+        #expect(self.status == status, "\(text)", sourceLocation: sourceLocation)
+        #expect(json["error"]?["code"]?.string == code, sourceLocation: sourceLocation)
+        #expect(
+            json["error"]?["message"]?.string?.contains(message) == true, "\(text)", sourceLocation: sourceLocation)
     }
 }
 
@@ -318,10 +318,10 @@ extension ReceivedAnswer {
             return (response.status.code, (try? JSON.parse(response.body))?["error"]?["code"]?.string)
         }
         for target in ["/_understudy/health", "/~some/_understudy/journal", "/_understudy/page/app.js"] {
-            expect(await status(vendors, target), is: (404, "no-control-here"))
+            #expect(await status(vendors, target) == (404, "no-control-here"))
             expect(await status(control, target).0, is: 200)
         }
-        expect(await status(control, "/v2/credentials/ping"), is: (404, "no-vendor-here"))
+        #expect(await status(control, "/v2/credentials/ping") == (404, "no-vendor-here"))
         #expect(await status(vendors, "/v2/credentials/ping").1 != "no-vendor-here")
     }
 }

@@ -218,7 +218,7 @@ import Testing
             ),
             ("postgres:///db?host=/run&p%61ssword=secret", "postgres:///db?host=/run&p%61ssword=***"),
         ])
-    func masks(_ url: String, _ place: String) { expect(PostgresAddress.masked(url), is: (place, false)) }
+    func masks(_ url: String, _ place: String) { #expect(PostgresAddress.masked(url) == (place, false)) }
 
     @Test(
         "says nothing of a password that a URL cannot hold as it is",

@@ -46,13 +46,13 @@ import Wire
         let there = here.moved(to: b)
         for path in paths {
             let answer = try await there.control(.get, path)
-            expect(try answer["X-Understudy-Replica"], is: name(b))
+            #expect(try answer["X-Understudy-Replica"] == name(b))
             expect(answer.text, is: before[path], "\(path)")
         }
         #expect(there.sandbox.identifiers.uuid() != id, "a seed's ids go on, and do not begin again")
         expect(try await there.call(.get, "/nowhere").entry?.id, is: 1001)
         let back = try await here.control(.get, "clock")
-        expect(try back["X-Understudy-Replica"], is: name(a))
+        #expect(try back["X-Understudy-Replica"] == name(a))
         expect(back.text, is: before["clock"])
         expect(try await here.call(.get, "/nowhere").entry?.id, is: 2001)
         expect(here.sandbox.timeToLive, is: .seconds(7200))
@@ -108,7 +108,7 @@ import Wire
         let here = try await World(on: a)
         let there = here.moved(to: b)
         let bounded = try await there.control(.put, "sandboxes/" + here.name, #"{"ttl":"1h"}"#)
-        expect(try bounded.json["replica"], is: .string(name(b)))
+        #expect(try bounded.json["replica"] == .string(name(b)))
         expect(try await here.control(.get, "clock").json["frozen"], is: true)
         expect(here.sandbox.timeToLive, is: .seconds(3600))
         let removed = try await there.bare(.delete, "/_understudy/sandboxes/" + here.name)
@@ -185,7 +185,7 @@ import Wire
         try brake.run("ROLLBACK")
         let again = try await patiently { try await here.control(.get, "clock") }
         expect(again.json["unix"]?.int, is: 5)
-        expect(try again["X-Understudy-Replica"], is: name(a))
+        #expect(try again["X-Understudy-Replica"] == name(a))
         #expect(old.isSealed)
         #expect(here.sandbox !== old)
     }
@@ -251,11 +251,11 @@ import Wire
         for (world, stage) in [(here, a), (there, b)] {
             let list = try await world.bare(.get, "/_understudy/sandboxes").json
             expect(list["sandboxes"]?.array?.map { $0["name"]?.string }, is: ["default", world.name])
-            expect(try list["replica"]?.string, is: name(stage))
+            #expect(try list["replica"]?.string == name(stage))
             let stored = list["stored"]?.array?.filter { $0["name"] != "default" }
-            expect(
-                try stored?.map { "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")" },
-                is: ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
+            #expect(
+                try stored?.map { "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")" }
+                == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
         }
     }
 

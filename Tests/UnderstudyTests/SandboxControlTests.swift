@@ -33,7 +33,7 @@ import Wire
         #expect(try #require(sandbox["journal_bytes"]?.int) > 0)
         let other = try await World(depth)
         expect(try await other.control(.delete, "sandboxes/" + world.name).status, is: 204)
-        expect(world.emulator.sandboxes.existing(world.name), is: nil)
+        #expect(world.emulator.sandboxes.existing(world.name) == nil)
         try await other.control(.delete, "sandboxes/" + world.name)
             .expectProblem(404, "no-such-sandbox", "There is no sandbox \(world.name)")
     }
@@ -131,7 +131,7 @@ import Wire
     func refused(_ name: String, _ body: String, _ code: String, _ message: String) async throws {
         let world = try await World()
         try await world.control(.put, "sandboxes/" + name, body).expectProblem(400, code, message)
-        expect(world.emulator.sandboxes.existing("x"), is: nil)
+        #expect(world.emulator.sandboxes.existing("x") == nil)
     }
 }
 

@@ -68,7 +68,7 @@ import Wire
         expect(unknown?.answer.status, is: 401)
         expect(unknown?.answer.text, is: #"{"code":"session-unknown"}"#)
         expect(unknown?.answer.failure, is: "session-unknown")
-        expect(unknown?.answer.entry?.record.socket, is: nil)
+        #expect(unknown?.answer.entry?.record.socket == nil)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let plain = try await board.world.call(.get, "/switchboard/sessions/ada/socket")
         expect(plain.status, is: 426)
@@ -286,6 +286,6 @@ import Wire
         machine.advance(.seconds(59))
         #expect(directory.existing(board.world.name) === sandbox)
         machine.advance(.seconds(2))
-        expect(directory.existing(board.world.name), is: nil)
+        #expect(directory.existing(board.world.name) == nil)
     }
 }

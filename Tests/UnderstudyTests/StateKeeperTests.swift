@@ -134,7 +134,7 @@ import Wire
             after["state"]?["okta"]?["users"]?.array?.dropLast(), is: before["state"]?["okta"]?["users"]?.array?[...])
         #expect(try #require(stage.emulator.keeper).total.bytes - bytes < 2000)
         let next = world.moved(to: try stage.restarted())
-        expect(try await next.control(.get, "state/okta").text, is: world.control(.get, "state/okta").text)
+        #expect(try await next.control(.get, "state/okta").text == world.control(.get, "state/okta").text)
         // Whoever only reads reserves the next numbers of entries, and writes nothing else.
         save(next.stage)
         #expect(try #require(next.stage.emulator.keeper).total.bytes < 100)
