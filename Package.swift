@@ -77,37 +77,48 @@ let mounting: [Target] = [
 ]
 
 let foundationTests: [Target] = [
+    .target(name: "Expectations", path: "Tests/Expectations"),
     .target(name: "Mutations", path: "Tests/Mutations"),
     .target(name: "TestKeys", path: "Tests/TestKeys"),
-    .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations"]),
-    .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
-    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", "COpenSSL", httpTypes]),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations", "Expectations"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", "Expectations", httpTypes]),
+    .testTarget(
+        name: "HTTPEngineTests",
+        dependencies: ["HTTPEngine", "Wire", "Mutations", "Expectations", "COpenSSL", httpTypes]),
     .executableTarget(
         name: "EngineProbe", dependencies: ["HTTPEngine", "Wire", httpTypes], path: "Tests/EngineProbe"),
-    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations", "TestKeys"]),
-    .testTarget(name: "ContractsTests", dependencies: ["Contracts", "JSON", "Mutations", httpTypes]),
+    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations", "Expectations", "TestKeys"]),
+    .testTarget(name: "ContractsTests", dependencies: ["Contracts", "JSON", "Mutations", "Expectations", httpTypes]),
 ]
 
 let tests: [Target] = [
     .testTarget(
         name: "UnderstudyCLITests",
         dependencies: [
-            "UnderstudyCLI", "Understudy", "Emulation", "JSON", "Wire", "Tokens", "HTTPEngine", httpTypes,
+            "UnderstudyCLI", "Understudy", "Emulation", "JSON", "Wire", "Tokens", "HTTPEngine", "Expectations",
+            httpTypes,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
     .target(
         name: "Support",
-        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", "Contracts", httpTypes],
+        dependencies: [
+            "JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", "Contracts", "Expectations", httpTypes,
+        ],
         path: "Tests/Support"),
-    .testTarget(name: "EmulationTests", dependencies: ["Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes]),
+    .testTarget(
+        name: "EmulationTests",
+        dependencies: ["Emulation", "JSON", "Wire", "Tokens", "Support", "Expectations", httpTypes]),
     .testTarget(
         name: "UnderstudyTests",
         dependencies: [
-            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", httpTypes, logging,
+            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", "Expectations", httpTypes,
+            logging,
         ], exclude: ["Reasons", "States"]),
     .testTarget(
         name: "PropertyTests",
-        dependencies: ["Understudy", "Emulation", "JSON", "Contracts", "Mutations", "Support", httpTypes],
+        dependencies: [
+            "Understudy", "Emulation", "JSON", "Contracts", "Mutations", "Support", "Expectations", httpTypes,
+        ],
         path: "Tests/Property", exclude: ["run"]),
 ]
 
@@ -115,7 +126,7 @@ let vendorTests: [Target] = vendors.map { vendor in
     .testTarget(
         name: "\(vendor)Tests",
         dependencies: [
-            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", "Mutations", httpTypes,
+            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", "Mutations", "Expectations", httpTypes,
             .target(name: vendor),
         ])
 }
@@ -123,7 +134,9 @@ let vendorTests: [Target] = vendors.map { vendor in
 let libraryTests: [Target] = [
     .testTarget(
         name: "OktaValidatorTests",
-        dependencies: ["OktaValidator", "Emulation", "JSON", "Tokens", "Mutations", "Support", "TestKeys"])
+        dependencies: [
+            "OktaValidator", "Emulation", "JSON", "Tokens", "Mutations", "Support", "Expectations", "TestKeys",
+        ])
 ]
 
 /// Runs the conformance kit against every vendor it lists, with the data that stands beside each vendor's tests.

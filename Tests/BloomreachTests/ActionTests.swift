@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -14,27 +15,28 @@ import Tokens
         let world = try await World(depth)
         let made = try await act(
             world, "identify-customer", #"{"customer":"new@example.test","properties":{"city":"Brno"}}"#)
-        #expect(made.status == 200)
+        expect(made.status, is: 200)
         #expect(made.json["result"]?["customer"] ?? made.json["customer"] == 4)
-        #expect(try await world.customer(#""new@example.test""#).json["properties"] == ["city": "Brno"])
-        #expect(try await act(world, "anonymize-customer", #"{"customer":"ana@example.test"}"#).status == 200)
+        expect(try await world.customer(#""new@example.test""#).json["properties"], is: ["city": "Brno"])
+        expect(try await act(world, "anonymize-customer", #"{"customer":"ana@example.test"}"#).status, is: 200)
         #expect(try await world.customer(#""ana@example.test""#).status != 200)
-        #expect(
-            try await act(world, "delete-customer", #"{"customer":{"cookie":"\#(Example.cookieGuest)"}}"#).status == 200
+        expect(
+            try await act(world, "delete-customer", #"{"customer":{"cookie":"\#(Example.cookieGuest)"}}"#).status,
+            is: 200
         )
         let customers = try await world.control(.get, "state/bloomreach").json["projects"]?[0]?["customers"]
-        #expect(customers?.array?.map { $0["number"] } == [1, 2, 4])
+        expect(customers?.array?.map { $0["number"] }, is: [1, 2, 4])
     }
 
     @Test("an event is tracked as the backend would") func track() async throws {
         let world = try await World()
         let order =
             #"{"customer":"ana@example.test","event_type":"campaign","properties":{"status":"sent"},"timestamp":5}"#
-        #expect(try await act(world, "track-event", order).status == 200)
+        expect(try await act(world, "track-event", order).status, is: 200)
         let event = try await world.customer(Example.ana).json["events"]?[0]
-        #expect(event?["type"] == "campaign")
-        #expect(event?["timestamp"]?.number?.double == 5)
-        #expect(event?["properties"] == ["status": "sent"])
+        expect(event?["type"], is: "campaign")
+        expect(event?["timestamp"]?.number?.double, is: 5)
+        expect(event?["properties"], is: ["status": "sent"])
     }
 
     @Test(
@@ -61,7 +63,7 @@ import Tokens
         let answer = try await act(world, action, order)
         #expect(answer.status >= 400)
         #expect(answer.text.contains(part), "\(answer.text)")
-        #expect(try await world.control(.get, "state/bloomreach").text == before)
+        expect(try await world.control(.get, "state/bloomreach").text, is: before)
     }
 
     private func purchases() async throws -> World {
@@ -86,7 +88,7 @@ import Tokens
         ])
     func expected(_ order: String) async throws {
         let answer = try await act(try await purchases(), "expect-event", order)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
     }
 
     @Test(
@@ -154,12 +156,12 @@ import Tokens
             let answer = try await world.call(
                 .post, Example.events, .token, Example.body(ids, #""event_type":"\#(type)""#))
             answer.expect(200, Example.tracked)
-            #expect(answer.entry.flatMap { world.masked($0)["note"]?.string } == note)
+            expect(answer.entry.flatMap { world.masked($0)["note"]?.string }, is: note)
         }
         let order = #"{"event_type":"view_item","customer":{"registered":"ana@example.test"}}"#
-        #expect(
-            try await act(world, "expect-event", order).json["error"]?["message"]?.string
-                == "expected at least 1 event, found 0; events of other types were tracked: other; "
+        expect(
+            try await act(world, "expect-event", order).json["error"]?["message"]?.string,
+            is: "expected at least 1 event, found 0; events of other types were tracked: other; "
                 + #"3 such events are of other customers: emailId "s@example.test", registered "Ana@Example.Test" "#
                 + #"(only capitals differ), registered "ana@example.test " (only blanks or quotes differ)"#)
     }
@@ -172,8 +174,9 @@ import Tokens
         let body = Example.body(Example.ana, #""event_type":"x","timestamp":5,"age":3600"#)
         let answer = try await world.call(.post, path, fields, body)
         answer.expect(200, Example.tracked)
-        #expect(answer.outcome(of: "event-age") == .noted)
-        #expect(try await world.customer(Example.ana).json["events"]?[0]?["timestamp"]?.number?.double == 1_799_996_400)
+        expect(answer.outcome(of: "event-age"), is: .noted)
+        expect(
+            try await world.customer(Example.ana).json["events"]?[0]?["timestamp"]?.number?.double, is: 1_799_996_400)
         for age in ["-1", "\"x\"", "1800000001"] {
             let body = Example.body(Example.ana, #""event_type":"x","age":\#(age)"#)
             try await world.call(.post, path, fields, body).expect(
@@ -185,7 +188,7 @@ import Tokens
         let world = try await World()
         try await world.call(.post, Example.clicks, .token, #"{"url":"https://a.example.test"}"#).expect(200)
         let order = #"{"event_type":"campaign_click","properties":{"url":{"contains":"a.example"}},"exactly":1}"#
-        #expect(try await act(world, "expect-event", order).status == 200)
+        expect(try await act(world, "expect-event", order).status, is: 200)
     }
 
     @Test("no action is without a test of its name") func coverage() async throws {
@@ -198,7 +201,7 @@ import Tokens
             "add-inbox-message", "delete-inbox-message", "expire-inbox-message", "read-inbox-message", "clear-inbox",
             "set-segments", "set-consent",
         ]
-        #expect(Set(bloomreach.actions.map(\.name)) == Set(tested + content))
+        expect(Set(bloomreach.actions.map(\.name)), is: Set(tested + content))
     }
 }
 
@@ -208,7 +211,7 @@ import Tokens
     private func world(_ scenario: String, _ depth: Depth) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"bloomreach-\#(scenario)"}"#)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
         return world
     }
 
@@ -229,7 +232,7 @@ import Tokens
                 #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"},"#
                     + #""exp":\#(World.exampleMoment + 600)}"#)
             let token = try #require(answer.json["customer_token"]?.string)
-            #expect(answer.json["expire_time"] == CompactToken(token).claims?["exp"])
+            expect(answer.json["expire_time"], is: CompactToken(token).claims?["exp"])
             return token
         }
 
@@ -252,14 +255,14 @@ import Tokens
         let world = try await world("customer-token-expires", depth)
         var app = try await App(world)
         for _ in 1...3 { try await app.fetch().expect(200, Content.anasInbox) }
-        #expect(app.renewals == 1)
+        expect(app.renewals, is: 1)
         let entries = world.sandbox.journal.entries()
         let fetches = entries.filter { $0.record.route == "appinbox.fetch" }
-        #expect(fetches.map(\.response.status.code) == [200, 401, 200, 200])
-        #expect(fetches[1].record.failure == "customer-token-expired")
-        #expect(
-            fetches[1].explanation
-                == "scenario bloomreach-customer-token-expires in fresh at call 2, to expired: "
+        expect(fetches.map(\.response.status.code), is: [200, 401, 200, 200])
+        expect(fetches[1].record.failure, is: "customer-token-expired")
+        expect(
+            fetches[1].explanation,
+            is: "scenario bloomreach-customer-token-expires in fresh at call 2, to expired: "
                 + "fail customer-token-expired; waits for a call of appinbox.* with a newer token")
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -24,7 +25,7 @@ import Testing
         for (value, passes) in [("exact", exact), ("subset", subset), ("off", true)] {
             try await world.set("bloomreach.customer-token-binding", value)
             let answer = try await world.call(.post, Example.inbox, .bearer, Example.body(ids))
-            #expect(answer.failure == (passes ? nil : "customer-token-ids-mismatch"), "\(value)")
+            expect(answer.failure, is: (passes ? nil : "customer-token-ids-mismatch"), "\(value)")
         }
     }
 
@@ -47,7 +48,7 @@ import Testing
             401, Example.mismatch, "customer-token-ids-mismatch")
         try await world.call(.post, path, .bearer, #"{"external_ids":{"registered":"ana@example.test","cookie":"x"}}"#)
             .expect(200, Example.done)
-        #expect(try await world.customer(Example.guest).json["number"] == 1)
+        expect(try await world.customer(Example.guest).json["number"], is: 1)
     }
 
     @Test(
@@ -59,7 +60,7 @@ import Testing
         let world = try await World()
         let body = Example.body(ids, #""event_type":"view""#)
         let answer = try await world.call(.post, Example.streamEvents, .streamBearer, body)
-        #expect(answer.failure == (passes ? nil : "stream-token-ids-mismatch"))
+        expect(answer.failure, is: (passes ? nil : "stream-token-ids-mismatch"))
     }
 
     @Test("an id that needs a token may be used with one, and without one in a project")
@@ -105,10 +106,10 @@ import Testing
         let world = try await World()
         for (fields, failure) in zip([[], World.Fields.streamBearer], failures) {
             let answer = try await world.call(.post, path, fields, "{\"customer_ids\":\(body)}")
-            #expect(answer.failure == failure)
+            expect(answer.failure, is: failure)
             guard let failure else { continue }
             answer.expect(403, Example.error("forbidden"), failure)
-            #expect(answer.entry?.explanation?.hasPrefix("demo-stream-1 accepts \(name) ") == true)
+            expect(answer.entry?.explanation?.hasPrefix("demo-stream-1 accepts \(name) "), is: true)
         }
     }
 
@@ -127,7 +128,7 @@ import Testing
         let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
         for (type, failure) in [("view", nil), ("other", "stream-permission-denied")] {
             let body = Example.body(Example.guest, #""event_type":"\#(type)""#)
-            #expect(try await world.call(.post, Example.streamEvents, [], body).failure == failure)
+            expect(try await world.call(.post, Example.streamEvents, [], body).failure, is: failure)
         }
         let body = Example.body(#"{"account_id":"a"}"#, #""event_type":"view""#)
         try await world.call(.post, Example.privateEvents, [], body).expect(200)
@@ -148,15 +149,15 @@ import Testing
         try await send([]).expect(401, Example.error("Access key not provided"), "missing-authorization")
         let wrong = try await send(basic(id, "demo-stream-secret-not-real-1"))
         wrong.expect(401, Example.error("access key not found"), "wrong-secret")
-        #expect(
-            wrong.entry?.explanation
-                == "private-key-secret: found the secret of the signing key of stream demo-stream-1 signkey-demo-1; "
+        expect(
+            wrong.entry?.explanation,
+            is: "private-key-secret: found the secret of the signing key of stream demo-stream-1 signkey-demo-1; "
                 + "expected a secret key of stream demo-private-stream-1 [ours]")
         let other = try await send(basic("privkey-demo-1", Example.streamKey))
         other.expect(401, Example.error("access key not found"), "unknown-key")
-        #expect(
-            other.entry?.explanation
-                == "private-key: found another id; expected the id of stream demo-private-stream-1 [ours]")
+        expect(
+            other.entry?.explanation,
+            is: "private-key: found another id; expected the id of stream demo-private-stream-1 [ours]")
         for fields in [World.Fields.token, .streamBearer] {
             try await send(fields).expect(401, Example.notAccepted, "credential-not-accepted")
         }
@@ -215,13 +216,13 @@ import Testing
                 .post, Example.streamEvents, .streamBearer, Example.body(ids, #""event_type":"view""#)
             ).expect(200)
         }
-        #expect(try await world.customer(Example.ben).json["events"]?.array?.count == 2)
+        expect(try await world.customer(Example.ben).json["events"]?.array?.count, is: 2)
         try await world.call(
             .post, Example.streamEvents, .streamBearer, Example.body(Self.benWithMail, #""event_type":"view""#)
         ).expect(401, Example.invalidToken, "stream-token-ids-mismatch")
         let signedIn = #"{"cookie":"\#(Example.cookieGuest)","registered":"ana@example.test"}"#
         try await world.call(.post, Example.streamCustomers, .streamBearer, Example.body(signedIn)).expect(200)
-        #expect(try await world.customer(Example.guest).json["number"] == 1)
+        expect(try await world.customer(Example.guest).json["number"], is: 1)
     }
 
     @Test("an unknown hard id beside somebody's cookie is nobody", arguments: ["exact", "subset"])
@@ -254,7 +255,7 @@ import Testing
         let inbox = try await world.call(
             .post, Example.inbox, .bearer(token), namesThem ? Example.body(sub) : "{}")
         inbox.expect(200)
-        #expect(inbox.json["messages"]?.array?.map { $0["id"] } == ["msg-push-2"])
+        expect(inbox.json["messages"]?.array?.map { $0["id"] }, is: ["msg-push-2"])
         let own = try await greeting(world, "s/demo-project-1", .token, Self.benWithMail)
         let path = "/webxp/s/demo-project-1/\(Self.blocks)"
         let body = namesThem ? Example.body(sub, Self.asked) : "{\(Self.asked)}"
@@ -280,8 +281,8 @@ import Testing
         try await world.call(.post, Example.data + "/anonymize", .basic, Example.body(ids)).expect(200)
         let exported = try await world.control(.get, "state/bloomreach").text
         let put = try await world.control(.put, "state/bloomreach", exported)
-        #expect(put.status == 200, "\(put.text)")
-        #expect(try await world.control(.get, "state/bloomreach").text == exported)
+        expect(put.status, is: 200, "\(put.text)")
+        expect(try await world.control(.get, "state/bloomreach").text, is: exported)
         #expect(exported.contains(#""number":4"#))
     }
 }
@@ -322,8 +323,8 @@ import Testing
         let world = try await World(depth)
         let token = try Forged.customer(header: example.header, claims: example.claims)
         let answer = try await world.call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
-        #expect(answer.failure == example.failure.map { "customer-token-" + $0 }, "\(answer.findings)")
-        #expect(answer.status == (example.failure == nil ? 200 : 401))
+        expect(answer.failure, is: example.failure.map { "customer-token-" + $0 }, "\(answer.findings)")
+        expect(answer.status, is: (example.failure == nil ? 200 : 401))
     }
 
     @Test("a token of one project opens no other") func otherProject() async throws {
@@ -360,7 +361,7 @@ import Testing
             (Example.jwtAna, "ids-mismatch"),
         ] {
             let answer = try await world.call(.post, Example.inbox, .bearer(token), body)
-            #expect(answer.failure == "customer-token-" + failure)
+            expect(answer.failure, is: "customer-token-" + failure)
         }
     }
 
@@ -374,7 +375,7 @@ import Testing
         ] as [(String, String?)] {
             let token = try Forged.customer(claims: claims)
             let answer = try await world.call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
-            #expect(answer.failure == failure, "\(claims)")
+            expect(answer.failure, is: failure, "\(claims)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 package import Support
 import Testing
@@ -56,10 +57,10 @@ extension VendorConformance {
             }
         ]
         vendor.inspect = { answer in
-            #expect(answer["x-request-id"]?.count == 36)
+            expect(answer["x-request-id"]?.count, is: 36)
             if answer.failure != nil {
                 let isText = [Example.unreadable, "Internal Server Error", "Service Unavailable"].contains(answer.text)
-                #expect(answer["content-type"] == (isText ? "text/plain; charset=utf-8" : "application/json"))
+                expect(answer["content-type"], is: (isText ? "text/plain; charset=utf-8" : "application/json"))
             }
         }
         return vendor
@@ -189,7 +190,7 @@ enum BloomreachLife {
         ]
         for (action, order) in orders {
             let answer = try await world.act(action, order)
-            #expect(answer.status == 200, "\(answer.text)")
+            expect(answer.status, is: 200, "\(answer.text)")
         }
     }
 
@@ -217,7 +218,7 @@ enum BloomreachLife {
         texts.append(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).text)
         #expect(texts.contains { $0.contains(#""id":"m""#) })
         #expect(texts.contains("{}"), "Ana has no segments any more")
-        #expect(texts.last == Content.staleToken)
+        expect(texts.last, is: Content.staleToken)
         return texts
     }
 

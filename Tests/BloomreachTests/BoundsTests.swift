@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -14,8 +15,8 @@ import Understudy
     @Test("of one customer's events the oldest tenth goes when there are too many") func eventCount() {
         var log = BloomreachEventLog()
         for number in 1...(BloomreachEventLog.maximumCount + 1) { log.append(Self.entry(number)) }
-        #expect(log.entries.count == BloomreachEventLog.maximumCount * 9 / 10)
-        #expect(log.entries.last?.sequence == BloomreachEventLog.maximumCount + 1)
+        expect(log.entries.count, is: BloomreachEventLog.maximumCount * 9 / 10)
+        expect(log.entries.last?.sequence, is: BloomreachEventLog.maximumCount + 1)
     }
 
     @Test("of one customer's events the oldest go when they are too long") func eventBytes() {
@@ -24,19 +25,19 @@ import Understudy
         for number in 1...100 { log.append(Self.entry(number, ["text": text])) }
         #expect(log.byteCount <= BloomreachEventLog.maximumBytes)
         #expect(log.byteCount > BloomreachEventLog.maximumBytes / 2)
-        #expect(log.entries.last?.sequence == 100)
+        expect(log.entries.last?.sequence, is: 100)
         var other = BloomreachEventLog()
         other.append(Self.entry(0))
         other.merge(log)
-        #expect(other.entries.first?.sequence == 0)
-        #expect(other.entries.last?.sequence == 100)
+        expect(other.entries.first?.sequence, is: 0)
+        expect(other.entries.last?.sequence, is: 100)
     }
 
     @Test("what calls add counts as long as it is there, and properties for more than their text") func size() throws {
         var customers = BloomreachCustomerStore(fixtures: [BloomreachCustomer(number: 1)])
         let (ana, guest) = (customers.make(), customers.make())
         let empty = StateSize(records: 2, bytes: customers.size.bytes)
-        #expect(customers.size == empty)
+        expect(customers.size, is: empty)
         customers.give(BloomreachID(name: "registered", value: "ana"), to: ana)
         customers.give(cookie: "c", to: guest)
         for number in 0..<10 { customers.track("view", ["n": JSON(number)], at: 0, by: guest) }
@@ -44,27 +45,27 @@ import Understudy
         customers.change(ana) { $0.set(["text": .string(String(repeating: "x", count: 1000))]) }
         #expect((4000...5000).contains(customers.size.bytes - before.bytes))
         customers.merge(guest, into: ana)
-        #expect(customers.size.records == 1)
+        expect(customers.size.records, is: 1)
         customers.remove(ana)
-        #expect(customers.size == StateSize())
+        expect(customers.size, is: StateSize())
         let vendor = try Bloomreach(fixtures: VendorFixtures(store: Repository.fixtures, folder: "bloomreach"))
         var state = vendor.initialState
         let start = vendor.size(of: state)
-        #expect(start.records == 0)
+        expect(start.records, is: 0)
         state.change("demo-project-1") { records in
             _ = records.customers.make()
             records.add(selfCheck: [:])
         }
-        #expect(vendor.size(of: state).records == 1)
+        expect(vendor.size(of: state).records, is: 1)
         #expect(vendor.size(of: state).bytes > start.bytes + 50)
     }
 
     @Test("of clicks without a customer and of self-checks the newest thousand stay") func newest() {
         var newest = BloomreachNewest()
         for number in 0...BloomreachNewest.capacity { newest.append(JSON(number)) }
-        #expect(newest.all.count == BloomreachNewest.capacity)
-        #expect(newest.all.first == 1)
-        #expect(newest.byteCount == newest.texts.reduce(0) { $0 + $1.count + 48 })
+        expect(newest.all.count, is: BloomreachNewest.capacity)
+        expect(newest.all.first, is: 1)
+        expect(newest.byteCount, is: newest.texts.reduce(0) { $0 + $1.count + 48 })
     }
 
     @Test("what requests nested deeply leaves with the state and comes back") func depth() async throws {
@@ -75,7 +76,7 @@ import Understudy
         try await world.call(.post, Example.clicks, .token, #"{"url":"u","properties":{"deep":\#(deep)}}"#).expect(200)
         let exported = try await world.control(.get, "state/bloomreach")
         let other = try await World()
-        #expect(try await other.control(.put, "state/bloomreach", exported.text).text == exported.text)
+        expect(try await other.control(.put, "state/bloomreach", exported.text).text, is: exported.text)
         #expect(try await other.customer(Example.ana).text.contains(deep))
     }
 
@@ -83,9 +84,9 @@ import Understudy
         var customers = BloomreachCustomerStore()
         let ana = customers.make()
         for number in 0...BloomreachCustomer.maximumCookies { customers.give(cookie: "c-\(number)", to: ana) }
-        #expect(customers[ana]?.cookies.count == BloomreachCustomer.maximumCookies)
-        #expect(customers.owner(ofCookie: "c-0") == nil)
-        #expect(customers.owner(ofCookie: "c-1") == ana)
+        expect(customers[ana]?.cookies.count, is: BloomreachCustomer.maximumCookies)
+        expect(customers.owner(ofCookie: "c-0"), is: nil)
+        expect(customers.owner(ofCookie: "c-1"), is: ana)
     }
 
     @Test("a customer takes so many properties and no more, and a refusal stores nothing")
@@ -99,7 +100,7 @@ import Understudy
         try await update(0..<1000).expect(200)
         let before = try await world.control(.get, "state/bloomreach").text
         try await update(1000..<1001).expect(413, Example.error("Request body too large"), "body-too-large")
-        #expect(try await world.control(.get, "state/bloomreach").text == before)
+        expect(try await world.control(.get, "state/bloomreach").text, is: before)
         // Existing properties may still change.
         try await update(0..<1000).expect(200)
     }
@@ -170,7 +171,7 @@ import Understudy
         let (world, other) = (try await World(), try await World())
         try await BloomreachLife.live(world)
         let exported = try await world.control(.get, "state/bloomreach").text
-        #expect(try await other.control(.put, "state/bloomreach", exported).status == 200)
+        expect(try await other.control(.put, "state/bloomreach", exported).status, is: 200)
         let made = try await other.control(.post, "state/bloomreach/identify-customer", #"{"customer":"x"}"#)
         #expect(made.text.contains(#""customer":5"#), "\(made.text)")
     }
@@ -183,9 +184,9 @@ import Understudy
         #expect(exported.contains(#""number":1,"#))
         let put = try await world.control(
             .put, "state/bloomreach", exported.replacing(#""number":1,"#, with: #""number":77,"#))
-        #expect(put.status == 200)
+        expect(put.status, is: 200)
         let again = world.moved(to: try first.restarted())
-        #expect(try await again.control(.get, "state/bloomreach").text == put.text)
+        expect(try await again.control(.get, "state/bloomreach").text, is: put.text)
     }
 
     @Test("what nobody touched follows the fixtures of the new start") func otherFixtures() async throws {
@@ -196,8 +197,8 @@ import Understudy
         let fixtures = try OwnFixtures()
         try fixtures.put("bloomreach/accounts.yaml", [("first_name: \"Ana\"", "first_name: \"Anna\"")])
         let again = world.moved(to: try first.restarted(fixtures.store))
-        #expect(try await again.customer(Example.ana).json["properties"] == ["first_name": "Anna"])
-        #expect(try await again.customer(#""new@example.test""#).json["number"] == 4)
+        expect(try await again.customer(Example.ana).json["properties"], is: ["first_name": "Anna"])
+        expect(try await again.customer(#""new@example.test""#).json["number"], is: 4)
     }
 }
 
@@ -228,14 +229,14 @@ import Understudy
             [("first_name: \"Ana\"", "first_name: \"Anna\""), ("  - token: \"demo-project-2\"", Self.newcomer)])
         try emulator.reload(fixtures.store)
         for world in [touched, untouched] {
-            #expect(try await world.customer(Example.ana).json["properties"] == ["first_name": "Anna"])
+            expect(try await world.customer(Example.ana).json["properties"], is: ["first_name": "Anna"])
         }
-        #expect(try await touched.customer(Example.ben).json["properties"] == ["x": 1])
-        #expect(try await touched.customer(Example.guest).json["events"]?.array?.map { $0["type"] } == ["view"])
+        expect(try await touched.customer(Example.ben).json["properties"], is: ["x": 1])
+        expect(try await touched.customer(Example.guest).json["events"]?.array?.map { $0["type"] }, is: ["view"])
         // The file's fourth customer comes after the one that a call created.
-        #expect(try await touched.customer(#""new@example.test""#).json["number"] == 4)
-        #expect(try await touched.customer(#""cleo@example.test""#).json["number"] == 5)
-        #expect(try await untouched.customer(#""cleo@example.test""#).json["number"] == 4)
+        expect(try await touched.customer(#""new@example.test""#).json["number"], is: 4)
+        expect(try await touched.customer(#""cleo@example.test""#).json["number"], is: 5)
+        expect(try await untouched.customer(#""cleo@example.test""#).json["number"], is: 4)
     }
 
     @Test("a customer who left the file goes, unless calls changed it; who was merged does not come back")
@@ -249,13 +250,13 @@ import Understudy
         try await changed.call(.post, Example.events, .token, Example.body(cleo, #""event_type":"view""#)).expect(200)
         let ids = #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#
         try await merged.call(.post, Example.customers, .token, Example.body(ids)).expect(200)
-        #expect(try await merged.customer(cleo).json["number"] == 4)
+        expect(try await merged.customer(cleo).json["number"], is: 4)
         try fixtures.remove(Self.accounts)
         try emulator.reload(fixtures.store)
-        #expect(try await changed.customer(cleo).json["events"]?.array?.count == 1)
-        #expect(try await changed.customer(Example.guest).json["number"] == 3)
+        expect(try await changed.customer(cleo).json["events"]?.array?.count, is: 1)
+        expect(try await changed.customer(Example.guest).json["number"], is: 3)
         #expect(try await merged.customer(cleo).status != 200)
-        #expect(try await merged.customer(Example.guest).json["number"] == 1)
+        expect(try await merged.customer(Example.guest).json["number"], is: 1)
     }
 
     @Test("the file's customer gives way where a call gave the id to another one") func collision() async throws {
@@ -269,7 +270,7 @@ import Understudy
         try fixtures.put(Self.accounts, [("  - token: \"demo-project-2\"", Self.newcomer)])
         try emulator.reload(fixtures.store)
         let cleo = try await world.customer(#""cleo@example.test""#).json
-        #expect(cleo["number"] == 4)
-        #expect(cleo["properties"] == ["x": 1])
+        expect(cleo["number"], is: 4)
+        expect(cleo["properties"], is: ["x": 1])
     }
 }

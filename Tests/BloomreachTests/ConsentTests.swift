@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -40,15 +41,15 @@ import Testing
             (#"{"action":"accept","category":"newsletter","valid_until":1800000000}"#, false),
         ] {
             let answer = try await track(properties)
-            #expect(try await value() == [.bool(agrees), false], "\(properties)")
-            #expect((answer.outcome(of: "consent") == .noted) == properties.contains("category"), "\(properties)")
+            expect(try await value(), is: [.bool(agrees), false], "\(properties)")
+            expect((answer.outcome(of: "consent") == .noted), is: properties.contains("category"), "\(properties)")
         }
     }
 
     @Test("each project has a category, since Android refuses an empty list") func everyProject() async throws {
         let other = try await World().call(
             .get, "/data/v2/projects/demo-project-2/consent/categories", [("authorization", "Token pubkey-demo-2")])
-        #expect(other.json["results"]?.array?.count == 1)
+        expect(other.json["results"]?.array?.count, is: 1)
     }
 
     @Test("an attribute tells whether a customer has agreed, and an action changes it")
@@ -60,12 +61,12 @@ import Testing
         }
         let yes = #"{"success":true,"results":[{"success":true,"value":true},{"success":true,"value":false}]}"#
         let no = yes.replacing("true,\"value\":true", with: "true,\"value\":false")
-        #expect(try await values(Content.anaIDs) == yes)
-        #expect(try await values(Content.benIDs) == no)
+        expect(try await values(Content.anaIDs), is: yes)
+        expect(try await values(Content.benIDs), is: no)
         for (value, answer) in [("true", yes), (#""false""#, no)] {
             let order = #"{"customer":"ben@example.test","category":"newsletter","value":\#(value)}"#
-            #expect(try await world.act("set-consent", order).status == 200)
-            #expect(try await values(Content.benIDs) == answer)
+            expect(try await world.act("set-consent", order).status, is: 200)
+            expect(try await values(Content.benIDs), is: answer)
         }
     }
 
@@ -93,8 +94,8 @@ import Testing
         try await world.call(.get, Content.segments + "?cookie=none", .bearer).expect(200, "{}")
         let ben = Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000b"
         let refused = try await world.call(.get, ben, .bearer)
-        #expect(refused.status == 401)
-        #expect(refused.failure == "customer-token-ids-mismatch")
+        expect(refused.status, is: 401)
+        expect(refused.failure, is: "customer-token-ids-mismatch")
         try await world.set("bloomreach.customer-token-binding", "off")
         try await world.call(.get, ben, .bearer).expect(200, "{}")
     }
@@ -105,7 +106,7 @@ import Testing
         let guest = #"{"cookie":"c0000000-0000-4000-8000-00000000000c"}"#
         let set = try await world.act(
             "set-segments", #"{"customer":\#(guest),"segments":{"content":[{"id":"s","segmentation_id":"t"}]}}"#)
-        #expect(set.status == 200, "\(set.text)")
+        expect(set.status, is: 200, "\(set.text)")
         let segments = #"{"discovery":[],"content":[{"id":"s","segmentation_id":"t"}],"merchandising":[]}"#
         let query = "?cookie=c0000000-0000-4000-8000-00000000000c"
         try await world.call(.get, Content.segments + query, .token).expect(200, segments)
@@ -149,7 +150,7 @@ import Testing
             200,
             #"{"success":true,"results":[{"success":true,"value":[\#(item("item-1", "9.5")),\#(item("item-2", "14"))]}]}"#
         )
-        #expect(try await recommend(world, #""bestsellers""#).json["data"]?[0]?["recommendation_id"]?.string == id)
+        expect(try await recommend(world, #""bestsellers""#).json["data"]?[0]?["recommendation_id"]?.string, is: id)
         try await ask(#""customer_ids":{"registered":"nobody"}"#, attribute).expect(
             404, #"{"success":false,"errors":{"_global":["Customer does not exist"]}}"#, "customer-not-found")
         try await ask(Content.anaIDs, #"{"type":"recommendation","id":"none"}"#)
@@ -196,8 +197,8 @@ import Testing
     func unreadable(_ attribute: String, _ shown: String) async throws {
         let answer = try await World().call(
             .post, Example.attributes, .token, #"{\#(Content.anaIDs),"attributes":[\#(attribute)]}"#)
-        #expect(answer.status == 400)
-        #expect(answer.json["errors"]?["attributes"]?["0"]?[0]?.string == "Could not parse \(shown). Invalid type.")
+        expect(answer.status, is: 400)
+        expect(answer.json["errors"]?["attributes"]?["0"]?[0]?.string, is: "Could not parse \(shown). Invalid type.")
     }
 
     // MARK: - Computed attributes

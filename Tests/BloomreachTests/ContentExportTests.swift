@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -45,9 +46,9 @@ import Understudy
         let wrong = text.replacing(old, with: new, maxReplacements: 1)
         #expect(wrong != text, "the change took place")
         let answer = try await world.control(.put, "state/bloomreach", wrong)
-        #expect(answer.status == 400, "\(answer.text)")
+        expect(answer.status, is: 400, "\(answer.text)")
         #expect(answer.text.contains(complaint), "\(answer.text)")
-        #expect(try await world.control(.get, "state/bloomreach").text == text)
+        expect(try await world.control(.get, "state/bloomreach").text, is: text)
     }
 
     // MARK: - Other fixtures
@@ -71,13 +72,13 @@ import Understudy
     func changedMessage() async throws {
         try await reload(Self.inbox, [("Parcel sent", "Parcel lost"), ("Spring news", "Summer news")]) { world in
             try await world.act("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#)
-            #expect(try await world.fetchInbox().json["sync_token"] == "v1.1.1.3")
+            expect(try await world.fetchInbox().json["sync_token"], is: "v1.1.1.3")
         } _: { world in
             let delta = try await world.fetchInbox(#""sync_token":"v1.1.1.3""#)
-            #expect(delta.messageIDs == ["msg-push-1", "msg-html-1"])
-            #expect(delta.json["messages"]?[0]?["content"]?["title"] == "Parcel lost")
-            #expect(delta.json["messages"]?.array?.map { $0["is_read"] } == [true, false])
-            #expect(delta.json["sync_token"] == "v1.1.1.5")
+            expect(delta.messageIDs, is: ["msg-push-1", "msg-html-1"])
+            expect(delta.json["messages"]?[0]?["content"]?["title"], is: "Parcel lost")
+            expect(delta.json["messages"]?.array?.map { $0["is_read"] }, is: [true, false])
+            expect(delta.json["sync_token"], is: "v1.1.1.5")
         }
     }
 
@@ -88,8 +89,8 @@ import Understudy
         } _: { world in
             try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).expect(410, Content.staleToken, "sync-token-stale")
             let full = try await world.fetchInbox()
-            #expect(full.messageIDs == ["msg-push-1", "msg-html-9"])
-            #expect(full.json["sync_token"] == "v1.1.2.3")
+            expect(full.messageIDs, is: ["msg-push-1", "msg-html-9"])
+            expect(full.json["sync_token"], is: "v1.1.2.3")
         }
     }
 
@@ -99,10 +100,10 @@ import Understudy
             try await BloomreachLife.fillInboxes(world)
         } _: { world in
             let ana = try await world.fetchInbox()
-            #expect(ana.messageIDs == ["msg-push-1"])
+            expect(ana.messageIDs, is: ["msg-push-1"])
             let ben = try await world.call(
                 .post, Example.inbox, .token, Content.ofBen(#""application_id":"tv""#))
-            #expect(ben.messageIDs == ["m", "msg-push-2"])
+            expect(ben.messageIDs, is: ["m", "msg-push-2"])
         }
     }
 
@@ -117,9 +118,9 @@ import Understudy
             try await world.act("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#)
         } _: { world in
             let ana = try await world.fetchInbox(#""sync_token":"v1.1.1.2""#)
-            #expect(ana.messageIDs == ["msg-push-1"], "the number that the token holds is still Ana's")
+            expect(ana.messageIDs, is: ["msg-push-1"], "the number that the token holds is still Ana's")
             let ben = try await world.call(.post, Example.inbox, .token, Content.ofBen())
-            #expect(ben.messageIDs == ["msg-push-2"])
+            expect(ben.messageIDs, is: ["msg-push-2"])
             try await world.call(
                 .post, Example.inbox, .token, #"{"customer_ids":{"registered":"zoe@example.test"}}"#
             ).expect(200)
@@ -132,11 +133,11 @@ import Understudy
             try await world.act(
                 "set-consent", #"{"customer":"ana@example.test","category":"newsletter","value":false}"#)
         } _: { world in
-            #expect(try await world.call(.get, query, .token).json["discovery"]?[0]?["id"] == "seg-9")
+            expect(try await world.call(.get, query, .token).json["discovery"]?[0]?["id"], is: "seg-9")
             let consent = try await world.call(
                 .post, Example.attributes, .token,
                 Content.ofAna(#""attributes":[{"type":"consent","category":"newsletter"}]"#))
-            #expect(consent.json["results"]?[0]?["value"] == false)
+            expect(consent.json["results"]?[0]?["value"], is: false)
         }
         try await reload("bloomreach/content/segments.yaml", [("seg-1", "seg-9")]) { world in
             try await world.act("set-segments", #"{"customer":"ana@example.test","segments":{"content":[]}}"#)
@@ -164,7 +165,7 @@ import Understudy
         #expect(before.contains("create_time"))
         let again = world.moved(to: try first.restarted())
         try await again.freeze(at: World.exampleMoment + 86_400)
-        #expect(try await again.fetchInbox().text == before)
+        expect(try await again.fetchInbox().text, is: before)
     }
 
     @Test("what is kept may be as deep as a state may be") func deep() async throws {
@@ -174,7 +175,7 @@ import Understudy
         let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         let state =
             #"{"projects":[{"token":"demo-project-1","customers":[{"number":1,"ids":{"registered":"a"},"properties":{"deep":\#(value)}}]}]}"#
-        #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
+        expect(try await world.control(.put, "state/bloomreach", state).status, is: 200)
         let again = world.moved(to: try first.restarted())
         #expect(try await again.control(.get, "state/bloomreach").text.contains(value))
     }
@@ -188,9 +189,9 @@ import Understudy
         try fixtures.put("bloomreach/content/segments.yaml", [("seg-1", "seg-9")])
         let again = world.moved(to: try first.restarted(fixtures.store))
         try await again.freeze(at: World.exampleMoment)
-        #expect(try await again.fetchInbox().json["messages"]?.array?.map { $0["is_read"] } == [true, false])
+        expect(try await again.fetchInbox().json["messages"]?.array?.map { $0["is_read"] }, is: [true, false])
         let ben = try await again.call(.post, Example.inbox, .token, Content.ofBen())
-        #expect(ben.json["messages"]?[0]?["content"]?["title"] == "Hello, Ben")
+        expect(ben.json["messages"]?[0]?["content"]?["title"], is: "Hello, Ben")
         #expect(try await segments(again, "a").contains("seg-9"))
     }
 
@@ -211,10 +212,10 @@ import Understudy
         let again = world.moved(to: try first.restarted(fixtures.store))
         try await again.freeze(at: World.exampleMoment)
         let ana = try await again.fetchInbox()
-        #expect(ana.json["messages"]?.array?.map { $0["is_read"] } == [true, false])
-        #expect(try await again.call(.post, Example.inbox, .token, Content.ofBen()).messageIDs == ["msg-push-2"])
+        expect(ana.json["messages"]?.array?.map { $0["is_read"] }, is: [true, false])
+        expect(try await again.call(.post, Example.inbox, .token, Content.ofBen()).messageIDs, is: ["msg-push-2"])
         let zoe = try await again.call(
             .post, Example.inbox, .token, #"{"customer_ids":{"registered":"zoe@example.test"}}"#)
-        #expect(zoe.messageIDs == [])
+        expect(zoe.messageIDs, is: [])
     }
 }

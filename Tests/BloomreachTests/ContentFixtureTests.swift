@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -191,8 +192,9 @@ import Understudy
         #expect(try fixtures.text("bloomreach/content/app-inbox.yaml").contains("utm_medium: \"app_inbox\""))
         let store = fixtures.store
         let emulator = try Emulator(fixtures: store, loaders: Catalog.vendors.filter { $0.identity.id == "bloomreach" })
-        #expect(
-            store.remarks.map { $0.replacing(#/^.*yaml:[0-9]+:[0-9]+: /#, with: "") } == [
+        expect(
+            store.remarks.map { $0.replacing(#/^.*yaml:[0-9]+:[0-9]+: /#, with: "") },
+            is: [
                 "“unknown” is not one of always, only_once, once_per_visit, until_visitor_interacts; known are always, "
                     + "only_once, once_per_visit, until_visitor_interacts",
                 "“12dp” is not a size in pixels, such as 22px; iOS reads 0 from any other unit",
@@ -232,7 +234,7 @@ import Understudy
                   placeholders: []
             """, to: "bloomreach/content/content-blocks.yaml")
         let error = #expect(throws: FixtureProblem.self) { try fixtures.emulator(of: "bloomreach") }
-        #expect(error?.message.contains("{{x") == true, "names of members are templates too")
+        expect(error?.message.contains("{{x"), is: true, "names of members are templates too")
         try fixtures.put("bloomreach/content/segments.yaml", [])
         try fixtures.write(
             try String(contentsOfFile: "\(fixtures.path)/bloomreach/content/content-blocks.yaml", encoding: .utf8)

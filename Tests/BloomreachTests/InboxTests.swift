@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -25,18 +26,18 @@ import Testing
         try await world.act(
             "add-inbox-message",
             #"{"customer":"ana@example.test","message":{"id":"m","type":"push","application_id":"tv","content":{}}}"#)
-        #expect(try await world.fetchInbox().messageIDs == ["msg-push-1", "msg-html-1"])
-        #expect(
-            try await world.fetchInbox(#""application_id":"default-application""#).messageIDs
-                == ["msg-push-1", "msg-html-1"])
-        #expect(try await world.fetchInbox(#""application_id":"tv""#).messageIDs == ["m", "msg-push-1", "msg-html-1"])
+        expect(try await world.fetchInbox().messageIDs, is: ["msg-push-1", "msg-html-1"])
+        expect(
+            try await world.fetchInbox(#""application_id":"default-application""#).messageIDs,
+            is: ["msg-push-1", "msg-html-1"])
+        expect(try await world.fetchInbox(#""application_id":"tv""#).messageIDs, is: ["m", "msg-push-1", "msg-html-1"])
     }
 
     @Test("messages that expired are left out, from their very moment on") func expiry() async throws {
         let world = try await World()
         try await world.fetchInbox().expect(200, Content.anasInbox)
         try await world.freeze(at: 1_802_591_999)
-        #expect(try await world.fetchInbox().messageIDs.count == 2)
+        expect(try await world.fetchInbox().messageIDs.count, is: 2)
         try await world.freeze(at: 1_802_592_000)
         try await world.fetchInbox().expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.1.2"}"#)
     }
@@ -45,24 +46,24 @@ import Testing
     func freshness() async throws {
         let world = try await World(at: 2_000_000_000)
         let fetched = try await world.fetchInbox()
-        #expect(fetched.messageIDs == ["msg-push-1", "msg-html-1"])
+        expect(fetched.messageIDs, is: ["msg-push-1", "msg-html-1"])
         let message = fetched.json["messages"]?[0]
-        #expect(message?["create_time"]?.text == "1999999900.5")
-        #expect(message?["expire_time"]?.text == "2002592000")
+        expect(message?["create_time"]?.text, is: "1999999900.5")
+        expect(message?["expire_time"]?.text, is: "2002592000")
         // Later messages are newer, and time passes for all of them.
         try await world.freeze(at: 2_000_000_010)
         try await world.act(
             "add-inbox-message",
             #"{"customer":"ana@example.test","message":{"id":"m","type":"push","expire_time":"40d","content":{}}}"#)
-        #expect(try await world.fetchInbox().messageIDs == ["m", "msg-push-1", "msg-html-1"])
+        expect(try await world.fetchInbox().messageIDs, is: ["m", "msg-push-1", "msg-html-1"])
         try await world.freeze(at: 2_002_592_000)
         let late = try await world.fetchInbox()
-        #expect(late.messageIDs == ["m"])
-        #expect(late.json["messages"]?[0]?["expire_time"]?.text == "2003456010")
+        expect(late.messageIDs, is: ["m"])
+        expect(late.json["messages"]?[0]?["expire_time"]?.text, is: "2003456010")
         // A reset starts over.
         try await world.control(.post, "reset")
         try await world.freeze(at: 2_002_592_000)
-        #expect(try await world.fetchInbox().messageIDs == ["msg-push-1", "msg-html-1"])
+        expect(try await world.fetchInbox().messageIDs, is: ["msg-push-1", "msg-html-1"])
     }
 
     @Test("the beginning of a sandbox leaves with its inboxes, and comes back with them")
@@ -70,12 +71,12 @@ import Testing
         let (world, other) = (try await World(), try await World(at: 1_900_000_000))
         let before = try await world.fetchInbox().text
         let exported = try await world.control(.get, "state/bloomreach")
-        #expect(exported.json["content"]?["started_at"]?.number?.double == 1_800_000_000)
+        expect(exported.json["content"]?["started_at"]?.number?.double, is: 1_800_000_000)
         #expect(exported.text.contains(#""create_time":"-99.5s","expire_time":"2592000s""#), "\(exported.text)")
-        #expect(try await other.control(.put, "state/bloomreach", exported.text).status == 200)
-        #expect(try await other.fetchInbox().messageIDs == [], "they expired in the meantime")
+        expect(try await other.control(.put, "state/bloomreach", exported.text).status, is: 200)
+        expect(try await other.fetchInbox().messageIDs, is: [], "they expired in the meantime")
         try await other.freeze(at: World.exampleMoment)
-        #expect(try await other.fetchInbox().text == before)
+        expect(try await other.fetchInbox().text, is: before)
     }
 
     @Test("the newest comes first, and of one time the one that was added last") func order() async throws {
@@ -84,9 +85,9 @@ import Testing
             let message = #"{"id":"\#(id)","type":"push","create_time":\#(time),"content":{"title":"t"}}"#
             let added = try await world.act(
                 "add-inbox-message", #"{"customer":"ana@example.test","message":\#(message)}"#)
-            #expect(added.status == 200, "\(added.text)")
+            expect(added.status, is: 200, "\(added.text)")
         }
-        #expect(try await world.fetchInbox().messageIDs == ["second", "first", "msg-push-1", "msg-html-1", "old"])
+        expect(try await world.fetchInbox().messageIDs, is: ["second", "first", "msg-push-1", "msg-html-1", "old"])
     }
 
     // MARK: - Changes of the customer
@@ -142,7 +143,7 @@ import Testing
         let world = try await World()
         let answer = try await world.fetchInbox(#""sync_token":"\#(token)""#)
         answer.expect(410, Content.staleToken, "sync-token-unknown")
-        #expect(answer.outcome(of: "sync-token") == .failed)
+        expect(answer.outcome(of: "sync-token"), is: .failed)
         try await world.markAsRead(#"["msg-push-1"]"#, token: #""\#(token)""#)
             .expect(410, Content.staleToken, "sync-token-unknown")
     }
@@ -150,9 +151,9 @@ import Testing
     @Test("the first token is any of this epoch: what is stamped higher comes")
     func deltas() async throws {
         let world = try await World()
-        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.0""#).messageIDs == ["msg-push-1", "msg-html-1"])
-        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.1""#).messageIDs == ["msg-html-1"])
-        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == [])
+        expect(try await world.fetchInbox(#""sync_token":"v1.1.1.0""#).messageIDs, is: ["msg-push-1", "msg-html-1"])
+        expect(try await world.fetchInbox(#""sync_token":"v1.1.1.1""#).messageIDs, is: ["msg-html-1"])
+        expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs, is: [])
     }
 
     @Test("with full-resync nothing is refused, and everything comes")
@@ -180,7 +181,7 @@ import Testing
     func markTwice() async throws {
         let world = try await World()
         for _ in 0..<2 { try await world.markAsRead(#"["msg-push-1","msg-push-1"]"#).expect(200, Content.done) }
-        #expect(try await world.fetchInbox().json["sync_token"] == "v1.1.1.3")
+        expect(try await world.fetchInbox().json["sync_token"], is: "v1.1.1.3")
     }
 
     @Test("an unknown message has none marked")
@@ -188,7 +189,7 @@ import Testing
         let world = try await World()
         let answer = try await world.markAsRead(#"["msg-push-1","msg-push-2"]"#)
         answer.expect(400, #"{"success":false,"error":"unknown message id"}"#, "message-not-found")
-        #expect(answer.entry?.record.reason?.contains("msg-push-2") == true)
+        expect(answer.entry?.record.reason?.contains("msg-push-2"), is: true)
         try await world.fetchInbox().expect(200, Content.anasInbox)
     }
 
@@ -244,8 +245,8 @@ import Testing
 
     @Test("a token is read in the one form that it is written in")
     func tokenForm() {
-        #expect(SyncToken("v1.3.2.10") == SyncToken(customer: 3, epoch: 2, counter: 10))
-        #expect(SyncToken(customer: 3, epoch: 2, counter: 10).text == "v1.3.2.10")
+        expect(SyncToken("v1.3.2.10"), is: SyncToken(customer: 3, epoch: 2, counter: 10))
+        expect(SyncToken(customer: 3, epoch: 2, counter: 10).text, is: "v1.3.2.10")
         #expect(SyncToken("v1.3.2.0") != nil)
     }
 }

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -12,14 +13,15 @@ import Testing
             for endpoint in route.endpoints
             where endpoint.pattern.contains("/streams/") || endpoint.pattern.hasPrefix("/track/u/") {
                 let evidence: Evidence = route.id == "track.batch" ? .documented : .observed
-                #expect(route.evidence(of: endpoint) == evidence, "\(route.id) at \(endpoint)")
+                expect(route.evidence(of: endpoint), is: evidence, "\(route.id) at \(endpoint)")
             }
         }
         let documented = bloomreach.routes.flatMap { route in
             route.endpoints.filter { route.evidence(of: $0) == .documented }.map { _ in route.id }
         }
-        #expect(
-            documented == [
+        expect(
+            documented,
+            is: [
                 "track.customers", "track.events", "track.clicks", "track.batch", "track.batch", "selfcheck.send",
                 "data.attributes",
                 "appinbox.fetch", "appinbox.markasread", "inapp.messages", "consents.list",
@@ -63,9 +65,9 @@ import Testing
     func elsewhere(_ path: String, _ prefix: String) async throws {
         let answer = try await World().call(.post, path, .token)
         answer.expect(404, Example.notFound, "unknown-route")
-        #expect(
-            answer.entry?.explanation
-                == "\(prefix) belongs to a part of Bloomreach that is not emulated; expected a path that "
+        expect(
+            answer.entry?.explanation,
+            is: "\(prefix) belongs to a part of Bloomreach that is not emulated; expected a path that "
                 + "“understudy routes” lists")
     }
 
@@ -92,7 +94,7 @@ import Testing
             let missing = try await world.call(.get, "/webxp/nothing", .token)
             ids.append([found["x-request-id"], missing["x-request-id"]])
         }
-        #expect(ids[0] == ids[1])
+        expect(ids[0], is: ids[1])
         #expect(ids[0][0] != nil && ids[0][0] != ids[0][1])
     }
 
@@ -100,7 +102,7 @@ import Testing
         let world = try await World()
         let path = "/webxp/projects/demo-project-1/cookies/A%2525%20b/link-ids"
         try await world.call(.post, path, .token, #"{"external_ids":{"registered":"x"}}"#).expect(200, Example.done)
-        #expect(try await world.customer(#"{"cookie":"A%25 b"}"#).json["ids"] == ["registered": "x"])
+        expect(try await world.customer(#"{"cookie":"A%25 b"}"#).json["ids"], is: ["registered": "x"])
         #expect(try await world.customer(#"{"cookie":"a%25 b"}"#).status != 200)
     }
 
@@ -123,33 +125,33 @@ import Testing
         func origin(_ method: HTTPRequest.Method, _ path: String, _ fields: World.Fields) async throws -> String? {
             try await world.call(method, path, fields, "{}")["access-control-allow-origin"]
         }
-        #expect(try await origin(.post, Example.events, SwitchCase.origin) == nil)
+        expect(try await origin(.post, Example.events, SwitchCase.origin), is: nil)
         try await world.set("bloomreach.cors", "on")
-        #expect(try await origin(.post, Example.events, []) == nil, "only browsers name an origin")
+        expect(try await origin(.post, Example.events, []), is: nil, "only browsers name an origin")
         for path in [Example.events, SwitchCase.consents, "/track/none", "/webxp"] {
             for method in [HTTPRequest.Method.get, .post, .options] {
-                #expect(try await origin(method, path, SwitchCase.origin) == "*", "\(method) \(path)")
+                expect(try await origin(method, path, SwitchCase.origin), is: "*", "\(method) \(path)")
             }
         }
         let asked = try await world.call(.options, Example.events, SwitchCase.origin)
         asked.expect(204, "")
-        #expect(asked["access-control-allow-methods"] == "GET, POST, OPTIONS")
-        #expect(asked["access-control-allow-headers"]?.contains("authorization") == true)
-        #expect(try await world.call(.options, Example.events).failure == "method-not-allowed")
+        expect(asked["access-control-allow-methods"], is: "GET, POST, OPTIONS")
+        expect(asked["access-control-allow-headers"]?.contains("authorization"), is: true)
+        expect(try await world.call(.options, Example.events).failure, is: "method-not-allowed")
     }
 }
 
 @Suite("Bloomreach's minted tokens") struct MintingTests {
     @Test("what the example world holds is minted byte for byte") func exampleWorld() async throws {
         let world = try await World()
-        #expect(try await world.mint("bloomreach/customer-token") == Example.jwtAna)
-        #expect(try await world.mint("bloomreach/customer-token", ["expires_in": -1000]) == Example.jwtAnaOld)
-        #expect(try await world.mint("bloomreach/stream-token") == Example.jwtStream)
-        #expect(
+        expect(try await world.mint("bloomreach/customer-token"), is: Example.jwtAna)
+        expect(try await world.mint("bloomreach/customer-token", ["expires_in": -1000]), is: Example.jwtAnaOld)
+        expect(try await world.mint("bloomreach/stream-token"), is: Example.jwtStream)
+        expect(
             try await world.mint(
                 "bloomreach/customer-token",
-                ["project": "demo-project-1", "key": "privkey-demo-1", "customer": "ana@example.test"])
-                == Example.jwtAna)
+                ["project": "demo-project-1", "key": "privkey-demo-1", "customer": "ana@example.test"]),
+            is: Example.jwtAna)
     }
 
     @Test("header and claims can be set freely") func claims() async throws {
@@ -186,20 +188,20 @@ import Testing
             return answer.json["verdicts"]?.array?.first { $0["vendor"] == "bloomreach" }
         }
         let ana = try await verdict(Example.jwtAna)
-        #expect(ana?["accepted"] == true)
-        #expect(ana?["kind"] == "customer-token")
-        #expect(ana?["account"] == "project demo-project-1, key privkey-demo-1")
+        expect(ana?["accepted"], is: true)
+        expect(ana?["kind"], is: "customer-token")
+        expect(ana?["account"], is: "project demo-project-1, key privkey-demo-1")
         let old = try await verdict(Example.jwtAnaOld)
-        #expect(old?["failure"] == "customer-token-expired")
-        #expect(old?["answer"]?["body"]?["token_expired"] == true)
+        expect(old?["failure"], is: "customer-token-expired")
+        expect(old?["answer"]?["body"]?["token_expired"], is: true)
         let stream = try await verdict(Example.jwtStream)
-        #expect(stream?["kind"] == "stream-token")
-        #expect(stream?["account"] == "stream demo-stream-1, key signkey-demo-1")
+        expect(stream?["kind"], is: "stream-token")
+        expect(stream?["account"], is: "stream demo-stream-1, key signkey-demo-1")
         let elsewhere = try await verdict(Example.jwtStream, ["stream": "demo-stream-2"])
-        #expect(elsewhere?["failure"] == "stream-token-wrong-stream")
+        expect(elsewhere?["failure"], is: "stream-token-wrong-stream")
         let foreign = try await verdict(Example.jwtAna, ["project": "demo-project-2"])
-        #expect(foreign?["failure"] == "customer-token-unknown-key")
-        #expect(try await verdict("no token")?["failure"] == "customer-token-malformed")
+        expect(foreign?["failure"], is: "customer-token-unknown-key")
+        expect(try await verdict("no token")?["failure"], is: "customer-token-malformed")
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -21,16 +22,16 @@ import Understudy
         for number in 0..<ComapiChallengeStore.capacity {
             challenges.add(Self.challenge(number, expires: number == 7000 ? 100 : 1000), at: now)
         }
-        #expect(challenges.count == 10_000)
+        expect(challenges.count, is: 10_000)
         challenges.add(Self.challenge(10_000), at: now)
-        #expect(challenges["c7000"] == nil)
-        #expect(challenges["c0"] == nil)
-        #expect(challenges["c98"] == nil)
+        expect(challenges["c7000"], is: nil)
+        expect(challenges["c0"], is: nil)
+        expect(challenges["c98"], is: nil)
         #expect(challenges["c99"] != nil)
         #expect(challenges["c10000"] != nil)
-        #expect(challenges.challenge(nonce: "n0") == nil)
-        #expect(challenges.challenge(nonce: "n99")?.id == "c99")
-        #expect(challenges.count == 9901)
+        expect(challenges.challenge(nonce: "n0"), is: nil)
+        expect(challenges.challenge(nonce: "n99")?.id, is: "c99")
+        expect(challenges.count, is: 9901)
     }
 
     @Test("a challenge stays a day after its end, and no longer") func remembrance() {
@@ -39,7 +40,7 @@ import Understudy
         challenges.add(Self.challenge(2, expires: 2000), at: Moment(unixSeconds: 87_399))
         #expect(challenges["c1"] != nil)
         challenges.add(Self.challenge(3, expires: 90_000), at: Moment(unixSeconds: 87_400))
-        #expect(challenges["c1"] == nil)
+        expect(challenges["c1"], is: nil)
         #expect(challenges["c2"] != nil)
     }
 
@@ -58,17 +59,17 @@ import Understudy
         sockets.add(b, expires: Moment(unixSeconds: 20))
         sockets.add(a, expires: Moment(unixSeconds: 10))
         sockets.add(a, expires: Moment(unixSeconds: 10))
-        #expect(sockets.earliest == Moment(unixSeconds: 10))
-        #expect(sockets.over(at: Moment(unixSeconds: 10)) == [a])
+        expect(sockets.earliest, is: Moment(unixSeconds: 10))
+        expect(sockets.over(at: Moment(unixSeconds: 10)), is: [a])
         sockets.remove(a)
-        #expect(sockets.earliest == Moment(unixSeconds: 10))
+        expect(sockets.earliest, is: Moment(unixSeconds: 10))
         sockets.remove(a)
-        #expect(sockets.earliest == Moment(unixSeconds: 20))
+        expect(sockets.earliest, is: Moment(unixSeconds: 20))
         sockets.setExpiry(of: b, Moment(unixSeconds: 5))
-        #expect(sockets.earliest == Moment(unixSeconds: 5))
+        expect(sockets.earliest, is: Moment(unixSeconds: 5))
         sockets.forget(b)
         sockets.remove(b)
-        #expect(sockets.earliest == nil)
+        expect(sockets.earliest, is: nil)
     }
 
     private static func message(_ id: Int) -> ComapiMessage {
@@ -83,26 +84,26 @@ import Understudy
             log.append(Self.message(id), eventID: "e\(id)")
             if id == 1 { least = log.byteCount }
         }
-        #expect(log.firstID == 101)
-        #expect(log.events.count == log.messages.count)
-        #expect(log.byteCount == 9901 * least)
-        #expect(log[100] == nil)
-        #expect(log[101]?.messageID == "m101")
+        expect(log.firstID, is: 101)
+        expect(log.events.count, is: log.messages.count)
+        expect(log.byteCount, is: 9901 * least)
+        expect(log[100], is: nil)
+        expect(log[101]?.messageID, is: "m101")
         let page = ComapiMessagePage(log, from: 102, limit: 5)
-        #expect(page.messages.map(\.id) == ["m102", "m101"])
-        #expect(page.earliestEventID == 0)
+        expect(page.messages.map(\.id), is: ["m102", "m101"])
+        expect(page.earliestEventID, is: 0)
         #expect(ComapiMessagePage(log, from: 50, limit: 5).messages.isEmpty)
     }
 
     @Test("a page of nothing", arguments: [nil, 0, 7]) func emptyPage(_ from: Int?) {
         let page = ComapiMessagePage(ComapiEventLog(), from: from, limit: 5)
-        #expect(page.latestEventID == 0)
-        #expect(page.earliestEventID == 0)
+        expect(page.latestEventID, is: 0)
+        expect(page.earliestEventID, is: 0)
         #expect(page.messages.isEmpty && page.orphans.isEmpty)
         var log = ComapiEventLog()
         log.append(Self.message(1), eventID: "e")
         let zero = ComapiMessagePage(log, from: 0, limit: 5)
-        #expect((zero.latestEventID, zero.earliestEventID) == (0, 0))
+        expect((zero.latestEventID, zero.earliestEventID), is: (0, 0))
     }
 
     @Test("what calls add counts as long as it is there, and those who leave a conversation give their room back")
@@ -112,26 +113,26 @@ import Understudy
             world.emulator.vendors.indices.lazy.compactMap { world.sandbox.vendor($0) as? SandboxedVendor<Comapi> }
                 .first)
         func size() -> StateSize { state.content.withLock { $0.loaded.vendor.size(of: $0.state) } }
-        #expect(size() == StateSize())
+        expect(size(), is: StateSize())
         let (mira, _) = try await world.trip()
         // Two sessions, two profiles and a conversation.
         let before = size()
-        #expect(before.records == 5)
+        expect(before.records, is: 5)
         let path = Example.path("/conversations/trip-42/participants")
         for _ in 0..<3 {
             try await world.call(.post, path, mira.fields, #"[{"id":"zoe"},{"id":"ann"}]"#).expect(201)
-            #expect(size() == before + StateSize(bytes: 2 * (3 + 128)))
+            expect(size(), is: before + StateSize(bytes: 2 * (3 + 128)))
             try await world.call(.delete, path + "?id=zoe&id=ann", mira.fields).expect(204)
-            #expect(size() == before)
+            expect(size(), is: before)
         }
         let body = String(repeating: "x", count: 5000)
         try await world.call(.post, Example.path("/content"), mira.fields, body).expect(200)
-        #expect(size().records == 6)
+        expect(size().records, is: 6)
         #expect(size().bytes > before.bytes + 5000)
         let exported = try await world.control(.get, "state/comapi").text
         let counted = size()
-        #expect(try await world.control(.put, "state/comapi", exported).status == 200)
-        #expect(size() == counted)
+        expect(try await world.control(.put, "state/comapi", exported).status, is: 200)
+        expect(size(), is: counted)
     }
 
     @Test("the uploads of all sandboxes have 128 MB; more are refused until sandboxes give theirs back")
@@ -149,16 +150,16 @@ import Understudy
         let state = try await other.control(.get, "state/comapi").json["contents"]?.array?.count
         let refused = try await upload(other, others)
         refused.expect(413, #"{"message":"Payload Too Large"}"#, "body-too-large")
-        #expect(
-            refused.entry?.record.reason
-                == "the uploads of all sandboxes have 136318767 bytes; expected fewer than 134217728 before anything is "
+        expect(
+            refused.entry?.record.reason,
+            is: "the uploads of all sandboxes have 136318767 bytes; expected fewer than 134217728 before anything is "
                 + "added: delete or reset sandboxes that are no longer used")
-        #expect(try await other.control(.get, "state/comapi").json["contents"]?.array?.count == state)
+        expect(try await other.control(.get, "state/comapi").json["contents"]?.array?.count, is: state)
         // What is no upload goes on.
         try await other.call(.post, Example.path("/conversations"), others.fields, Example.trip).expect(201)
         let small = #"{"contents":[{"id":"c","space":"s","name":"n","type":"t","data":"aGk="}]}"#
         let imported = try await world.named("third").control(.put, "state/comapi", small)
-        #expect(imported.status == 400)
+        expect(imported.status, is: 400)
         #expect(
             imported.text.contains(
                 "with it the uploads of all sandboxes have 136319033 bytes; at most 134217728 are kept"),
@@ -166,7 +167,7 @@ import Understudy
         try await world.control(.post, "reset")
         try await upload(other, others).expect(200)
         try await other.delete()
-        #expect(try await world.named("third").control(.put, "state/comapi", small).status == 200)
+        expect(try await world.named("third").control(.put, "state/comapi", small).status, is: 200)
         let again = try await world.session()
         for _ in 0..<13 { try await upload(world, again).expect(200) }
         try await upload(world, again).expect(413, #"{"message":"Payload Too Large"}"#, "body-too-large")
@@ -184,15 +185,15 @@ import Understudy
             ).expect(200)
         }
         let pushes = try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array
-        #expect(pushes?.count == 1)
-        #expect(pushes?[0]["profileId"] == "bob")
-        #expect(pushes?[0]["sessionId"]?.string == bob.id)
-        #expect(pushes?[0]["alert"] == ["title": "T"])
-        #expect(pushes?[0]["registration"] == ["fcm": ["package": "p", "registrationId": "r"]])
+        expect(pushes?.count, is: 1)
+        expect(pushes?[0]["profileId"], is: "bob")
+        expect(pushes?[0]["sessionId"]?.string, is: bob.id)
+        expect(pushes?[0]["alert"], is: ["title": "T"])
+        expect(pushes?[0]["registration"], is: ["fcm": ["package": "p", "registrationId": "r"]])
         var space = ComapiSpaceState()
         for number in 0..<1001 { space.note(push: JSON(number)) }
-        #expect(space.pushes.count == 1000)
-        #expect(space.pushes.first == 1)
+        expect(space.pushes.count, is: 1000)
+        expect(space.pushes.first, is: 1)
     }
 
     @Test("a query has a hundred values at most, in one list or in many terms, of 256 bytes at most")
@@ -223,11 +224,11 @@ import Understudy
             return try await world.call(.post, path + "/participants", mira.fields, body.text)
         }
         try await add(0..<101).expect(400, Example.fault("body", "is not valid"), "invalid-parameter")
-        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 2)
+        expect(try await world.call(.get, path, mira.fields).json["participantCount"], is: 2)
         try await add(0..<100).expect(201, "")
-        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 102)
+        expect(try await world.call(.get, path, mira.fields).json["participantCount"], is: 102)
         try await add(50..<150).expect(201, "")
-        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 152)
+        expect(try await world.call(.get, path, mira.fields).json["participantCount"], is: 152)
     }
 
     @Test(
@@ -246,9 +247,9 @@ import Understudy
             .expect(201, "")
         try await add([("zoe", "participant"), ("bob", "participant"), ("zoe", "owner")]).expect(201, "")
         let frame = await socket.frame()
-        #expect(frame["name"] == "conversation.participantAdded")
-        #expect(frame["payload"]?["profileId"] == "zoe")
-        #expect(frame["payload"]?["role"] == "owner")
+        expect(frame["name"], is: "conversation.participantAdded")
+        expect(frame["payload"]?["profileId"], is: "zoe")
+        expect(frame["payload"]?["role"], is: "owner")
         try await add((0..<100).map { ("user-\($0)", "participant") }).expect(201, "")
         let owners = (0..<100).map { ("user-\($0)", "owner") }
         try await add(owners + [("bob", "owner")]).expect(
@@ -269,9 +270,9 @@ import Understudy
             return try await world.call(.delete, path + "/participants", mira.fields, ids.text)
         }
         try await remove(0..<101).expect(400, Example.fault("id", "is not valid"), "invalid-parameter")
-        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 102)
+        expect(try await world.call(.get, path, mira.fields).json["participantCount"], is: 102)
         try await remove(1..<300).expect(204, "")
-        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 2)
+        expect(try await world.call(.get, path, mira.fields).json["participantCount"], is: 2)
     }
 
     @Test("a conversation begins with a thousand at most") func beginners() async throws {
@@ -285,7 +286,7 @@ import Understudy
         try await create(1001).expect(400, Example.fault("participants", "is not valid"), "invalid-parameter")
         let created = try await create(1000)
         created.expect(201)
-        #expect(created.json["participantCount"] == 1001)
+        expect(created.json["participantCount"], is: 1001)
     }
 
     @Test("a list of status updates that change nothing is remarked a hundred times, and answered")
@@ -298,9 +299,9 @@ import Understudy
         let updates: JSON = [["messageIds": .array(ids), "status": "read"]]
         let answer = try await world.call(.post, path + "/statusupdates", bob.fields, updates.text)
         answer.expect(200, "OK")
-        #expect(answer.findings.count { $0.check == "status-skipped" && $0.outcome == .noted } == 100)
+        expect(answer.findings.count { $0.check == "status-skipped" && $0.outcome == .noted }, is: 100)
         let page = try await world.call(.get, path, mira.fields)
-        #expect(page.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"] == "read")
+        expect(page.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"], is: "read")
     }
 
     @Test(
@@ -309,7 +310,7 @@ import Understudy
     func mintedLifetime(_ kind: String, _ seconds: Int) async throws {
         let world = try await World.comapi()
         let answer = try await world.control(.post, "tokens/comapi/\(kind)", #"{"expires_in":\#(seconds)}"#)
-        #expect(answer.status == 400)
+        expect(answer.status, is: 400)
         #expect(answer.text.contains("expires_in is \(seconds)"), "\(answer.text)")
     }
 }

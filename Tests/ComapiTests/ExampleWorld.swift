@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -156,7 +157,7 @@ extension World {
     func socket(_ session: Session) async throws -> LiveSocket {
         let socket = try await openSocket(Example.path("/socket?token=\(session.token)"))
         let greeting = await socket.frame()
-        #expect(greeting["name"] == "socket.info")
+        expect(greeting["name"], is: "socket.info")
         return socket
     }
 }

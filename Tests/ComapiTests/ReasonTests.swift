@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -111,7 +112,7 @@ extension Mistake {
 @Suite("Comapi's reasons") struct ReasonTests {
     @Test("the reason names the cause", arguments: Mistake.all) func reasons(_ mistake: Mistake) async throws {
         let answer = try await mistake.send(try await World.comapi())
-        #expect(answer.failure == mistake.failure, "\(answer.text)")
+        expect(answer.failure, is: mistake.failure, "\(answer.text)")
         let reason = answer.entry?.explanation ?? ""
         for words in mistake.phrases { #expect(reason.lowercased().contains(words.lowercased()), "\(reason)") }
         #expect(!reason.contains(Example.secretA))
@@ -132,7 +133,7 @@ extension Mistake {
         let answer = try await world.call(
             .post, Example.path("/content"), session.fields + [("content-type", "application/json")], body)
         answer.expect(200)
-        #expect(answer.json["size"] == JSON(body.utf8.count))
+        expect(answer.json["size"], is: JSON(body.utf8.count))
         #expect(answer.isNoted("unreadable-json"), "\(answer.findings)")
         let good = try await world.call(
             .post, Example.path("/content"), session.fields + [("content-type", "application/json")],
@@ -155,9 +156,9 @@ extension Mistake {
             ).expect(200)
         }
         let frames = await socket.frames(2)
-        #expect(frames.map { $0["name"] } == ["conversationMessage.delivered", "conversationMessage.read"])
-        #expect(frames.map { $0["revision"] } == [2, 3])
-        #expect(frames.map { $0["payload"]?["revision"] } == [nil, nil])
-        #expect(frames.map { $0["conversationEventId"] } == [2, 3])
+        expect(frames.map { $0["name"] }, is: ["conversationMessage.delivered", "conversationMessage.read"])
+        expect(frames.map { $0["revision"] }, is: [2, 3])
+        expect(frames.map { $0["payload"]?["revision"] }, is: [nil, nil])
+        expect(frames.map { $0["conversationEventId"] }, is: [2, 3])
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -6,7 +7,7 @@ import Testing
 @Suite("Comapi's scenarios and actions", .timeLimit(.minutes(15))) struct ScenarioTests {
     private func activate(_ scenario: String, _ world: World) async throws {
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"comapi-\#(scenario)"}"#)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
     }
 
     @Test("a session expires in mid-conversation; an app that begins anew goes on", arguments: Depth.allCases)
@@ -20,7 +21,7 @@ import Testing
         try await world.call(.get, path + "/messages", mira.fields).expect(200)
         let refused = try await world.call(.post, path + "/messages", mira.fields, Example.message)
         refused.expect(401, Example.unauthorized, "session-expired")
-        #expect(await socket.closure?.code == .policyViolation)
+        expect(await socket.closure?.code, is: .policyViolation)
         let renewed = try await world.session("mira")
         try await world.call(.post, path + "/messages", renewed.fields, Example.message).expect(200)
     }
@@ -33,15 +34,15 @@ import Testing
         try await activate("socket-drops", world)
         let path = Example.path("/conversations/trip-42")
         for _ in 0..<2 { try await world.call(.post, path + "/messages", mira.fields, Example.message).expect(200) }
-        #expect(await socket.frame()["conversationEventId"] == 1)
+        expect(await socket.frame()["conversationEventId"], is: 1)
         #expect(await socket.next().isClosed(with: .goingAway))
         let refused = await #expect(throws: SocketRefused.self) { _ = try await world.socket(mira) }
         refused?.answer.expect(503, #"{"message":"Service Unavailable"}"#, "unavailable")
         let again = try await world.socket(mira)
         try await world.call(.post, path + "/messages", mira.fields, Example.message).expect(200)
-        #expect(await again.frame()["conversationEventId"] == 3)
+        expect(await again.frame()["conversationEventId"], is: 3)
         let missed = try await world.call(.get, path + "/events?from=2&limit=1", mira.fields)
-        #expect(missed.json[0]?["conversationEventId"] == 2)
+        expect(missed.json[0]?["conversationEventId"], is: 2)
     }
 
     /// An action with the members it needs, and the outcome of a call afterwards.
@@ -65,29 +66,29 @@ import Testing
         let challenge = try await world.challenge()
         let order = deed.order.replacing("SESSION", with: mira.id).replacing("CHALLENGE", with: challenge.id)
         let told = try await world.control(.post, "state/comapi/\(deed.name)", order)
-        #expect(told.status == 200, "\(told.text)")
+        expect(told.status, is: 200, "\(told.text)")
         let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
         let late = try await world.answer(challenge, token)
         guard deed.name != "answer-challenge" else { return late.expect(403, Example.invalidJWT, "nonce-reused") }
         late.expect(200)
         let answer = try await world.call(.get, path, mira.fields)
-        #expect(answer.failure == deed.failure)
+        expect(answer.failure, is: deed.failure)
         let event = await socket.next()
         switch deed.name {
         case "end-session": #expect(event.isClosed(with: .normal))
         case "expire-session", "forget-session": #expect(event.isClosed(with: .policyViolation))
         case "drop-sockets": #expect(event.isClosed(with: .goingAway))
         case "send-message":
-            #expect(answer.json["messages"]?[0]?["parts"]?[0]?["data"] == "Ho")
-            #expect(answer.json["messages"]?[0]?["context"]?["sentBy"] == "eve")
-            #expect(await socket.frame()["name"] == "conversationMessage.sent")
-        default: #expect(answer.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"] == "read")
+            expect(answer.json["messages"]?[0]?["parts"]?[0]?["data"], is: "Ho")
+            expect(answer.json["messages"]?[0]?["context"]?["sentBy"], is: "eve")
+            expect(await socket.frame()["name"], is: "conversationMessage.sent")
+        default: expect(answer.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"], is: "read")
         }
     }
 
     @Test("no action is without a case") func coverage() async throws {
         let comapi = try #require(try await World().emulator.vendors.first { $0.identity.id == "comapi" })
-        #expect(Self.deeds.map(\.name) == comapi.actions.map(\.name))
+        expect(Self.deeds.map(\.name), is: comapi.actions.map(\.name))
     }
 
     @Test(
@@ -108,9 +109,9 @@ import Testing
         _ = try await world.trip()
         let before = try await world.control(.get, "state/comapi").text
         let answer = try await world.control(.post, "state/comapi/\(name)", order)
-        #expect(answer.status == 400)
+        expect(answer.status, is: 400)
         #expect(answer.text.contains(hint), "\(answer.text)")
-        #expect(try await world.control(.get, "state/comapi").text == before)
+        expect(try await world.control(.get, "state/comapi").text, is: before)
     }
 }
 

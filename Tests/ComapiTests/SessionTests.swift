@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -21,19 +22,19 @@ import Understudy
         for (space, fields, user) in [(Example.a, mira, "mira"), (Example.c, anna, "anna")] {
             let answer = try await world.call(.get, Example.path(path, in: space), fields)
             answer.expect(200)
-            #expect(answer.json["session"]?["profileId"]?.string == user)
+            expect(answer.json["session"]?["profileId"]?.string, is: user)
         }
         let sockets = [
             try await world.openSocket(Example.path("/socket"), mira),
             try await world.openSocket(Example.path("/socket", in: Example.c), anna),
         ]
-        for socket in sockets { #expect(await socket.frame()["name"] == "socket.info") }
+        for socket in sockets { expect(await socket.frame()["name"], is: "socket.info") }
         try await world.call(.delete, Example.path(path), mira).expect(204)
         #expect(await sockets[0].next().isClosed(with: .normal))
         try await world.call(.get, Example.path(path), mira).expect(401, Example.unauthorized, "session-ended")
         try await world.call(.get, Example.path(path, in: Example.c), anna).expect(200)
         sockets[1].send(.text(#"{"name":"echo"}"#))
-        #expect(await sockets[1].frame()["name"] == "echo")
+        expect(await sockets[1].frame()["name"], is: "echo")
     }
 
     @Test("an action on an id that two spaces have wants to know the space") func actions() async throws {
@@ -43,15 +44,15 @@ import Understudy
             try await world.call(.get, Example.path("/sessions/s-1", in: space), fields).expect(200)
         }
         let open = try await world.control(.post, "state/comapi/end-session", #"{"session":"s-1"}"#)
-        #expect(open.status == 400)
+        expect(open.status, is: 400)
         #expect(open.text.contains("2 spaces have a session s-1: \(Example.a), \(Example.c)"), "\(open.text)")
         let named = try await world.control(
             .post, "state/comapi/end-session", #"{"session":"s-1","space":"\#(Example.c)"}"#)
-        #expect(named.status == 200, "\(named.text)")
+        expect(named.status, is: 200, "\(named.text)")
         let left = try await world.control(.post, "state/comapi/end-session", #"{"session":"s-1"}"#)
-        #expect(left.json["space"]?.string == Example.a, "\(left.text)")
+        expect(left.json["space"]?.string, is: Example.a, "\(left.text)")
         let ended = try await world.control(.get, "state/comapi").json["ended_sessions"]
-        #expect(ended == [["id": "s-1", "space": .string(Example.c)], ["id": "s-1", "space": .string(Example.a)]])
+        expect(ended, is: [["id": "s-1", "space": .string(Example.c)], ["id": "s-1", "space": .string(Example.a)]])
     }
 
     @Test("an id is one user's in its space, whoever else's token names it") func anotherUser() async throws {
@@ -62,7 +63,7 @@ import Understudy
         refused.expect(401, Example.unauthorized, "session-unknown")
         #expect(refused.findings.contains { $0.note == "The session is that of mira." })
         let order = try await world.control(.post, "tokens/comapi/session", #"{"session":"s-1","profile":"bob"}"#)
-        #expect(order.status == 400)
+        expect(order.status, is: 400)
         #expect(order.text.contains("session s-1 is that of mira, not bob"), "\(order.text)")
         try await world.call(.get, Example.path("/sessions/s-1"), mira).expect(200)
     }
@@ -73,7 +74,7 @@ import Understudy
         try await world.call(.delete, Example.path("/sessions/\(mira.id)"), mira.fields).expect(204)
         let order = try await world.control(
             .post, "tokens/comapi/session", #"{"space":"\#(Example.c)","defect":"session-ended"}"#)
-        #expect(order.status == 400)
+        expect(order.status, is: 400)
         #expect(order.text.contains("no session was ended yet in API space \(Example.c)"), "\(order.text)")
     }
 
@@ -88,15 +89,15 @@ import Understudy
             tokens.append([("authorization", "Bearer \(token)")])
             let path = Example.path("/socket?token=\(token)", in: space.replacing("/", with: "%2F"))
             let socket = try await world.openSocket(path)
-            #expect(await socket.frame()["apiSpaceId"]?.string == space)
+            expect(await socket.frame()["apiSpaceId"]?.string, is: space)
             sockets.append(socket)
         }
         try await world.call(
             .patch, Example.path("/profiles/b%2Fc", in: "suite-a"), tokens[0], #"{"firstName":"B"}"#
         ).expect(200)
         for socket in sockets { socket.send(.text(#"{"name":"echo"}"#)) }
-        #expect(await sockets[0].frames(2).map { $0["name"]?.string } == ["profile.update", "echo"])
-        for socket in sockets.dropFirst() { #expect(await socket.frame()["name"] == "echo") }
+        expect(await sockets[0].frames(2).map { $0["name"]?.string }, is: ["profile.update", "echo"])
+        for socket in sockets.dropFirst() { expect(await socket.frame()["name"], is: "echo") }
     }
 }
 
@@ -126,10 +127,10 @@ import Understudy
         let world = try await World.comapi()
         let alert: JSON = ["platforms": ["fcm": ["data": ["dd_deepLink": #"{"url":"https://shop.test/x"}"#]]]]
         let push = try await push(alert.text, world)
-        #expect(push["data"]?["dd_originated"] == "true")
+        expect(push["data"]?["dd_originated"], is: "true")
         let link = try link(push)
-        #expect(link["url"] == "https://shop.test/x")
-        #expect(link["trackingUrl"]?.string?.hasSuffix("/click") == true)
+        expect(link["url"], is: "https://shop.test/x")
+        expect(link["trackingUrl"]?.string?.hasSuffix("/click"), is: true)
     }
 }
 
@@ -138,7 +139,7 @@ import Understudy
         let world = try await World.comapi()
         let mira = try await ComapiLife.live(world)
         let exported = try await world.control(.get, "state/comapi").text
-        #expect(try await world.control(.put, "state/comapi", exported).status == 200)
+        expect(try await world.control(.put, "state/comapi", exported).status, is: 200)
         try await world.call(.post, Example.path("/conversations"), mira.fields, #"{"id":"gone"}"#).expect(201)
     }
 
@@ -146,9 +147,9 @@ import Understudy
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World.comapi(on: stage)
         try await world.call(.get, Example.path("/profiles")).expect(401, Example.unauthorized, "session-missing")
-        #expect(stage.emulator.exportState()["sandboxes"]?.array == [])
+        expect(stage.emulator.exportState()["sandboxes"]?.array, is: [])
         _ = try await world.challenge()
-        #expect(stage.emulator.exportState()["sandboxes"]?.array?.map { $0["name"]?.string } == [world.name])
+        expect(stage.emulator.exportState()["sandboxes"]?.array?.map { $0["name"]?.string }, is: [world.name])
     }
 }
 
@@ -163,17 +164,18 @@ import Understudy
                     "space": .string(Example.c), "user": "anna", "nonce": "n", "expires_in": "60",
                     "header": ["kid": "k"], "claims": ["extra": [1]],
                 ]))
-        #expect(token.header == ["alg": "HS256", "typ": "JWT", "kid": "k"])
-        #expect(
-            token.claims == [
+        expect(token.header, is: ["alg": "HS256", "typ": "JWT", "kid": "k"])
+        expect(
+            token.claims,
+            is: [
                 "uid": "anna", "nonce": "n", "aud": "orders-app", "iss": "https://issuer.example/app",
                 "iat": 1_798_761_600, "exp": 1_798_761_660, "extra": [1],
             ])
         let session = CompactToken(
             try await world.mint("comapi/session", ["profile": "anna", "session": "s-1", "expires_in": 60]))
-        #expect(session.claims?["sub"] == "anna")
-        #expect(session.claims?["jti"] == "s-1")
-        #expect(session.claims?["exp"] == 1_798_761_660)
+        expect(session.claims?["sub"], is: "anna")
+        expect(session.claims?["jti"], is: "s-1")
+        expect(session.claims?["exp"], is: 1_798_761_660)
     }
 
     @Test(
@@ -190,7 +192,7 @@ import Understudy
         ])
     func refused(_ kind: String, _ order: String, _ hint: String) async throws {
         let answer = try await World.comapi().control(.post, "tokens/comapi/\(kind)", order)
-        #expect(answer.status == 400)
+        expect(answer.status, is: 400)
         #expect(answer.text.contains(hint), "\(answer.text)")
     }
 
@@ -204,20 +206,20 @@ import Understudy
             return try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
         }
         let bare = try await verdict(token, [:])
-        #expect(bare?["account"] == .string("API space \(Example.a)"))
-        #expect(bare?["accepted"] == true)
-        #expect(bare?["findings"]?.array?.first { $0["check"] == "nonce" }?["outcome"] == "not-judged")
-        #expect(try await verdict(token, ["authenticationId": .string(challenge.id)])?["accepted"] == true)
-        #expect(try await verdict(token, ["nonce": "other"])?["failure"] == "nonce-mismatch")
-        #expect(try await verdict(token, ["space": .string(Example.b)])?["failure"] == "secret-of-another-space")
+        expect(bare?["account"], is: .string("API space \(Example.a)"))
+        expect(bare?["accepted"], is: true)
+        expect(bare?["findings"]?.array?.first { $0["check"] == "nonce" }?["outcome"], is: "not-judged")
+        expect(try await verdict(token, ["authenticationId": .string(challenge.id)])?["accepted"], is: true)
+        expect(try await verdict(token, ["nonce": "other"])?["failure"], is: "nonce-mismatch")
+        expect(try await verdict(token, ["space": .string(Example.b)])?["failure"], is: "secret-of-another-space")
         let session = try await world.session()
         let own = try await verdict(session.token, [:])
-        #expect(own?["kind"] == "session")
-        #expect(own?["accepted"] == true)
-        #expect(own?["account"] == .string("API space \(Example.a)"))
+        expect(own?["kind"], is: "session")
+        expect(own?["accepted"], is: true)
+        expect(own?["account"], is: .string("API space \(Example.a)"))
         let other = try await verdict(session.token, ["space": .string(Example.b)])
-        #expect(other?["failure"] == "session-other-space")
-        #expect(other?["answer"]?["status"] == 401)
+        expect(other?["failure"], is: "session-other-space")
+        expect(other?["answer"]?["status"], is: 401)
     }
 
     @Test("whatever the user id is, the payload of a session's token has neither - nor _")
@@ -228,7 +230,7 @@ import Understudy
             let token = try await world.mint("comapi/session", ["profile": .string(user)])
             let payload = token.split(separator: ".")[1]
             #expect(!payload.contains("-") && !payload.contains("_"), "\(user)")
-            #expect(CompactToken(token).claims?["sub"]?.string == user)
+            expect(CompactToken(token).claims?["sub"]?.string, is: user)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -27,7 +28,7 @@ import Wire
         let sockets = [try await world.socket(mira), try await world.socket(bob), try await world.socket(other)]
         let message = try await world.call(
             .post, Example.path(Self.conversation + "/messages"), mira.fields, Example.message)
-        for socket in sockets.prefix(2) { #expect(await socket.frame()["name"] == "conversationMessage.sent") }
+        for socket in sockets.prefix(2) { expect(await socket.frame()["name"], is: "conversationMessage.sent") }
         let answer = try await world.call(
             deed.method, Example.path(deed.path), (deed.byMira ? mira : bob).fields,
             deed.body.replacing("MESSAGE", with: message.json["id"]?.string ?? ""))
@@ -36,12 +37,12 @@ import Wire
         for socket in sockets { socket.send(.text(#"{"name":"echo"}"#)) }
         for (socket, expected) in zip(sockets, [deed.mira, deed.bob, []]) {
             let frames = await socket.frames(expected.count + 1)
-            #expect(frames.map { $0["name"]?.string } == expected + ["echo"])
+            expect(frames.map { $0["name"]?.string }, is: expected + ["echo"])
             for frame in frames.dropLast() {
-                #expect(frame["context"]?["createdBy"] == .string("session:\(deed.byMira ? "mira" : "bob")"))
-                #expect(frame["apiSpaceId"] == .string(Example.a))
-                #expect(frame["accountId"] == 4001)
-                if deed.path.hasPrefix("/conversations") { #expect(frame["conversationId"] == "trip-42") }
+                expect(frame["context"]?["createdBy"], is: .string("session:\(deed.byMira ? "mira" : "bob")"))
+                expect(frame["apiSpaceId"], is: .string(Example.a))
+                expect(frame["accountId"], is: 4001)
+                if deed.path.hasPrefix("/conversations") { expect(frame["conversationId"], is: "trip-42") }
             }
         }
     }
@@ -116,8 +117,9 @@ import Wire
         }
         let announced = await socket.frames(3).map { $0.without(["eventId"]).text }
         let place = #"\#(id),"apiSpaceId":"\#(Example.a)""#
-        #expect(
-            announced == [
+        expect(
+            announced,
+            is: [
                 frame(
                     "conversation.create", "mira", id + #","etag":\#(JSON.string(tag).text),"revision":1"#,
                     #"{"id":"trip-42","roles":\#(roles),"isPublic":false,"#
@@ -127,28 +129,28 @@ import Wire
             ])
         let path = Example.path("/conversations/trip-42")
         try await world.call(.post, path + "/typing", bob.fields).expect(204)
-        #expect(
-            await socket.frame().without(["eventId"]).text
-                == frame("conversation.participantTyping", "bob", id, #"{\#(id),"profileId":"bob"}"#))
+        expect(
+            await socket.frame().without(["eventId"]).text,
+            is: frame("conversation.participantTyping", "bob", id, #"{\#(id),"profileId":"bob"}"#))
         try await world.call(.delete, path, mira.fields).expect(204)
-        #expect(
-            await socket.frame().without(["eventId"]).text
-                == frame(
-                    "conversation.delete", "mira", id + #","etag":\#(JSON.string(tag).text),"revision":1"#,
-                    #"{"date":"2027-01-01T00:00:00.000Z"}"#))
+        expect(
+            await socket.frame().without(["eventId"]).text,
+            is: frame(
+                "conversation.delete", "mira", id + #","etag":\#(JSON.string(tag).text),"revision":1"#,
+                #"{"date":"2027-01-01T00:00:00.000Z"}"#))
         try await world.call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
         let revived = await socket.frame()
-        #expect(revived["name"] == "conversation.undelete")
-        #expect(revived["revision"] == 2)
-        #expect(revived["payload"]?["participants"] == nil)
+        expect(revived["name"], is: "conversation.undelete")
+        expect(revived["revision"], is: 2)
+        expect(revived["payload"]?["participants"], is: nil)
         _ = await socket.frames(2)
         let patched = try await world.call(.patch, Example.path("/profiles/mira"), mira.fields, #"{"shoeSize":38}"#)
-        #expect(
-            await socket.frame().without(["eventId"]).text
-                == frame(
-                    "profile.update", "mira",
-                    #""profileId":"mira","etag":\#(JSON.string(patched["etag"] ?? "").text),"revision":2"#, patched.text
-                ))
+        expect(
+            await socket.frame().without(["eventId"]).text,
+            is: frame(
+                "profile.update", "mira",
+                #""profileId":"mira","etag":\#(JSON.string(patched["etag"] ?? "").text),"revision":2"#, patched.text
+            ))
     }
 
     @Test(
@@ -162,17 +164,17 @@ import Wire
         let message = #"{"parts":[{"data":"Hi"}],"alert":{"title":"T"}}"#
         try await world.call(.post, path + "/messages", mira.fields, message).expect(200)
         let told = await socket.frame()
-        #expect(told["payload"]?["alert"] == ["title": "T"])
+        expect(told["payload"]?["alert"], is: ["title": "T"])
         try await world.call(.get, path + "/events", mira.fields).expect(200, "[\(told.text)]")
         try await world.call(.delete, path, mira.fields).expect(204)
         try await world.call(.get, path + "/events", mira.fields).expect(404, Example.notFound, "unknown-conversation")
         try await world.call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
         let sent = try await world.call(.post, path + "/messages", mira.fields, message)
-        #expect(sent.json["eventId"] == 2)
+        expect(sent.json["eventId"], is: 2)
         let events = try await world.call(.get, path + "/events?from=2", mira.fields)
-        #expect(events.json.array?.count == 1)
+        expect(events.json.array?.count, is: 1)
         let all = try await world.call(.get, path + "/events?limit=1", mira.fields)
-        #expect(all.json.array?.map { $0["conversationEventId"] } == [1])
+        expect(all.json.array?.map { $0["conversationEventId"] }, is: [1])
     }
 
     @Test("the header's token wins over the query's, and one of them is enough", arguments: Depth.allCases)
@@ -181,7 +183,7 @@ import Wire
         let mira = try await world.session()
         for (query, fields) in [("", mira.fields), ("?token=broken", mira.fields), ("?token=\(mira.token)", [])] {
             let socket = try await world.openSocket(Example.path("/socket\(query)"), fields)
-            #expect(await socket.frame()["name"] == "socket.info")
+            expect(await socket.frame()["name"], is: "socket.info")
         }
         for (query, fields, failure) in [
             ("?token=\(mira.token)", [("authorization", "Bearer broken")], "session-malformed"),
@@ -202,7 +204,7 @@ import Wire
         socket.send(.binary([1, 2]))
         #expect(await socket.next().isClosed(with: .unsupportedData))
         let journal = try await world.control(.get, "journal?route=socket.open")
-        #expect(journal.text.components(of: "ignored-frame") == 3)
+        expect(journal.text.components(of: "ignored-frame"), is: 3)
     }
 
     @Test("a session's sockets are all closed when it ends, those of other sessions stay", arguments: Depth.allCases)
@@ -213,7 +215,7 @@ import Wire
         try await world.call(.delete, Example.path("/sessions/\(first.id)"), first.fields).expect(204)
         for socket in sockets.prefix(2) { #expect(await socket.next().isClosed(with: .normal)) }
         sockets[2].send(.text(#"{"name":"echo"}"#))
-        #expect(await sockets[2].frame()["name"] == "echo")
+        expect(await sockets[2].frame()["name"], is: "echo")
         try await world.advance("2h")
         #expect(await sockets[2].next().isClosed(with: .policyViolation))
     }

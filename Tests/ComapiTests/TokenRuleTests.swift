@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -31,7 +32,7 @@ import Understudy
             "milliseconds-exp", "milliseconds-iat", "iat-ahead", "long-lived-token", "unusual-typ", "audience-array",
             "shared-user-id",
         ]
-        #expect(names.filter(answer.isNoted) == names.filter(rule.notes.contains))
+        expect(names.filter(answer.isNoted), is: names.filter(rule.notes.contains))
     }
 
     private static let nonce = "NONCE"
@@ -119,7 +120,7 @@ import Understudy
         let challenge = try await world.challenge(in: Example.c)
         let answer = try await world.answer(challenge, Forged.token(claims: Forged.claims(nonce: challenge.json)))
         answer.expect(403, Example.invalidJWT, "unknown-authentication")
-        #expect(answer.entry?.explanation?.contains(Example.c) == true)
+        expect(answer.entry?.explanation?.contains(Example.c), is: true)
     }
 
     @Test("the nonce of an answered challenge is told apart from any other")
@@ -142,8 +143,8 @@ import Understudy
         let answer = try await world.call(
             .post, Example.path("/sessions"), [], #"{"authenticationToken":"\#(token)"}"#)
         answer.expect(400, Example.fault("authenticationId", "is required"), "missing-field")
-        #expect(answer.outcome(of: "signature") == .noted)
-        #expect(answer.outcome(of: "challenge-known") == .notJudged)
+        expect(answer.outcome(of: "signature"), is: .noted)
+        expect(answer.outcome(of: "challenge-known"), is: .notJudged)
     }
 
     @Test("a session's token is taken with the scheme in any case, and told from the app's own")
@@ -170,10 +171,10 @@ import Understudy
         let session = try await world.session(
             "mira", in: Example.a,
             ["deviceId": 7, "platform": "iOS", "push": ["fcm": ["package": "p"]], "sdkVersion": "2.2.0"])
-        #expect(session.answer.json["session"]?["deviceId"] == nil)
-        #expect(session.answer.json["session"]?["platform"] == "iOS")
-        #expect(session.answer.json["session"]?["sdkVersion"] == "2.2.0")
-        #expect(session.answer.findings.filter { $0.check == "ignored-member" }.count == 2)
+        expect(session.answer.json["session"]?["deviceId"], is: nil)
+        expect(session.answer.json["session"]?["platform"], is: "iOS")
+        expect(session.answer.json["session"]?["sdkVersion"], is: "2.2.0")
+        expect(session.answer.findings.filter { $0.check == "ignored-member" }.count, is: 2)
     }
 }
 
@@ -203,10 +204,10 @@ struct AcceptanceOfSessionsTests {
                 "token": .string("\(Self.signingInput).\(vector.signature)"), "vendor": "comapi", "request": request,
             ]
             let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
-            #expect(verdict?["failure"] == JSON(vector.failure))
-            #expect(verdict?["kind"] == "app")
+            expect(verdict?["failure"], is: JSON(vector.failure))
+            expect(verdict?["kind"], is: "app")
             let signature = verdict?["findings"]?.array?.first { $0["check"] == "signature" }
-            #expect(signature?["outcome"] == (vector.failure == nil ? "passed" : "failed"))
+            expect(signature?["outcome"], is: (vector.failure == nil ? "passed" : "failed"))
         }
     }
 
@@ -221,8 +222,8 @@ struct AcceptanceOfSessionsTests {
             let order: JSON = ["token": .string(minted), "vendor": "comapi", "request": ["space": .string(space)]]
             let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
             let finding = verdict?["findings"]?.array?.first { $0["check"] == "secret-length" }
-            #expect(finding?["outcome"]?.string == outcome, "\(verdict?.text ?? "")")
-            #expect(verdict?["failure"] == .null)
+            expect(finding?["outcome"]?.string, is: outcome, "\(verdict?.text ?? "")")
+            expect(verdict?["failure"], is: .null)
         }
     }
 
@@ -247,12 +248,12 @@ struct AcceptanceOfSessionsTests {
             #"{"uid":"\#(user)","nonce":\#($0.json),"iss":"https://issuer.example/app","aud":"orders-app"}"#
         }
         answer.expect(200)
-        #expect(answer.json["session"]?["profileId"]?.string == user)
+        expect(answer.json["session"]?["profileId"]?.string, is: user)
         let token = try #require(answer.json["token"]?.string)
         let payload = token.split(separator: ".")[1]
         #expect(!payload.contains("-"))
         #expect(!payload.contains("_"))
-        #expect(CompactToken(token).claims?["sub"]?.string == user)
+        expect(CompactToken(token).claims?["sub"]?.string, is: user)
     }
 }
 
@@ -269,7 +270,7 @@ struct SecretTests {
             "comapi/app", ["nonce": .string(challenge.nonce), "defect": "secret-latin-1"])
         let answer = try await world.answer(challenge, token)
         answer.expect(403, Example.invalidJWT, "secret-latin-1")
-        #expect(answer.entry?.explanation?.contains("Use its UTF-8 bytes.") == true)
+        expect(answer.entry?.explanation?.contains("Use its UTF-8 bytes."), is: true)
         let right = try await world.mint("comapi/app", ["nonce": .string(challenge.nonce)])
         try await world.answer(challenge, right).expect(200)
     }
@@ -281,7 +282,7 @@ struct SecretTests {
         let world = try await World.comapi()
         let answer = try await world.answer(secret: secret) { Forged.claims(nonce: $0.json) }
         answer.expect(403, Example.invalidJWT, "secret-trimmed")
-        #expect(answer.entry?.explanation?.contains("is added") == true)
+        expect(answer.entry?.explanation?.contains("is added"), is: true)
     }
 
     @Test("white space that was dropped from a secret shows")
@@ -291,6 +292,6 @@ struct SecretTests {
         let world = try await World.comapi(on: Stage(fixtures.emulator(of: "comapi")))
         let answer = try await world.answer { Forged.claims(nonce: $0.json) }
         answer.expect(403, Example.invalidJWT, "secret-trimmed")
-        #expect(answer.entry?.explanation?.contains("is removed") == true)
+        expect(answer.entry?.explanation?.contains("is removed"), is: true)
     }
 }

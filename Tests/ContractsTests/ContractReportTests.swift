@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -13,9 +14,10 @@ import Testing
     @Test("JSON is compared member by member, with three lines around what differs") func json() async throws {
         let (message, lines) = try await difference(
             #"{"a":1,"b":2,"c":3,"d":4,"e":[1,2],"f":6}"#, #"{"a":1,"b":2,"c":3,"d":4,"e":[1,5],"f":6}"#)
-        #expect(message == "the content differs")
-        #expect(
-            lines == [" …", "   \"d\": 4,", "   \"e\": [", "     1,", "-    2", "+    5", "   ],", "   \"f\": 6", " }"])
+        expect(message, is: "the content differs")
+        expect(
+            lines,
+            is: [" …", "   \"d\": 4,", "   \"e\": [", "     1,", "-    2", "+    5", "   ],", "   \"f\": 6", " }"])
     }
 
     @Test(
@@ -35,14 +37,15 @@ import Testing
         ])
     func spellings(_ expected: String, _ found: String, _ message: String) async throws {
         let difference = try await difference(expected, found)
-        #expect(difference.0 == message)
+        expect(difference.0, is: message)
         #expect(difference.1.contains { $0.hasPrefix("-") } && difference.1.contains { $0.hasPrefix("+") })
     }
 
     @Test("texts are compared line by line, and long ones are cut") func texts() async throws {
         let long = String(repeating: "x", count: 1000)
-        #expect(try await difference("a", "a\n\(long)").1 == [" a", "+" + String(long.prefix(400)) + "… (1000 bytes)"])
-        #expect(try await difference("a", "").1 == ["-a"])
+        expect(
+            try await difference("a", "a\n\(long)").1, is: [" a", "+" + String(long.prefix(400)) + "… (1000 bytes)"])
+        expect(try await difference("a", "").1, is: ["-a"])
     }
 
     @Test("what differs is shown behind any number of lines that do not, and between them")
@@ -50,30 +53,33 @@ import Testing
         let lines = (0..<3000).map { "line \($0)" }
         let text = lines.joined(separator: "\n")
         let changed = (lines[..<2500] + ["other"] + lines[2501...]).joined(separator: "\n")
-        #expect(
-            try await difference(text, changed).1 == [
+        expect(
+            try await difference(text, changed).1,
+            is: [
                 " …", " line 2497", " line 2498", " line 2499", "-line 2500", "+other", " line 2501", " line 2502",
                 " line 2503", " …",
             ])
-        #expect(
-            try await difference(text, text + "\nmore").1 == [" …", " line 2997", " line 2998", " line 2999", "+more"])
+        expect(
+            try await difference(text, text + "\nmore").1,
+            is: [" …", " line 2997", " line 2998", " line 2999", "+more"])
     }
 
     @Test("lines end with LF, whether CR stands before it or not") func carriageReturns() async throws {
-        #expect(try await difference("a\r\nb\r\nc", "a\r\nx\r\nc").1 == [" a\r", "-b\r", "+x\r", " c"])
-        #expect(try await difference("a\r\nb", "a\nb").1 == ["-a\r", "+a", " b"])
+        expect(try await difference("a\r\nb\r\nc", "a\r\nx\r\nc").1, is: [" a\r", "-b\r", "+x\r", " c"])
+        expect(try await difference("a\r\nb", "a\nb").1, is: ["-a\r", "+a", " b"])
     }
 
     @Test("a long line is cut around the place where it differs") func longLines() async throws {
         let (start, end) = (String(repeating: "x", count: 1000), String(repeating: "y", count: 1000))
         let (before, behind) = (String(repeating: "x", count: 200), String(repeating: "y", count: 199))
-        #expect(
-            try await difference("\(start)1\(end)", "\(start)2\(end)").1 == [
+        expect(
+            try await difference("\(start)1\(end)", "\(start)2\(end)").1,
+            is: [
                 "-…\(before)1\(behind)… (2001 bytes)", "+…\(before)2\(behind)… (2001 bytes)",
             ])
         // If one line is shorter, both show where it ends.
-        #expect(
-            try await difference(start, "\(start)2").1 == ["-…\(before) (1000 bytes)", "+…\(before)2 (1001 bytes)"])
+        expect(
+            try await difference(start, "\(start)2").1, is: ["-…\(before) (1000 bytes)", "+…\(before)2 (1001 bytes)"])
     }
 
     private let file = """
@@ -92,15 +98,17 @@ import Testing
 
     @Test("one line a case, what was wrong below it, and a sum at the end") func lines() async throws {
         let result = try await Script("a", "b\u{1}").run(file)
-        #expect(
-            result.lines == [
+        expect(
+            result.lines,
+            is: [
                 "ok  a.hurl:2  GET /1  # says <hello> & \"goodbye\"", "skipped  a.hurl:5  GET /2",
                 "FAILED  a.hurl:8  GET /3",
                 "    a.hurl:10:1: the content differs", "      -a]]>", "      +b\u{1}",
                 "not reached  a.hurl:11  GET /4",
             ])
-        #expect(
-            ContractResult.summary(of: [result]) == "1 files: 1 of 4 cases passed, 1 failed, 1 skipped, 1 not reached")
+        expect(
+            ContractResult.summary(of: [result]), is: "1 files: 1 of 4 cases passed, 1 failed, 1 skipped, 1 not reached"
+        )
     }
 
     @Test("JUnit's XML holds a suite a file and a test a case, escaped, without what XML may not hold")
@@ -124,7 +132,7 @@ import Testing
             </testsuites>
 
             """
-        #expect(text.replacing(/time="[0-9]+\.[0-9]{3}"/, with: "time=\"T\"") == expected)
+        expect(text.replacing(/time="[0-9]+\.[0-9]{3}"/, with: "time=\"T\""), is: expected)
     }
 
     @Test(
@@ -133,15 +141,16 @@ import Testing
             (Duration.zero, "0.000"), (.microseconds(999), "0.000"), (.milliseconds(7), "0.007"),
             (.milliseconds(61_050), "61.050"), (.seconds(3600), "3600.000"),
         ])
-    func seconds(_ duration: Duration, _ text: String) { #expect(JUnitReport.seconds(duration) == text) }
+    func seconds(_ duration: Duration, _ text: String) { expect(JUnitReport.seconds(duration), is: text) }
 
     @Test("for programs the same stands in JSON") func programs() async throws {
         let json = try await Script("a", "b").run(file).json
-        #expect(json["file"] == "a.hurl")
-        #expect(json["passed"] == false)
-        #expect(json["cases"]?.array?.map { $0["outcome"]?.string } == ["ok", "skipped", "failed", "not reached"])
-        #expect(
-            json["cases"]?[2]?["failures"]?[0] == [
+        expect(json["file"], is: "a.hurl")
+        expect(json["passed"], is: false)
+        expect(json["cases"]?.array?.map { $0["outcome"]?.string }, is: ["ok", "skipped", "failed", "not reached"])
+        expect(
+            json["cases"]?[2]?["failures"]?[0],
+            is: [
                 "line": 10, "column": 1, "message": "the content differs", "difference": ["-a]]>", "+b"],
             ])
     }
@@ -191,7 +200,7 @@ import Testing
     ]
 
     @Test("hold", arguments: Self.holding)
-    func hold(_ assert: String) async throws { #expect(try await failures(assert) == []) }
+    func hold(_ assert: String) async throws { expect(try await failures(assert), is: []) }
 
     static let failing: [(String, String)] = [
         ("status == 200", "status == 200: found 201"),
@@ -232,5 +241,5 @@ import Testing
     ]
 
     @Test("fail, and say what was found", arguments: Self.failing)
-    func fail(_ assert: String, _ message: String) async throws { #expect(try await failures(assert) == [message]) }
+    func fail(_ assert: String, _ message: String) async throws { expect(try await failures(assert), is: [message]) }
 }

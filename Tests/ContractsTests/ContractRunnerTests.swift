@@ -1,4 +1,5 @@
 import Contracts
+import Expectations
 import Foundation
 import HTTPTypes
 import JSON
@@ -44,31 +45,32 @@ import Testing
             """, ["base": "http://a", "none": nil])
         #expect(result.hasPassed)
         let request = try #require(script.requests.last)
-        #expect(request.method == .post)
-        #expect(request.url == "http://a/7/b?a=1&q=%C3%A4%207")
-        #expect(request.fields.map(\.name.rawName) == ["b-Name", "Cookie", "Authorization", "Content-Type"])
-        #expect(request.fields.first?.value == "Bearer t1")
-        #expect(request.fields[.cookie] == "c=200; d=2")
-        #expect(request.fields[.authorization] == "Basic YW5uOnM3")
-        #expect(
-            String(decoding: request.body, as: UTF8.self)
-                == #"{"id":7,"flag":true,"text":"<x\"y>","extra":"77","none":null}"#)
+        expect(request.method, is: .post)
+        expect(request.url, is: "http://a/7/b?a=1&q=%C3%A4%207")
+        expect(request.fields.map(\.name.rawName), is: ["b-Name", "Cookie", "Authorization", "Content-Type"])
+        expect(request.fields.first?.value, is: "Bearer t1")
+        expect(request.fields[.cookie], is: "c=200; d=2")
+        expect(request.fields[.authorization], is: "Basic YW5uOnM3")
+        expect(
+            String(decoding: request.body, as: UTF8.self),
+            is: #"{"id":7,"flag":true,"text":"<x\"y>","extra":"77","none":null}"#)
     }
 
     @Test("a form is encoded and named as one") func form() async throws {
         let script = Script("")
         _ = try await script.run("POST http://a/b\n[Form]\na: 1&2\nc: d=e\nHTTP 200")
-        #expect(script.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == "a=1%262&c=d%3De")
-        #expect(script.requests.first?.fields[.contentType] == "application/x-www-form-urlencoded")
+        expect(script.requests.first.map { String(decoding: $0.body, as: UTF8.self) }, is: "a=1%262&c=d%3De")
+        expect(script.requests.first?.fields[.contentType], is: "application/x-www-form-urlencoded")
     }
 
     @Test("a variable that has no value is named with its place") func missingVariable() async throws {
         let result = try await Script().run("GET {{base}}/a\nx: {{token}}\nHTTP 200", ["base": "http://a"])
         let failure = try #require(result.cases[0].failures.first)
-        #expect(failure.place == HurlPlace(line: 2, column: 4))
-        #expect(
-            failure.message
-                == "the variable token has no value; give it one with --variable token=… or in the file of --variables-file"
+        expect(failure.place, is: HurlPlace(line: 2, column: 4))
+        expect(
+            failure.message,
+            is:
+                "the variable token has no value; give it one with --variable token=… or in the file of --variables-file"
         )
     }
 
@@ -81,7 +83,7 @@ import Testing
     @Test("a variable that does not fit its place is refused", arguments: Self.unfit)
     func unfitVariable(_ text: String, _ value: JSON, _ message: String) async throws {
         let result = try await Script("").run(text, ["v": value])
-        #expect(result.cases[0].failures.map(\.message) == [message])
+        expect(result.cases[0].failures.map(\.message), is: [message])
     }
 
     @Test("the first case that fails ends the file, since those behind it may depend on it")
@@ -98,22 +100,22 @@ import Testing
             GET http://a/3
             HTTP 200
             """)
-        #expect(result.cases.map(\.word) == ["ok", "FAILED", "not reached"])
-        #expect(script.requests.count == 2)
+        expect(result.cases.map(\.word), is: ["ok", "FAILED", "not reached"])
+        expect(script.requests.count, is: 2)
         #expect(!result.hasPassed)
     }
 
     @Test("a request that is skipped is not sent, and fails nothing") func skipped() async throws {
         let script = Script("")
         let result = try await script.run("GET http://a/1\n[Options]\nskip: true\nHTTP 500\nGET http://a/2\nHTTP 200")
-        #expect(result.cases.map(\.word) == ["skipped", "ok"])
-        #expect(script.requests.map(\.url) == ["http://a/2"])
+        expect(result.cases.map(\.word), is: ["skipped", "ok"])
+        expect(script.requests.map(\.url), is: ["http://a/2"])
         #expect(result.hasPassed)
     }
 
     @Test("without an answer a case fails with the reason") func noAnswer() async throws {
         let result = try await Script().run("GET http://a/1\nHTTP 200")
-        #expect(result.cases[0].failures.map(\.message) == ["no answer from http://a/1: nobody is there."])
+        expect(result.cases[0].failures.map(\.message), is: ["no answer from http://a/1: nobody is there."])
     }
 
     private let prepared = """
@@ -132,10 +134,10 @@ import Testing
 
     @Test("preparations are sent, but told of only when they fail") func preparations() async throws {
         let result = try await Script("t", "").run(prepared, ["base": "http://a"])
-        #expect(result.cases.map(\.isPreparation) == [true, false])
-        #expect(result.lines == ["ok  a.hurl:9  GET /a/{{user}}  # uses the token"])
+        expect(result.cases.map(\.isPreparation), is: [true, false])
+        expect(result.lines, is: ["ok  a.hurl:9  GET /a/{{user}}  # uses the token"])
         let failed = try await Script([.init(status: 404, fields: [], body: [])]).run(prepared, ["base": "http://a"])
-        #expect(failed.lines.first == "FAILED  a.hurl:1  POST /prepare")
+        expect(failed.lines.first, is: "FAILED  a.hurl:1  POST /prepare")
         #expect(failed.lines.contains("    a.hurl:4:1: status 404 instead of 200"))
     }
 
@@ -144,9 +146,9 @@ import Testing
         let script = Script("")
         let result = try await script.run(
             prepared, ["base": "http://a", "user": "ben", "token": "real"], leavesOutPreparations: true)
-        #expect(result.cases.map(\.word) == ["left out", "ok"])
-        #expect(script.requests.map(\.url) == ["http://a/a/ben"])
-        #expect(script.requests.first?.fields.first?.value == "real")
+        expect(result.cases.map(\.word), is: ["left out", "ok"])
+        expect(script.requests.map(\.url), is: ["http://a/a/ben"])
+        expect(script.requests.first?.fields.first?.value, is: "real")
     }
 
     @Test(
@@ -156,9 +158,10 @@ import Testing
         let script = Script("")
         let result = try await script.run(prepared, ["base": "http://a", "user": "ben"], leavesOutPreparations: true)
         #expect(script.requests.isEmpty)
-        #expect(
-            result.lines.last
-                == "    a.hurl:10:4: the variable token has no value: the call in line 6 that gives it one is left out; give it "
+        expect(
+            result.lines.last,
+            is:
+                "    a.hurl:10:4: the variable token has no value: the call in line 6 that gives it one is left out; give it "
                 + "one with --variable token=… or in the file of --variables-file")
     }
 
@@ -167,9 +170,10 @@ import Testing
         let script = Script([.init(status: 500, fields: [], body: Array(#"{"why":"broken"}"#.utf8))])
         let result = try await script.run("GET http://a/1\nHTTP 200\n[Captures]\nx: jsonpath \"$.no\"\n{\"id\":1}")
         let failures = result.cases[0].failures
-        #expect(failures.map(\.message) == ["status 500 instead of 200"])
-        #expect(
-            failures[0].difference == ["-HTTP 200", "+HTTP 500", " {", "-  \"id\": 1", "+  \"why\": \"broken\"", " }"])
+        expect(failures.map(\.message), is: ["status 500 instead of 200"])
+        expect(
+            failures[0].difference,
+            is: ["-HTTP 200", "+HTTP 500", " {", "-  \"id\": 1", "+  \"why\": \"broken\"", " }"])
     }
 
     @Test("everything that differs is told at once") func allFailures() async throws {
@@ -188,8 +192,9 @@ import Testing
             body == "x"
             `z`
             """)
-        #expect(
-            result.cases[0].failures.map(\.message) == [
+        expect(
+            result.cases[0].failures.map(\.message),
+            is: [
                 "nothing was found that could become the variable c", "field A: expected “3”, found “1”, “2”",
                 "field b: expected “1”, found none", "the content differs", "body == \"y\": found “x”",
             ])

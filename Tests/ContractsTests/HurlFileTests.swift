@@ -1,4 +1,5 @@
 import Contracts
+import Expectations
 import JSON
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
     }
 
     @Test("a file may be empty, or hold comments alone", arguments: ["", "\n\n", "# nothing\n", "  # nothing"])
-    func empty(_ text: String) throws { #expect(try read(text) == []) }
+    func empty(_ text: String) throws { expect(try read(text), is: []) }
 
     @Test("an entry has a request, its parts in any order that the grammar allows, and a response")
     func wholeEntry() throws {
@@ -50,33 +51,33 @@ import Testing
             ```
             GET http://host:1/b
             """)
-        #expect(entries.count == 2)
+        expect(entries.count, is: 2)
         let entry = try #require(entries.first)
-        #expect(entry.remark == "about it")
+        expect(entry.remark, is: "about it")
         let request = entry.request
-        #expect(request.method == .post)
-        #expect(request.place == HurlPlace(line: 5, column: 1))
-        #expect(request.url.source == "{{base}}/a?x=1")
-        #expect(request.fields.map(\.name.source) == ["Content-Type", "{{name}}"])
-        #expect(request.fields.map(\.value.source) == ["text/plain", "a # b"])
-        #expect(request.form.map(\.name.source) == ["k[0]"])
-        #expect(request.form.map(\.value.source) == ["v w"])
-        #expect(request.query.map(\.value.source) == ["{{value}}"])
-        #expect(request.cookies.map(\.name.source) == ["c"])
-        #expect(request.credentials?.value.source == "secret")
-        #expect(request.options.count == 4)
-        #expect(request.options.first == .variable(name: "n", value: .constant(1), HurlPlace(line: 18, column: 11)))
-        #expect(request.options.last == .skip(false))
-        #expect(request.body.map(text) == "one ` line")
+        expect(request.method, is: .post)
+        expect(request.place, is: HurlPlace(line: 5, column: 1))
+        expect(request.url.source, is: "{{base}}/a?x=1")
+        expect(request.fields.map(\.name.source), is: ["Content-Type", "{{name}}"])
+        expect(request.fields.map(\.value.source), is: ["text/plain", "a # b"])
+        expect(request.form.map(\.name.source), is: ["k[0]"])
+        expect(request.form.map(\.value.source), is: ["v w"])
+        expect(request.query.map(\.value.source), is: ["{{value}}"])
+        expect(request.cookies.map(\.name.source), is: ["c"])
+        expect(request.credentials?.value.source, is: "secret")
+        expect(request.options.count, is: 4)
+        expect(request.options.first, is: .variable(name: "n", value: .constant(1), HurlPlace(line: 18, column: 11)))
+        expect(request.options.last, is: .skip(false))
+        expect(request.body.map(text), is: "one ` line")
         let response = try #require(entry.response)
-        #expect(response.status == 201)
-        #expect(response.fields.map(\.value.source) == ["b"])
-        #expect(response.captures.map(\.name.source) == ["id"])
-        #expect(response.asserts.map(\.source) == ["status > 200", "body contains \"x\""])
-        #expect(response.body.map(text) == "two\n`lines` {{v}}\n")
-        #expect(entries[1].request.url.source == "http://host:1/b")
-        #expect(entries[1].response == nil)
-        #expect(entries[1].remark == "")
+        expect(response.status, is: 201)
+        expect(response.fields.map(\.value.source), is: ["b"])
+        expect(response.captures.map(\.name.source), is: ["id"])
+        expect(response.asserts.map(\.source), is: ["status > 200", "body contains \"x\""])
+        expect(response.body.map(text), is: "two\n`lines` {{v}}\n")
+        expect(entries[1].request.url.source, is: "http://host:1/b")
+        expect(entries[1].response, is: nil)
+        expect(entries[1].remark, is: "")
     }
 
     private func text(_ body: HurlBody) -> String {
@@ -86,7 +87,7 @@ import Testing
     @Test("a response may take any status", arguments: ["HTTP *", "HTTP/1.1 *"])
     func anyStatus(_ line: String) throws {
         let response = try #require(try read("GET http://a\n\(line)")[0].response)
-        #expect(response.status == nil)
+        expect(response.status, is: nil)
     }
 
     static let bodies: [(String, [UInt8], String?)] = [
@@ -109,14 +110,14 @@ import Testing
         let file = try HurlFile(name: "a.hurl", bytes: Array("PUT http://a/b\n\(text)\nHTTP 200\n\(text)".utf8))
         let script = Script([.init(status: 200, fields: [], body: bytes)])
         #expect(await script.run(file).hasPassed)
-        #expect(script.requests.first?.body == bytes)
-        #expect(script.requests.first?.fields[.contentType] == type)
+        expect(script.requests.first?.body, is: bytes)
+        expect(script.requests.first?.fields[.contentType], is: type)
     }
 
     @Test("lines may end with CR and LF") func carriageReturns() throws {
         let entries = try read("GET http://a\r\nx: y\r\n[Query]\r\na: b\r\nHTTP 200\r\n[Asserts]\r\nstatus == 200\r\n")
-        #expect(entries[0].request.fields[0].value.source == "y")
-        #expect(entries[0].response?.asserts.count == 1)
+        expect(entries[0].request.fields[0].value.source, is: "y")
+        expect(entries[0].response?.asserts.count, is: 1)
     }
 
     static let refused: [(String, Int, Int, String)] = [
@@ -197,30 +198,30 @@ import Testing
     @Test("what lies outside the subset is refused by line and column, with what was found", arguments: Self.refused)
     func refuses(_ text: String, _ line: Int, _ column: Int, _ message: String) {
         let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: Array(text.utf8)) }
-        #expect(problem?.place == HurlPlace(line: line, column: column))
-        #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
-        #expect(problem?.description.hasPrefix("a.hurl:\(line):\(column): ") == true)
+        expect(problem?.place, is: HurlPlace(line: line, column: column))
+        expect(problem?.message.contains(message), is: true, "\(problem?.message ?? "")")
+        expect(problem?.description.hasPrefix("a.hurl:\(line):\(column): "), is: true)
     }
 
     @Test("a URL may hold all signs that Hurl knows there, and a value end with tabs") func signs() throws {
         let request = try read("GET https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}# c\nx: y\t \n[Options]\nvariable: v=a317")[0]
             .request
-        #expect(request.url.source == "https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}")
-        #expect(request.fields.map(\.value.source) == ["y"])
-        #expect(request.options.count == 1)
+        expect(request.url.source, is: "https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}")
+        expect(request.fields.map(\.value.source), is: ["y"])
+        expect(request.options.count, is: 1)
     }
 
     @Test("very many lines and placeholders are read in time that grows with them", .timeLimit(.minutes(15)))
     func manyParts() throws {
         let elements = (0..<50_000).map { "{{v\($0)}}" }.joined(separator: ",\n")
         let entries = try read("POST http://a\n[\(elements)]\n" + String(repeating: "GET http://a\n", count: 50_000))
-        #expect(entries.count == 50_001)
-        #expect(entries.last?.request.place == HurlPlace(line: 100_001, column: 1))
+        expect(entries.count, is: 50_001)
+        expect(entries.last?.request.place, is: HurlPlace(line: 100_001, column: 1))
     }
 
     @Test("a file that is not UTF-8 is refused") func notUTF8() {
         let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: [0xFF]) }
-        #expect(problem?.description == "a.hurl:1:1: the file is not UTF-8; save it as such")
+        expect(problem?.description, is: "a.hurl:1:1: the file is not UTF-8; save it as such")
     }
 
     @Test(
@@ -229,5 +230,5 @@ import Testing
             ("token", true), ("t", true), ("T0-k_en", true), ("", false), ("0token", false), ("-t", false),
             ("_t", false), ("to ken", false), ("tök", false), ("newUuid", false), ("newUuids", true),
         ])
-    func variableNames(_ text: String, _ isName: Bool) { #expect(HurlVariable.isName(text) == isName) }
+    func variableNames(_ text: String, _ isName: Bool) { expect(HurlVariable.isName(text), is: isName) }
 }

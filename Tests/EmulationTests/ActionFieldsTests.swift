@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -16,16 +17,16 @@ import Testing
     }
 
     @Test("is refused with what was found and what would be right") func refusals() {
-        #expect(refusal([:]) { _ = $0.text("name") } == "member name is missing")
-        #expect(refusal(["on": 1]) { _ = $0.bool("on") } == "on is 1; expected a boolean")
-        #expect(
-            refusal(["size": "huge"]) { _ = $0.choice("size", of: Size.self) }
-                == #"size is "huge"; expected small, large"#)
-        #expect(
-            refusal(["name": ""]) { _ = $0.text("name", atLeast: 1) }
-                == "name is empty; expected at least 1 character")
-        #expect(
-            refusal(["name": "long"]) { _ = $0.optionalText("name", atMost: 3) }
-                == "name has 4 characters; expected at most 3")
+        expect(refusal([:]) { _ = $0.text("name") }, is: "member name is missing")
+        expect(refusal(["on": 1]) { _ = $0.bool("on") }, is: "on is 1; expected a boolean")
+        expect(
+            refusal(["size": "huge"]) { _ = $0.choice("size", of: Size.self) },
+            is: #"size is "huge"; expected small, large"#)
+        expect(
+            refusal(["name": ""]) { _ = $0.text("name", atLeast: 1) },
+            is: "name is empty; expected at least 1 character")
+        expect(
+            refusal(["name": "long"]) { _ = $0.optionalText("name", atMost: 3) },
+            is: "name has 4 characters; expected at most 3")
     }
 }

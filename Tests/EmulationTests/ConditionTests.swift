@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 import Tokens
@@ -35,7 +36,7 @@ import Wire
     func holds(_ yaml: String) throws {
         let condition = try Rules.condition(yaml)
         #expect(condition.holds(for: Self.matchContext))
-        #expect(condition.misses(for: Self.matchContext) == [])
+        expect(condition.misses(for: Self.matchContext), is: [])
     }
 
     @Test(
@@ -57,7 +58,7 @@ import Wire
         ] as [(String, String, String, String?)])
     func misses(_ yaml: String, _ condition: String, _ expected: String, _ found: String?) throws {
         let misses = try Rules.condition(yaml).misses(for: Self.matchContext)
-        #expect(misses == [ExchangeCondition.Miss(condition: condition, expected: expected, found: found)])
+        expect(misses, is: [ExchangeCondition.Miss(condition: condition, expected: expected, found: found)])
         #expect(try !Rules.condition(yaml).holds(for: Self.matchContext))
     }
 
@@ -89,7 +90,7 @@ import Wire
             ("*.list", "book.lists", false),
         ])
     func wildcards(_ pattern: String, _ text: String, _ fits: Bool) {
-        #expect(Wildcard(pattern).matches(text) == fits)
+        expect(Wildcard(pattern).matches(text), is: fits)
     }
 
     @Test("a crafted wildcard does not take for ever") func craftedWildcard() {
@@ -111,16 +112,16 @@ import Wire
         ] as [(JSON, String)])
     func texts(_ value: JSON, _ text: String) throws {
         let values: JSONObject = ["customer": ["name": value]]
-        #expect(
-            try body(["a": "{{customer.name}}", "b": ["x {{customer.name}}", 1]], values)
-                == ["a": .string(text), "b": [.string("x " + text), 1]])
+        expect(
+            try body(["a": "{{customer.name}}", "b": ["x {{customer.name}}", 1]], values),
+            is: ["a": .string(text), "b": [.string("x " + text), 1]])
     }
 
     @Test("what is not there is empty text, and a section can stand in for it") func absent() throws {
         let template: JSON = "{{customer.name}}{{^customer.name}}there{{/customer.name}}"
-        #expect(try body(template, ["customer": [:]]) == "there")
-        #expect(try body(template, ["customer": ["name": "Ada"]]) == "Ada")
-        #expect(try body("{{customer.name}}", [:]) == "")
+        expect(try body(template, ["customer": [:]]), is: "there")
+        expect(try body(template, ["customer": ["name": "Ada"]]), is: "Ada")
+        expect(try body("{{customer.name}}", [:]), is: "")
     }
 
     @Test("what nothing can name is refused")
@@ -182,7 +183,7 @@ import Wire
                 moment: Moment(unixSeconds: 1), budget: WorkBudget(steps: 50))
             #expect(
                 try !Rules.condition("body: { \"$..*\": { \(condition) } }").holds(for: matchContext), "\(condition)")
-            #expect(matchContext.budgetNote?.check == "conditions", "\(condition)")
+            expect(matchContext.budgetNote?.check, is: "conditions", "\(condition)")
         }
         // Nested lists, each containing the text of the inner ones: thirty megabytes to search.
         let matchContext = MatchContext(
@@ -198,10 +199,10 @@ import Wire
             budget: WorkBudget(steps: 10_000))
         let condition = try Rules.condition("body: { \"$[*]\": 999 }")
         #expect(condition.holds(for: matchContext))
-        #expect(matchContext.budgetNote == nil)
+        expect(matchContext.budgetNote, is: nil)
         for _ in 0..<10 { _ = condition.holds(for: matchContext) }
         #expect(!condition.holds(for: matchContext))
-        #expect(matchContext.budgetNote?.note?.contains("the rest counted as not met") == true)
+        expect(matchContext.budgetNote?.note?.contains("the rest counted as not met"), is: true)
     }
 
     @Test(
@@ -213,7 +214,7 @@ import Wire
     func pattern(_ part: String, _ text: String, _ occurs: Bool) {
         var budget = WorkBudget()
         let found = BytePattern(part).occurs(in: text, within: &budget)
-        #expect(found == occurs)
+        expect(found, is: occurs)
     }
 
     @Test("no text is found anywhere once the budget is spent", arguments: ["", "a"])
@@ -258,8 +259,8 @@ extension BearerToken {
     @Test("is what follows the scheme", arguments: readings)
     func reading(_ value: String, _ scheme: BearerToken.Scheme, _ token: String?) {
         let read = BearerToken(["Authorization": value], scheme: scheme)
-        #expect(read.bytes.map { String(decoding: $0, as: UTF8.self) } == token, "\(value)")
-        #expect(read.presence()?.outcome == (token == nil ? .failed : .passed), "\(value)")
+        expect(read.bytes.map { String(decoding: $0, as: UTF8.self) }, is: token, "\(value)")
+        expect(read.presence()?.outcome, is: (token == nil ? .failed : .passed), "\(value)")
     }
 
     /// A header value, the token read from it where DPoP is a scheme too, and whether it was used.
@@ -271,10 +272,10 @@ extension BearerToken {
     @Test("may follow another scheme where one is named", arguments: others)
     func otherScheme(_ value: String, _ token: String?, _ usesOther: Bool) {
         let read = BearerToken(["Authorization": value], orOf: "dpop")
-        #expect(read.bytes.map { String(decoding: $0, as: UTF8.self) } == token, "\(value)")
-        #expect(read.usesOtherScheme == usesOther, "\(value)")
-        #expect(BearerToken(["Authorization": value]).usesOtherScheme == false)
-        if usesOther { #expect(BearerToken(["Authorization": value]).bytes == nil, "\(value)") }
+        expect(read.bytes.map { String(decoding: $0, as: UTF8.self) }, is: token, "\(value)")
+        expect(read.usesOtherScheme, is: usesOther, "\(value)")
+        expect(BearerToken(["Authorization": value]).usesOtherScheme, is: false)
+        if usesOther { expect(BearerToken(["Authorization": value]).bytes, is: nil, "\(value)") }
     }
 
     /// A header value and the sentence about it, which never repeats a possible secret.
@@ -296,31 +297,31 @@ extension BearerToken {
     @Test("that is not there is told by what is there", arguments: sentences)
     func presence(_ value: String?, _ sentence: String) {
         let token = BearerToken(FieldLines(value.map { [("authorization", $0)] } ?? []))
-        #expect(token.presence()?.description == sentence)
-        #expect(token.oddity() == nil)
+        expect(token.presence()?.description, is: sentence)
+        expect(token.oddity(), is: nil)
     }
 
     @Test("in two lines is none, and the finding says whether they agree") func lines() throws {
         let other = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer b"])
         let found = try #require(other.oddity())
-        #expect(found.outcome == .failed)
+        expect(found.outcome, is: .failed)
         #expect(
             found.description.contains("found 2 of them, with different values; expected one Authorization header."))
         let same = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer a"])
-        #expect(same.oddity()?.description.contains("2 of them, all the same") == true)
-        #expect(BearerToken(["authorization": "Bearer a,b"]).oddity() == nil, "one line with a comma")
+        expect(same.oddity()?.description.contains("2 of them, all the same"), is: true)
+        expect(BearerToken(["authorization": "Bearer a,b"]).oddity(), is: nil, "one line with a comma")
     }
 
     @Test("with the scheme twice is refused with the switch that tolerates it, or noted where it passes")
     func twice() throws {
         let fields: FieldLines = ["authorization": "Bearer bearer a.b.c"]
         let refused = try #require(BearerToken(fields).oddity(toleratedBy: "scheme = lenient"))
-        #expect(refused.outcome == .failed)
+        expect(refused.outcome, is: .failed)
         #expect(
             refused.description.contains(
                 "found Authorization: Bearer Bearer TOKEN; expected Authorization: Bearer TOKEN."))
-        #expect(refused.note?.contains("Switch scheme = lenient tolerates it.") == true)
-        #expect(BearerToken(fields, scheme: .upToTwice).oddity()?.outcome == .noted)
-        #expect(BearerToken(["authorization": "Bearer a"], scheme: .upToTwice).oddity() == nil)
+        expect(refused.note?.contains("Switch scheme = lenient tolerates it."), is: true)
+        expect(BearerToken(fields, scheme: .upToTwice).oddity()?.outcome, is: .noted)
+        expect(BearerToken(["authorization": "Bearer a"], scheme: .upToTwice).oddity(), is: nil)
     }
 }

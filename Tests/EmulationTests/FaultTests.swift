@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Testing
@@ -23,8 +24,8 @@ import Wire
         var interventions = Interventions(seed: 1)
         interventions.arm([try Rules.fault(yaml)])
         let outcomes = interventions.outcomes(Array(repeating: "r", count: 6))
-        #expect(outcomes.map { $0 == nil ? "." : "x" }.joined() == pattern)
-        #expect(interventions.faults.count == left)
+        expect(outcomes.map { $0 == nil ? "." : "x" }.joined(), is: pattern)
+        expect(interventions.faults.count, is: left)
     }
 
     @Test("of two that are due at once the second strikes the next call, and another vendor's calls do not count")
@@ -33,8 +34,8 @@ import Wire
         interventions.arm([
             try Rules.fault("{ route: r, call: 2, fail: f }"), try Rules.fault("{ route: r, call: 2, fail: busy }"),
         ])
-        #expect(interventions.outcomes(["r", "r"], vendor: "w") == [nil, nil])
-        #expect(interventions.outcomes(["r", "q", "r", "r", "r"]) == [nil, nil, "f", "busy", nil])
+        expect(interventions.outcomes(["r", "r"], vendor: "w"), is: [nil, nil])
+        expect(interventions.outcomes(["r", "q", "r", "r", "r"]), is: [nil, nil, "f", "busy", nil])
         #expect(interventions.isEmpty)
     }
 
@@ -44,7 +45,7 @@ import Wire
             try Rules.fault("{ route: r, every: 2, fail: busy }"), try Rules.fault("{ route: r, every: 4, fail: f }"),
         ])
         let outcomes = interventions.outcomes(Array(repeating: "r", count: 9))
-        #expect(outcomes == [nil, "busy", nil, "busy", "f", "busy", nil, "busy", "f"])
+        expect(outcomes, is: [nil, "busy", nil, "busy", "f", "busy", nil, "busy", "f"])
     }
 
     @Test("a seed makes a probability repeatable, another seed gives other calls") func seeds() throws {
@@ -53,7 +54,7 @@ import Wire
             interventions.arm([try Rules.fault("{ route: r, probability: 0.5, seed: \(seed), fail: f }")])
             return interventions.outcomes(Array(repeating: "r", count: 64))
         }
-        #expect(try strikes(7, nil) == strikes(7, 3))
+        expect(try strikes(7, nil), is: strikes(7, 3))
         #expect(try strikes(7, nil) != strikes(8, nil))
         let share = try strikes(7, nil).filter { $0 != nil }.count
         #expect((16...48).contains(share))
@@ -65,7 +66,7 @@ import Wire
             interventions.arm([try Rules.fault("{ route: r, probability: 0.5, fail: f }")])
             return interventions.outcomes(Array(repeating: "r", count: 64))
         }
-        #expect(try strikes(1) == strikes(1))
+        expect(try strikes(1), is: strikes(1))
         #expect(try strikes(1) != strikes(2))
     }
 
@@ -73,7 +74,7 @@ import Wire
         var interventions = Interventions(seed: 1)
         interventions.arm([try Rules.fault("{ route: r, fail: f }")])
         let preflight = Rules.matchContext(method: .options, fields: ["Access-Control-Request-Method": "GET"])
-        #expect(interventions.decide(preflight, vendor: "v", route: "r") == nil)
+        expect(interventions.decide(preflight, vendor: "v", route: "r"), is: nil)
         #expect(interventions.decide(Rules.matchContext(method: .options), vendor: "v", route: "r") != nil)
     }
 
@@ -89,7 +90,7 @@ import Wire
         ])
     func disturbances(_ yaml: String, _ transmission: Transmission) throws {
         var dice = SplitMix64(state: 1)
-        #expect(try WireFault(Rules.node(yaml)).transmission(&dice) == transmission)
+        expect(try WireFault(Rules.node(yaml)).transmission(&dice), is: transmission)
     }
 
     @Test("a range of delays is drawn from within its bounds, the same with the same seed") func delays() throws {
@@ -98,7 +99,7 @@ import Wire
             var dice = SplitMix64(state: seed)
             return (0..<50).map { _ in wireFault.transmission(&dice).delay }
         }
-        #expect(draw(1) == draw(1))
+        expect(draw(1), is: draw(1))
         #expect(draw(1) != draw(2))
         #expect(draw(1).allSatisfy { (.milliseconds(100)...(.seconds(2))).contains($0) })
     }
@@ -145,20 +146,20 @@ import Wire
     func refused(_ yaml: String, _ message: String) throws {
         let problem = try #require(throws: FixtureProblem.self) { try Rules.fault(yaml) }
         #expect(problem.message.contains(message), "\(problem)")
-        #expect(problem.line == 1)
+        expect(problem.line, is: 1)
     }
 }
 
 @Suite("Interventions in one line") struct InterventionTextTests {
     @Test("a text stays as it is, and an object is told by its plain members") func lines() {
-        #expect(InterventionText.line(nil) == nil)
-        #expect(InterventionText.line("armed fault, call 1") == "armed fault, call 1")
+        expect(InterventionText.line(nil), is: nil)
+        expect(InterventionText.line("armed fault, call 1"), is: "armed fault, call 1")
         let own: JSON = ["set_claims": "nonce", "of": "id", "changes": [["member": "nonce"]], "left": 0]
-        #expect(InterventionText.line([own]) == "set claims nonce, of id, left 0")
-        #expect(
-            InterventionText.line(["armed fault, call 1", own])
-                == "armed fault, call 1; set claims nonce, of id, left 0")
-        #expect(InterventionText.line([["changes": []]]) == nil)
+        expect(InterventionText.line([own]), is: "set claims nonce, of id, left 0")
+        expect(
+            InterventionText.line(["armed fault, call 1", own]),
+            is: "armed fault, call 1; set claims nonce, of id, left 0")
+        expect(InterventionText.line([["changes": []]]), is: nil)
     }
 }
 
@@ -172,7 +173,7 @@ import Wire
             ("http://127.0.0.1:8080/a", nil), ("https://localhost:8080/a", nil),
         ])
     func general(_ address: String, _ expected: String?) {
-        #expect(PublicBase().general(address, of: "one") == expected)
+        expect(PublicBase().general(address, of: "one"), is: expected)
     }
 }
 

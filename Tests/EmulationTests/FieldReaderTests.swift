@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -31,42 +32,42 @@ private enum Teller: FieldDialect {
 
     @Test("collects everything that is wrong, in the order of reading") func collectsProblems() {
         let told = problems(["a": 1, "b": "x", "c": nil, "d": "yes", "f": nil]) { body in
-            #expect(body.optionalText("a") == nil)
-            #expect(body.optionalText("b", atLeast: 2) == nil)
-            #expect(body.text("c") == "")
-            #expect(body.bool("d") == nil)
-            #expect(body.text("e") == "")
-            #expect(body.optionalText("f", isRequired: true, acceptsNull: true) == nil)
-            #expect(body.optionalText("g") == nil)
-            #expect(body.bool("g") == nil)
+            expect(body.optionalText("a"), is: nil)
+            expect(body.optionalText("b", atLeast: 2), is: nil)
+            expect(body.text("c"), is: "")
+            expect(body.bool("d"), is: nil)
+            expect(body.text("e"), is: "")
+            expect(body.optionalText("f", isRequired: true, acceptsNull: true), is: nil)
+            expect(body.optionalText("g"), is: nil)
+            expect(body.bool("g"), is: nil)
         }
-        #expect(told == ["a wrongType", "b tooShort(minimum: 2)", "c wrongType", "d wrongType", "e missing"])
+        expect(told, is: ["a wrongType", "b tooShort(minimum: 2)", "c wrongType", "d wrongType", "e missing"])
     }
 
     @Test("another spelling counts where the usual one is absent") func otherSpellings() {
         let told = problems(["line_1": "usual", "line1": "other", "line2": "second"]) { body in
-            #expect(body.optionalText("line_1", or: "line1") == "usual")
-            #expect(body.optionalText("line_2", or: "line2", isRequired: true) == "second")
+            expect(body.optionalText("line_1", or: "line1"), is: "usual")
+            expect(body.optionalText("line_2", or: "line2", isRequired: true), is: "second")
         }
         #expect(told.isEmpty)
     }
 
     @Test("stops at the first problem unless all are to be told") func stopsAtFirstProblem() {
         var reader = FieldReader(["a": 1, "b": 2], FieldPolicy())
-        #expect(reader.text("a") == "")
-        #expect(reader.int("b", in: 1...9) == nil, "nothing is read any more")
-        #expect(reader.problems.map(\.path) == ["a"])
+        expect(reader.text("a"), is: "")
+        expect(reader.int("b", in: 1...9), is: nil, "nothing is read any more")
+        expect(reader.problems.map(\.path), is: ["a"])
     }
 
     @Test("null, and an empty text that is required, count as absent where the policy says so") func absence() {
         let policy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true)
         var reader = FieldReader(["a": nil, "b": "", "c": [], "d": ""], policy)
-        #expect(reader.bool("a") == nil)
-        #expect(reader.text("a") == "")
-        #expect(reader.text("b") == "")
-        #expect(reader.list("c", isRequired: true) == [])
-        #expect(reader.optionalText("d") == "")
-        #expect(reader.problems.map(\.path) == ["a", "b", "c"])
+        expect(reader.bool("a"), is: nil)
+        expect(reader.text("a"), is: "")
+        expect(reader.text("b"), is: "")
+        expect(reader.list("c", isRequired: true), is: [])
+        expect(reader.optionalText("d"), is: "")
+        expect(reader.problems.map(\.path), is: ["a", "b", "c"])
         #expect(reader.problems.allSatisfy { $0.kind == .missing })
     }
 
@@ -77,29 +78,31 @@ private enum Teller: FieldDialect {
             _ = body.nested("box") { $0.int("size", in: 0...9) }
             _ = body.texts("ids")
         }
-        #expect(
-            problems(object, read) == [
+        expect(
+            problems(object, read),
+            is: [
                 "points[1] wrongType", "points[0].lat wrongValue", "box.size wrongValue", "ids[1] wrongType",
             ])
         let dotted = FieldPolicy(tellsAll: true, indexSigns: (".", ""))
         var reader = FieldReader(object, dotted)
         read(&reader)
-        #expect(reader.problems.map(\.path) == ["points.1", "points.0.lat", "box.size", "ids.1"])
-        #expect(reader.problems.map(\.list) == ["points", nil, nil, "ids"])
+        expect(reader.problems.map(\.path), is: ["points.1", "points.0.lat", "box.size", "ids.1"])
+        expect(reader.problems.map(\.list), is: ["points", nil, nil, "ids"])
     }
 
     @Test("tells a number where a time is expected, a word that is no choice, and a member that nobody knows")
     func otherKinds() {
         enum Size: String, CaseIterable { case small, large }
         let told = problems(["at": 5, "size": "huge", "long": "four", "odd": 1]) { body in
-            #expect(body.time("at") { Moment(text: $0) } == nil)
-            #expect(body.choice("size", of: Size.self) == nil)
-            #expect(body.optionalText("long", atMost: 3) == nil)
+            expect(body.time("at") { Moment(text: $0) }, is: nil)
+            expect(body.choice("size", of: Size.self), is: nil)
+            expect(body.optionalText("long", atMost: 3), is: nil)
             body.refuseUnknown(["at", "size", "long"])
             body.refuse("size", "is not a size")
         }
-        #expect(
-            told == [
+        expect(
+            told,
+            is: [
                 "at noTime", #"size noChoice(["small", "large"])"#, "long tooLong(maximum: 3)",
                 #"odd unknown("odd", known: ["at", "size", "long"])"#, #"size other("is not a size")"#,
             ])
@@ -111,16 +114,16 @@ private enum Teller: FieldDialect {
             _ = body.text("b")
             _ = body.text("c")
         }
-        #expect(told.count == FieldReader.mostProblems + 1)
-        #expect(told.last == "b missing")
+        expect(told.count, is: FieldReader.mostProblems + 1)
+        expect(told.last, is: "b missing")
     }
 
     @Test("reads numbers of a query from their digits, and refuses those in a body") func queries() throws {
         let request = Request(method: .get, target: "/?limit=20&name=a%20b")
         let read = try Fields<Teller>(queryOf: request).read { ($0.int("limit", in: 1...100), $0.text("name")) }
-        #expect(read.0 == 20)
-        #expect(read.1 == "a b")
-        #expect(problems(["limit": "20"]) { _ = $0.int("limit", in: 1...100) } == ["limit wrongValue"])
+        expect(read.0, is: 20)
+        expect(read.1, is: "a b")
+        expect(problems(["limit": "20"]) { _ = $0.int("limit", in: 1...100) }, is: ["limit wrongValue"])
     }
 
     @Test(
@@ -135,9 +138,9 @@ private enum Teller: FieldDialect {
         do throws(FieldProblem) {
             let value = try request.json()
             let problem = FieldProblem(path: "", kind: .otherContent, expected: "an object", found: value)
-            #expect(problem.reason() == reason)
+            expect(problem.reason(), is: reason)
         } catch {
-            #expect(error.reason() == reason)
+            expect(error.reason(), is: reason)
         }
     }
 }
@@ -153,19 +156,19 @@ private enum Teller: FieldDialect {
 
     @Test("a problem names the way through members and elements") func path() throws {
         let text = #"{"users":[{"id":"a"},{"id":"b","cards":[[1,"x"]]}]}"#
-        #expect(
+        expect(
             try problem(text) {
                 let users = try $0.mapping("users").required("users").elements()
                 let card = try users[1].mapping("id", "cards").required("cards").elements()[0].elements()[1]
                 _ = try card.int()
-            } == "export: users[1].cards[0][1]: found the string “x”; expected a whole number")
-        #expect(
-            try problem(text) { _ = try $0.mapping("user") }
-                == "export: users: unknown member “users”; did you mean “user”?")
-        #expect(
-            try problem(text) { _ = try $0.mapping("users", "cards").required("cards") }
-                == "export: member “cards” is missing")
-        #expect(try problem("7") { _ = try $0.members() } == "export: found the number 7; expected a mapping")
+            }, is: "export: users[1].cards[0][1]: found the string “x”; expected a whole number")
+        expect(
+            try problem(text) { _ = try $0.mapping("user") },
+            is: "export: users: unknown member “users”; did you mean “user”?")
+        expect(
+            try problem(text) { _ = try $0.mapping("users", "cards").required("cards") },
+            is: "export: member “cards” is missing")
+        expect(try problem("7") { _ = try $0.members() }, is: "export: found the number 7; expected a mapping")
     }
 
     /// A value and what the complaint calls it when something else is expected.
@@ -180,31 +183,31 @@ private enum Teller: FieldDialect {
         func read(_ read: (FixtureNode) throws -> Void) throws -> String? {
             try problem(#"{"a":\#(text)}"#) { try read(try $0.mapping("a").required("a")) }
         }
-        if text != "{}" { #expect(try read { _ = try $0.members() } == complaint("a mapping")) }
-        if text != "[]" { #expect(try read { _ = try $0.elements() } == complaint("a list")) }
-        if text != "true" { #expect(try read { _ = try $0.bool() } == complaint("true or false")) }
-        if text != "1.50" { #expect(try read { _ = try $0.number() } == complaint("a number")) }
-        #expect(try read { _ = try $0.int() } == complaint("a whole number"))
+        if text != "{}" { expect(try read { _ = try $0.members() }, is: complaint("a mapping")) }
+        if text != "[]" { expect(try read { _ = try $0.elements() }, is: complaint("a list")) }
+        if text != "true" { expect(try read { _ = try $0.bool() }, is: complaint("true or false")) }
+        if text != "1.50" { expect(try read { _ = try $0.number() }, is: complaint("a number")) }
+        expect(try read { _ = try $0.int() }, is: complaint("a whole number"))
         if text != #""x""# {
             let advice = ["{}", "[]"].contains(text) ? "" : "; write it in quotes"
-            #expect(try read { _ = try $0.string() } == complaint("a string") + advice)
+            expect(try read { _ = try $0.string() }, is: complaint("a string") + advice)
         }
     }
 
     @Test("a member that stands there twice is refused where it is, however deep") func repeated() throws {
-        #expect(try problem(#"{"a":1,"a":2}"#) { _ = try $0.members() } == "export: the member a occurs twice")
-        #expect(
-            try problem(#"{"x":[0,{"y":{"a":1,"a":1}}]}"#) { _ = try $0.json() }
-                == "export: x[1].y: the member a occurs twice")
+        expect(try problem(#"{"a":1,"a":2}"#) { _ = try $0.members() }, is: "export: the member a occurs twice")
+        expect(
+            try problem(#"{"x":[0,{"y":{"a":1,"a":1}}]}"#) { _ = try $0.json() },
+            is: "export: x[1].y: the member a occurs twice")
     }
 
     @Test("values are what they were, numbers in the form in which they were written") func values() throws {
         let text = #"{"n":1.50,"big":123456789012345678901234567890,"t":"true","e":"","z":null,"l":[1e3,{"é":"x"}]}"#
-        #expect(try node(text).json().text == text)
+        expect(try node(text).json().text, is: text)
         let entry = try node(text).mapping("n", "big", "t", "e", "z", "l")
-        #expect(try entry.required("n").number() == 1.5)
-        #expect(try entry.required("t").string() == "true")
-        #expect(try entry.required("e").string() == "")
+        expect(try entry.required("n").number(), is: 1.5)
+        expect(try entry.required("t").string(), is: "true")
+        expect(try entry.required("e").string(), is: "")
         #expect(throws: FixtureProblem.self) { try entry.required("big").int() }
     }
 }
@@ -240,13 +243,13 @@ private enum Teller: FieldDialect {
         try link("v/c.yaml", to: layer + "/v/a.yaml")
         try link("w", to: "v")
         for path in ["v/b.yaml", "v/c.yaml", "w/a.yaml"] {
-            #expect(try store.file(path).bytes == Array("kept".utf8), "\(path)")
+            expect(try store.file(path).bytes, is: Array("kept".utf8), "\(path)")
         }
         #expect(try store.usage(of: layer).unread.contains("w/a.yaml"))
         // The layer itself may be a link.
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/linked", withDestinationPath: "layer")
         let linked = FixtureStore(layers: [folder.path + "/linked"])
-        #expect(try linked.file("v/b.yaml").bytes == Array("kept".utf8))
+        expect(try linked.file("v/b.yaml").bytes, is: Array("kept".utf8))
     }
 
     @Test(
@@ -278,8 +281,8 @@ private enum Teller: FieldDialect {
         #expect(sentence.hasSuffix("/d/d: is more than 32 folders deep"), "\(sentence)")
 
         try folder.write("", to: "layer/v/long.yaml")
-        #expect(truncate(layer + "/v/long.yaml", 1 << 40) == 0)
+        expect(truncate(layer + "/v/long.yaml", 1 << 40), is: 0)
         let long = problem { () throws(FixtureProblem) in try store.file("v/long.yaml") }
-        #expect(long == "HERE/layer/v/long.yaml: has 1099511627776 bytes; a fixture file may have 16777216")
+        expect(long, is: "HERE/layer/v/long.yaml: has 1099511627776 bytes; a fixture file may have 16777216")
     }
 }

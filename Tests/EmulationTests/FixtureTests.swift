@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -180,7 +181,7 @@ import Testing
         arguments: wrong)
     func refused(_ text: String, _ complaint: String) throws {
         let problem = try #require(try problem(text))
-        #expect(problem == complaint)
+        expect(problem, is: complaint)
     }
 
     @Test("a file in the folder failures changes the failures that it names, and leaves the others")
@@ -191,9 +192,9 @@ import Testing
             "v/failures/notes.txt": "nobody reads this",
         ])
         let catalog = try catalog(in: folder)
-        #expect(catalog.response(.denied, [:], route: nil, switches: values("plain")).status.code == 418)
-        #expect(catalog.response(.missing, [:], route: nil, switches: values("plain")).status.code == 404)
-        #expect(catalog.listing.map(\.status) == [418, 404])
+        expect(catalog.response(.denied, [:], route: nil, switches: values("plain")).status.code, is: 418)
+        expect(catalog.response(.missing, [:], route: nil, switches: values("plain")).status.code, is: 404)
+        expect(catalog.listing.map(\.status), is: [418, 404])
     }
 
     private static let wrongChanges: [([String: String], String)] = [
@@ -215,7 +216,7 @@ import Testing
         for (name, text) in files { all["v/failures/\(name).yaml"] = text }
         let folder = try TemporaryFolder(all)
         let problem = #expect(throws: FixtureProblem.self) { _ = try catalog(in: folder) }
-        #expect(problem?.description.replacing(folder.path + "/", with: "") == complaint)
+        expect(problem?.description.replacing(folder.path + "/", with: ""), is: complaint)
     }
 
     @Test("what was judged is read when it is needed; another text, or the same elsewhere, at the start")
@@ -235,7 +236,7 @@ import Testing
         let store = FixtureStore(layers: [folder.path], judged: judged)
         let catalog = try FailureCatalog<Failure>(fixtures("v", of: store), scope: Self.scope)
         #expect(catalog.listing.isEmpty)
-        #expect(try Scenario.all(in: fixtures("v", of: store), Rules.scope).map(\.name) == ["v-x"])
+        expect(try Scenario.all(in: fixtures("v", of: store), Rules.scope).map(\.name), is: ["v-x"])
         #expect {
             try FailureCatalog<Failure>(fixtures("w", of: store), scope: Self.scope)
         } throws: {
@@ -278,9 +279,9 @@ import Testing
                 .denied, .init(parameters.map { ($0.0, $0.1) }), route: nil, switches: values("plain"))
             return String(decoding: response.body, as: UTF8.self)
         }
-        #expect(body([]) == #"{"whole":7,"text":"n is 7, t is none","l":["none"]}"#)
-        #expect(body([("t", "\"<&{{n}}")]) == #"{"whole":7,"text":"n is 7, t is \"<&{{n}}","l":["\"<&{{n}}"]}"#)
-        #expect(body([("n", [1])]) == #"{"whole":[1],"text":"n is [1], t is none","l":["none"]}"#)
+        expect(body([]), is: #"{"whole":7,"text":"n is 7, t is none","l":["none"]}"#)
+        expect(body([("t", "\"<&{{n}}")]), is: #"{"whole":7,"text":"n is 7, t is \"<&{{n}}","l":["\"<&{{n}}"]}"#)
+        expect(body([("n", [1])]), is: #"{"whole":[1],"text":"n is [1], t is none","l":["none"]}"#)
     }
 
     @Test("the name of a member takes parameters too") func parametersInNames() throws {
@@ -293,11 +294,11 @@ import Testing
             let response = catalog.response(.denied, parameters, route: nil, switches: values("plain"))
             return String(decoding: response.body, as: UTF8.self)
         }
-        #expect(body([:]) == #"{"errors":{"name":["name is wrong"],"x":1}}"#)
-        #expect(body(["field": "a\"b"]) == #"{"errors":{"a\"b":["a\"b is wrong"],"x":1}}"#)
-        #expect(body(["field": 7]) == #"{"errors":{"7":["7 is wrong"],"x":1}}"#)
+        expect(body([:]), is: #"{"errors":{"name":["name is wrong"],"x":1}}"#)
+        expect(body(["field": "a\"b"]), is: #"{"errors":{"a\"b":["a\"b is wrong"],"x":1}}"#)
+        expect(body(["field": 7]), is: #"{"errors":{"7":["7 is wrong"],"x":1}}"#)
         let problem = try problem(Self.whole(Self.denied.replacing("code: 1", with: #""{{feld}}": 1"#)))
-        #expect(problem == "v/failures.yaml:5:11: “{{feld}}” names nothing that exists")
+        expect(problem, is: "v/failures.yaml:5:11: “{{feld}}” names nothing that exists")
     }
 
     @Test("plain words follow YAML 1.2: yes and no are strings, quotes make a string of anything")
@@ -306,9 +307,9 @@ import Testing
             "x.yaml": #"[yes, no, on, true, null, ~, 12, 1.50, 1e3, 0x1F, 012, "12", '', 2024-01-01, .inf]"#
         ])
         let document = try FixtureStore(layers: [folder.path]).document("x.yaml")
-        #expect(
-            try document.json().text
-                == #"["yes","no","on",true,null,null,12,1.50,1e3,"0x1F","012","12","","2024-01-01",".inf"]"#)
+        expect(
+            try document.json().text,
+            is: #"["yes","no","on",true,null,null,12,1.50,1e3,"0x1F","012","12","","2024-01-01",".inf"]"#)
     }
 
     @Test(
@@ -334,16 +335,16 @@ import Testing
         let (own, installed) = (try TemporaryFolder(["v/x.yaml": text]), try TemporaryFolder(["v/x.yaml": text]))
         let store = FixtureStore(layers: [own.path, installed.path])
         for _ in 1...2 { _ = try store.document("v/x.yaml").json() }
-        #expect(store.remarks.map { $0.replacing(own.path + "/v/x.yaml:", with: "") } == [remark].compactMap { $0 })
+        expect(store.remarks.map { $0.replacing(own.path + "/v/x.yaml:", with: "") }, is: [remark].compactMap { $0 })
         let bottom = FixtureStore(layers: [installed.path])
         _ = try bottom.document("v/x.yaml")
-        #expect(bottom.remarks == [])
+        expect(bottom.remarks, is: [])
     }
 
     @Test("anchors and block texts are read") func anchors() throws {
         let folder = try TemporaryFolder(["x.yaml": "a: &a { x: 1 }\nb: *a\nc: |\n  two\n  lines\n"])
         let document = try FixtureStore(layers: [folder.path]).document("x.yaml")
-        #expect(try document.json().text == #"{"a":{"x":1},"b":{"x":1},"c":"two\nlines\n"}"#)
+        expect(try document.json().text, is: #"{"a":{"x":1},"b":{"x":1},"c":"two\nlines\n"}"#)
     }
 
     @Test("an upper layer hides a lower one, file by file") func layers() throws {
@@ -351,12 +352,12 @@ import Testing
         let upper = try TemporaryFolder(["v/a": "upper a", "v/c": "upper c", "v/.hidden": "x"])
         let store = FixtureStore(layers: [upper.path, lower.path + "/"])
         func text(_ path: String) throws -> String { String(decoding: try store.file(path).bytes, as: UTF8.self) }
-        #expect(try text("v/a") == "upper a")
-        #expect(try text("v/b") == "lower b")
-        #expect(try text("v/c") == "upper c")
-        #expect(store.names(in: "v") == ["a", "b", "c"])
-        #expect(store.names(in: "w") == [])
-        #expect(VendorFixtures(store: store, folder: "v").names(in: ".") == ["a", "b", "c"])
+        expect(try text("v/a"), is: "upper a")
+        expect(try text("v/b"), is: "lower b")
+        expect(try text("v/c"), is: "upper c")
+        expect(store.names(in: "v"), is: ["a", "b", "c"])
+        expect(store.names(in: "w"), is: [])
+        expect(VendorFixtures(store: store, folder: "v").names(in: "."), is: ["a", "b", "c"])
     }
 
     @Test("the fingerprint changes with any file that was read, and only then") func fingerprint() throws {
@@ -367,9 +368,9 @@ import Testing
             return store.fingerprint
         }
         let first = try fingerprint()
-        #expect(try fingerprint() == first)
+        expect(try fingerprint(), is: first)
         try folder.write("4", to: "w/c")
-        #expect(try fingerprint() == first)
+        expect(try fingerprint(), is: first)
         try folder.write("4", to: "v/deep/b")
         #expect(try fingerprint() != first)
         // Longer files are read word by word; the remainder counts too.
@@ -379,6 +380,6 @@ import Testing
             try folder.write(text, to: "v/a")
             prints.insert(try fingerprint())
         }
-        #expect(prints.count == texts.count)
+        expect(prints.count, is: texts.count)
     }
 }

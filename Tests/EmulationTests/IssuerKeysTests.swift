@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Testing
@@ -11,7 +12,7 @@ import Tokens
             next: try .generateEC(.p256, id: "second"), spares: [try .generateEC(.p256, id: "third")])
         _ = keys.fetch()
         let drills = [KeyDrill.overlap, .break].map { keys.perform($0, with: nil, IdentifierSource(seed: 1)) }
-        #expect(drills == [true, true])
+        expect(drills, is: [true, true])
         return keys
     }
 
@@ -23,16 +24,16 @@ import Tokens
         let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: signing)
         let same = IssuerKeys(name: "plain", algorithm: .es256, signing: signing)
         let other = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"))
-        #expect(try same.imported(from: node(fresh.export(.whole)), .whole).keySet == fresh.keySet)
+        expect(try same.imported(from: node(fresh.export(.whole)), .whole).keySet, is: fresh.keySet)
         let unknown = #expect(throws: FixtureProblem.self) {
             try other.imported(from: node(fresh.export(.whole)), .whole)
         }
-        #expect(unknown?.description.contains("no private key with the id first is known") == true)
+        expect(unknown?.description.contains("no private key with the id first is known"), is: true)
         let broken = #expect(throws: FixtureProblem.self) {
             let key: JSON = ["kid": "first", "role": "signing", "jwk": ["kty": "EC"]]
             _ = try fresh.imported(from: node(["issuer": "plain", "keys": [key]]), .whole)
         }
-        #expect(broken?.description.contains("keys[0].jwk: is not a public key as a JWK") == true, "\(broken as Any)")
+        expect(broken?.description.contains("keys[0].jwk: is not a public key as a JWK"), is: true, "\(broken as Any)")
     }
 
     @Test("draw no spare pair twice", arguments: [StateExtent.changes, .whole])
@@ -45,10 +46,10 @@ import Tokens
         // Without private parts an export is read over the keys it came from.
         var after = try (extent == .changes ? fresh : before).imported(from: node(before.export(extent)), extent)
         for drill in [KeyDrill.replace, .replace] {
-            #expect(after.mustWait(for: drill) == before.mustWait(for: drill))
+            expect(after.mustWait(for: drill), is: before.mustWait(for: drill))
             _ = before.perform(drill, with: nil, IdentifierSource(seed: 1))
             _ = after.perform(drill, with: nil, IdentifierSource(seed: 1))
-            #expect(after.keySet == before.keySet)
+            expect(after.keySet, is: before.keySet)
         }
         #expect(after.mustWait(for: .overlap))
         // An earlier state has its spare pairs back.
@@ -66,9 +67,9 @@ import Tokens
         var uncounted = before.export(.changes).object ?? [:]
         uncounted["used_spares"] = nil
         var after = try fresh.imported(from: node(.object(uncounted)), .changes)
-        #expect(after.export(.changes) == before.export(.changes))
+        expect(after.export(.changes), is: before.export(.changes))
         _ = after.perform(.replace, with: nil, IdentifierSource(seed: 1))
-        #expect(after.published.map(\.key.id) == ["third"])
+        expect(after.published.map(\.key.id), is: ["third"])
     }
 
     @Test("from releases that kept sixteen old keys bring back the latest of them") func manyOld() throws {
@@ -80,15 +81,16 @@ import Tokens
         }
         many["keys"] = .array((many["keys"]?.array ?? []) + old)
         let after = try fresh.imported(from: node(.object(many)), .changes)
-        #expect(after.published.map(\.key.id) == ["first", "old-1"])
+        expect(after.published.map(\.key.id), is: ["first", "old-1"])
     }
 
     @Test("without a key that somebody knows are refused") func unknownKey() throws {
         let whole = try keys().export(.whole)
         let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "else"))
         let problem = #expect(throws: FixtureProblem.self) { try fresh.imported(from: node(whole), .whole) }
-        #expect(
-            problem?.description.contains("no private key with the id second is known, and the export has none") == true
+        expect(
+            problem?.description.contains("no private key with the id second is known, and the export has none"),
+            is: true
         )
     }
 
@@ -143,8 +145,8 @@ import Tokens
     func lifetime(_ values: [String], _ seconds: Int) throws {
         var keys = remote()
         keys.take(report(set([try publicKey()]), cacheControl: values), policy)
-        #expect(keys.expiresAt == start + .seconds(seconds))
-        #expect(keys.fetchedAt == start)
+        expect(keys.expiresAt, is: start + .seconds(seconds))
+        expect(keys.fetchedAt, is: start)
     }
 
     @Test("are at most a hundred, and it is noted when there were more", arguments: [100, 101])
@@ -152,29 +154,30 @@ import Tokens
         let keys = try (0..<count).map { number in try publicKey { $0["kid"] = .string("key-\(number)") } }
         var reader = PublishedKeysReader(form: .keySet, algorithm: .es256)
         try reader.read(["keys": .array(keys)])
-        #expect(reader.keys.count == 100)
-        #expect(reader.isOverfull == (count > 100))
+        expect(reader.keys.count, is: 100)
+        expect(reader.isOverfull, is: (count > 100))
     }
 
     @Test("are not replaced by an answer without a usable key") func problems() throws {
         func problem(_ text: String, _ status: HTTPResponse.Status = .ok) -> String? {
             report(Array(text.utf8), status: status).problem?.description
         }
-        #expect(problem("<html>")?.hasPrefix("the content is not JSON: ") == true)
-        #expect(
-            problem("[]") == "the content is JSON of another form; expected an object with an array “keys” (RFC 7517)")
-        #expect(problem(#"{"keys":[]}"#) == "no key in the answer is usable")
-        #expect(problem("", .found) == "status 302 is a redirect; redirects are not followed")
-        #expect(problem("", .created) == "status 201; expected 200")
-        #expect(problem("", .internalServerError) == "status 500; expected 200")
+        expect(problem("<html>")?.hasPrefix("the content is not JSON: "), is: true)
+        expect(
+            problem("[]"), is: "the content is JSON of another form; expected an object with an array “keys” (RFC 7517)"
+        )
+        expect(problem(#"{"keys":[]}"#), is: "no key in the answer is usable")
+        expect(problem("", .found), is: "status 302 is a redirect; redirects are not followed")
+        expect(problem("", .created), is: "status 201; expected 200")
+        expect(problem("", .internalServerError), is: "status 500; expected 200")
         var keys = remote()
         keys.take(report(set([try publicKey()])), policy)
         keys.take(report([]), policy)
         keys.take(keys.report(of: .failed(.slow(within: KeyRequest.timeLimit)), at: start), policy)
-        #expect(keys.keys.map(\.id) == ["first"])
-        #expect(keys.fetchCount == 3)
-        #expect(keys.lastReport?.problem?.description == "the answer was not complete within 5 s")
-        #expect(keys.lastReport?.status == nil)
+        expect(keys.keys.map(\.id), is: ["first"])
+        expect(keys.fetchCount, is: 3)
+        expect(keys.lastReport?.problem?.description, is: "the answer was not complete within 5 s")
+        expect(keys.lastReport?.status, is: nil)
     }
 
     @Test("take no report twice, and none of another URL") func strangeReports() throws {
@@ -182,7 +185,7 @@ import Tokens
         let report = report(set([try publicKey()]))
         keys.take(report, policy)
         keys.take(report, policy)
-        #expect(keys.fetchCount == 1)
+        expect(keys.fetchCount, is: 1)
         var other = RemoteKeys(issuer: "i", url: "https://keys.example/other", form: .keySet, algorithm: .es256)
         other.take(report, policy)
         #expect(other.fetchCount == 0 && other.keys.isEmpty)
@@ -192,8 +195,8 @@ import Tokens
         let names = (0..<300).map { "key-\($0)" + String(repeating: "x", count: 300) }
         let many = try names.map { name in try publicKey { $0["kid"] = .string(name) } }
         let report = report(set(many + [JSON](repeating: [:], count: 5000)))
-        #expect(report.keys.count == 100)
-        #expect(report.skipped.count == 100)
+        expect(report.keys.count, is: 100)
+        expect(report.skipped.count, is: 100)
         let told = "\(report.finding)"
         #expect(told.utf8.count < 5000, "\(told.utf8.count)")
         #expect(told.contains("and 90 more"))
@@ -225,14 +228,14 @@ import Tokens
     func notAsked() throws {
         var keys = remote()
         keys.take(report(set([try publicKey()])), policy)
-        #expect(keys.fetchCount == 1)
+        expect(keys.fetchCount, is: 1)
         keys.take(keys.report(of: .failed(.notAsked("too often")), at: start + .seconds(600)), policy)
-        #expect(keys.fetchCount == 1)
-        #expect(keys.lastReport?.finding.found == .text("not requested: too often"))
+        expect(keys.fetchCount, is: 1)
+        expect(keys.lastReport?.finding.found, is: .text("not requested: too often"))
         guard case .use(let old) = keys.need(naming: "first", at: start + .seconds(629), policy) else {
             Issue.record("asks within the cool-down")
             return
         }
-        #expect(old.count == 1)
+        expect(old.count, is: 1)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Synchronization
 import Testing
@@ -27,10 +28,10 @@ import Wire
     @Test("numbers its entries and keeps the newest that its count allows", arguments: [1, 2, 7, 8, 9, 100])
     func count(_ limit: Int) {
         let journal = journal(entries: limit)
-        for number in 1...250 { #expect(journal.append(Self.entry("\(number)")) == number) }
-        #expect(journal.entries().map(\.id) == Array(251 - limit...250))
-        #expect(journal.entries().map(\.record.route) == (251 - limit...250).map { "\($0)" })
-        #expect(journal.count == limit)
+        for number in 1...250 { expect(journal.append(Self.entry("\(number)")), is: number) }
+        expect(journal.entries().map(\.id), is: Array(251 - limit...250))
+        expect(journal.entries().map(\.record.route), is: (251 - limit...250).map { "\($0)" })
+        expect(journal.count, is: limit)
     }
 
     @Test("keeps no more bytes than it may") func bytes() {
@@ -38,22 +39,22 @@ import Wire
         let journal = journal(bytes: 100_000, total: total)
         for _ in 0..<50 { journal.append(Self.entry("x", bodyBytes: 10_000)) }
         #expect(journal.bytes <= 100_000)
-        #expect(journal.count == 9)
-        #expect(total.bytes == journal.bytes)
+        expect(journal.count, is: 9)
+        expect(total.bytes, is: journal.bytes)
         journal.clear()
-        #expect(journal.bytes == 0)
-        #expect(total.bytes == 0)
+        expect(journal.bytes, is: 0)
+        expect(total.bytes, is: 0)
     }
 
     @Test("leaves out the bodies of an entry that would push out all the others") func longBody() throws {
         let journal = journal(bytes: 100_000)
         journal.append(Self.entry("x"))
         journal.append(Self.entry("long", bodyBytes: 90_000))
-        #expect(journal.count == 2)
+        expect(journal.count, is: 2)
         let entry = try #require(journal.entry(2))
         #expect(entry.omitsBodies)
         let json = MaskedExchange(entry, by: Redactor()).json(routes: try RouteTable([]))
-        #expect(json["request"]?["body"] == "(too long to be kept)")
+        expect(json["request"]?["body"], is: "(too long to be kept)")
     }
 
     @Test("gives back its bytes when it goes away") func release() {
@@ -63,7 +64,7 @@ import Wire
             journal.append(Self.entry("x"))
             #expect(total.bytes > 0)
         }
-        #expect(total.bytes == 0)
+        expect(total.bytes, is: 0)
     }
 
     @Test("all journals together are bounded, and the longest unused one gives way first") func bound() {
@@ -74,33 +75,33 @@ import Wire
         func add(_ count: Int, to journal: Int) {
             for _ in 0..<count { journals[journal].append(Self.entry("x", bodyBytes: 10_000)) }
             #expect(total.bytes <= 250_000)
-            #expect(total.bytes == journals.map(\.bytes).reduce(0, +))
+            expect(total.bytes, is: journals.map(\.bytes).reduce(0, +))
         }
         // Only 22 entries fit.
         for index in journals.indices { add(7, to: index) }
-        #expect(journals.map(\.count) == [7, 7, 7])
+        expect(journals.map(\.count), is: [7, 7, 7])
         add(2, to: 2)
-        #expect(journals.map(\.count) == [3, 7, 9])
+        expect(journals.map(\.count), is: [3, 7, 9])
         add(1, to: 0)
         add(3, to: 2)
-        #expect(journals.map(\.count) == [4, 3, 12])
+        expect(journals.map(\.count), is: [4, 3, 12])
         // The second journal gives up everything, then the first.
         add(7, to: 2)
-        #expect(journals.map(\.count) == [2, 0, 19])
+        expect(journals.map(\.count), is: [2, 0, 19])
         add(1, to: 1)
         add(1, to: 2)
-        #expect(journals.map(\.count) == [1, 1, 20])
+        expect(journals.map(\.count), is: [1, 1, 20])
         journals[2] = Journal(limits: limits, total: total)
-        #expect(total.bytes == journals.map(\.bytes).reduce(0, +))
+        expect(total.bytes, is: journals.map(\.bytes).reduce(0, +))
         add(21, to: 2)
-        #expect(journals.map(\.count) == [0, 1, 21])
+        expect(journals.map(\.count), is: [0, 1, 21])
     }
 
     @Test("a single journal gives way to its own newest entries") func alone() {
         var limits = Journal.Limits()
         limits.totalBytes = 50_000
         let journal = Journal(limits: limits, total: JournalTotal())
-        for number in 1...50 { #expect(journal.append(Self.entry("x", bodyBytes: 10_000)) == number) }
+        for number in 1...50 { expect(journal.append(Self.entry("x", bodyBytes: 10_000)), is: number) }
         #expect(journal.bytes <= 50_000)
         #expect(journal.entry(50) != nil)
     }
@@ -110,7 +111,7 @@ import Wire
         let reserved = Mutex<[Int]>([])
         journal.noteReserve { [unowned journal] in reserved.withLock { $0.append(journal.reservedNumber) } }
         for _ in 1...2001 { journal.append(Self.entry("x")) }
-        #expect(reserved.withLock(\.self) == [1000, 2000, 3000])
+        expect(reserved.withLock(\.self), is: [1000, 2000, 3000])
     }
 
     @Test("a long poll ends when nobody waits for it any more", .timeLimit(.minutes(15))) func pollCancelled() async {
@@ -125,7 +126,7 @@ import Wire
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { for _ in 0..<100 { journal.append(Self.entry("x")) } } }
         }
-        #expect(journal.entries().map(\.id) == Array(1...800))
+        expect(journal.entries().map(\.id), is: Array(1...800))
     }
 }
 
@@ -146,10 +147,10 @@ import Wire
             #expect(log.frames.count < 100)
         }
         log.sent(.text("last"), at: moment)
-        #expect(log.frames.last?.message == .text("last"))
+        expect(log.frames.last?.message, is: .text("last"))
         let json = log.json { _ in .null }
-        #expect(json["received"] == 2500)
-        #expect(json["sent"] == 2501)
+        expect(json["received"], is: 2500)
+        expect(json["sent"], is: 2501)
     }
 
     @Test("a frame names the entry of the call it was sent for, once there is one") func cause() {
@@ -159,7 +160,7 @@ import Wire
         log.sent(.text("b"), at: moment)
         log.sent(.text("c"), at: moment, because: cause)
         let causes = { log.json { _ in .null }["frames"]?.array?.map { $0["cause"] } }
-        #expect(causes() == [.null, .null, .null])
+        expect(causes(), is: [.null, .null, .null])
         var record = ExchangeRecord()
         record.cause = cause
         let journal = Journal(limits: .init(), total: JournalTotal())
@@ -168,18 +169,18 @@ import Wire
             JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: ExchangeRecord()))
         journal.append(
             JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: record))
-        #expect(causes() == [.null, .null, 2])
-        #expect(journal.newest == 2)
+        expect(causes(), is: [.null, .null, 2])
+        expect(journal.newest, is: 2)
         journal.clear()
-        #expect(journal.newest == 0)
+        expect(journal.newest, is: 0)
     }
 
     @Test("the first end of a socket is the one that counts") func ends() {
         let log = SocketLog()
-        #expect(log.closure == nil)
+        expect(log.closure, is: nil)
         log.closed(WebSocketClosure(.normal), at: Moment(unixSeconds: 0))
         log.closed(WebSocketClosure(.abnormal), at: Moment(unixSeconds: 0))
-        #expect(log.closure == WebSocketClosure(.normal))
+        expect(log.closure, is: WebSocketClosure(.normal))
     }
 
     @Test("what is due comes in the order of time, and what was taken back not at all") func heap() {
@@ -188,17 +189,17 @@ import Wire
         let moments = (0..<500).map { _ in Moment(unixSeconds: Double(dice.next() % 1000)) }
         for (number, moment) in moments.enumerated() { heap.insert(moment, number) }
         heap.keep { $0.isMultiple(of: 2) }
-        #expect(heap.count == 250)
+        expect(heap.count, is: 250)
         var taken: [Moment] = []
         while let number = heap.removeFirst(until: Moment(unixSeconds: 600)) {
             #expect(number.isMultiple(of: 2))
             taken.append(moments[number])
         }
-        #expect(taken == taken.sorted())
+        expect(taken, is: taken.sorted())
         let due = moments.enumerated().filter { $0.offset.isMultiple(of: 2) && $0.element.unixSeconds <= 600 }
-        #expect(taken.count == due.count)
-        #expect(heap.first.map { $0.unixSeconds > 600 } == true)
-        #expect(heap.removeFirst(until: Moment(unixSeconds: 600)) == nil)
+        expect(taken.count, is: due.count)
+        expect(heap.first.map { $0.unixSeconds > 600 }, is: true)
+        expect(heap.removeFirst(until: Moment(unixSeconds: 600)), is: nil)
     }
 }
 
@@ -234,9 +235,9 @@ import Wire
         for ledger in [first.ledger, StateLedger(store.rows.values.sorted { $0.rank < $1.rank })] {
             let second = RowWriter(.changes, ledger)
             second.list("list", after.map { JSON($0) })
-            #expect(second.rows.written.count == written)
-            #expect(second.rows.removed.count == removed)
-            #expect(second.rows.emptied == (isEmptied ? ["list"] : []))
+            expect(second.rows.written.count, is: written)
+            expect(second.rows.removed.count, is: removed)
+            expect(second.rows.emptied, is: (isEmptied ? ["list"] : []))
             var next = store
             next.take(second.rows)
             #expect(next.document["list"] ?? [] == .array(after.map { JSON($0) }))
@@ -247,14 +248,14 @@ import Wire
         let name = StateRow.Name(part: "clock")
         let first = RowWriter(.changes)
         first.single(name, ["a": 1])
-        #expect(first.rows.written.map(\.document) == [Array(#"{"a":1}"#.utf8)])
+        expect(first.rows.written.map(\.document), is: [Array(#"{"a":1}"#.utf8)])
         let second = RowWriter(.changes, first.ledger)
         second.single(name, ["a": 1])
         #expect(second.rows.isEmpty)
         second.single(name, nil)
-        #expect(second.rows.removed == [name])
+        expect(second.rows.removed, is: [name])
         second.single(name, nil)
-        #expect(second.rows.removed == [name])
+        expect(second.rows.removed, is: [name])
     }
 
     @Test("that could not be written yet are joined by later ones", arguments: 0..<200) func joining(_ seed: Int) {
@@ -280,7 +281,7 @@ import Wire
             joined.append(changes)
         }
         two.take(joined)
-        #expect(two.document == one.document)
+        expect(two.document, is: one.document)
     }
 
     @Test("with odd names come back where they were") func names() {
@@ -290,12 +291,12 @@ import Wire
             writer.single(StateRow.Name(part: "list", key: ":" + key), .string(key))
         }
         rows = writer.rows.written
-        #expect(StateRow.document(of: rows) { _ in }["list"]?.array?.count == 8)
+        expect(StateRow.document(of: rows) { _ in }["list"]?.array?.count, is: 8)
         var unreadable: [String] = []
         let document = StateRow.document(of: rows + [StateRow(.init(part: "x"), document: [0x7B])]) {
             unreadable.append($0.name.part)
         }
-        #expect(document["x"] == nil)
-        #expect(unreadable == ["x"])
+        expect(document["x"], is: nil)
+        expect(unreadable, is: ["x"])
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 import Tokens
@@ -18,10 +19,10 @@ import Wire
             ("Bearer eyJh.eyJi.c2ln, Bearer eyJh.eyJi.c2ln", "Bearer ***"), ("several words of a secret", "***"),
         ])
     func credential(_ value: String, _ shown: String) {
-        #expect(Mask.credential(value) == shown)
-        #expect(Mask.field("AUTHORIZATION", value) == Mask.credential(value))
-        #expect(Mask.field("x-other", value) == value)
-        #expect(Mask.field("X-Other", value, hiding: ["x-other"]) == "***")
+        expect(Mask.credential(value), is: shown)
+        expect(Mask.field("AUTHORIZATION", value), is: Mask.credential(value))
+        expect(Mask.field("x-other", value), is: value)
+        expect(Mask.field("X-Other", value, hiding: ["x-other"]), is: "***")
     }
 
     @Test(
@@ -36,7 +37,7 @@ import Wire
             ("/x?%2574oken=1", "/x?%2574oken=1"), ("/x%3Ftoken=secret", "/x%3Ftoken=***"),
             ("/x?%zz=1&token=secret", "/x?%zz=1&token=***"),
         ])
-    func target(_ target: String, _ shown: String) { #expect(Mask.target(target) == shown) }
+    func target(_ target: String, _ shown: String) { expect(Mask.target(target), is: shown) }
 
     @Test(
         "secret members are hidden however deep they lie",
@@ -50,7 +51,7 @@ import Wire
             (#"["password"]"#, #"["password"]"#),
         ])
     func members(_ body: String, _ shown: String) throws {
-        #expect(Mask.members(["password"], of: try JSON.parse(body.utf8)).text == shown)
+        expect(Mask.members(["password"], of: try JSON.parse(body.utf8)).text, is: shown)
     }
 
     private func entry(_ body: String, secrets: Set<String>) -> JSON? {
@@ -71,14 +72,14 @@ import Wire
         let body = #"{"user":"ada.lovelace","login":{"password":["enchantress"],"number":1234567}}"#
         let request = Request(method: .post, target: "/", body: Array(body.utf8))
         let told: JSON = "ada.lovelace, enchantress, 1234567"
-        #expect(SecretRedactor(of: request, secrets: ["password"]).hidden(in: told) == "ada.lovelace, ***, 1234567")
-        #expect(SecretRedactor(of: request, secrets: ["login"]).hidden(in: told) == "ada.lovelace, ***, ***")
+        expect(SecretRedactor(of: request, secrets: ["password"]).hidden(in: told), is: "ada.lovelace, ***, 1234567")
+        expect(SecretRedactor(of: request, secrets: ["login"]).hidden(in: told), is: "ada.lovelace, ***, ***")
     }
 
     @Test("a body that cannot be read is shown only where nothing in it can be secret") func unreadable() throws {
-        #expect(entry("password=p", secrets: ["password"])?["request"]?["body"] == "(10 bytes)")
-        #expect(entry("plain text", secrets: [])?["request"]?["body"] == "plain text")
-        #expect(entry("", secrets: [])?["request"]?["body"] == .null)
+        expect(entry("password=p", secrets: ["password"])?["request"]?["body"], is: "(10 bytes)")
+        expect(entry("plain text", secrets: [])?["request"]?["body"], is: "plain text")
+        expect(entry("", secrets: [])?["request"]?["body"], is: .null)
     }
 }
 
@@ -99,15 +100,15 @@ import Wire
             ("secret", "***"), ("a=secret&b=secrets", "a=***&b=secrets"), ("the secret fits", "the secret fits"),
             ("48291357", "***"), ("code 48291357.", "code ***."), ("148291357", "148291357"),
         ])
-    func known(_ text: String, _ shown: String) { #expect(redactor.text(text) == shown) }
+    func known(_ text: String, _ shown: String) { expect(redactor.text(text), is: shown) }
 
     @Test("of secrets that begin alike the longest is found, whatever others there are") func alike() {
         let texts = (0..<200).map { "password-\($0)" } + ["password-", "password-1-and-more", "passwords-0"]
         let redactor = Redactor(hiding: texts.shuffled())
-        #expect(redactor.text("password-1-and-more!") == "***!")
-        #expect(redactor.text("password-1-and-mor") == "***-and-mor")
-        #expect(redactor.text("password-xpassword-199") == "***x***")
-        #expect(redactor.text("passwords-1 passwor") == "passwords-1 passwor")
+        expect(redactor.text("password-1-and-more!"), is: "***!")
+        expect(redactor.text("password-1-and-mor"), is: "***-and-mor")
+        expect(redactor.text("password-xpassword-199"), is: "***x***")
+        expect(redactor.text("passwords-1 passwor"), is: "passwords-1 passwor")
         let long = String(repeating: "0123456789abcdef", count: 40)
         #expect(!Redactor(hiding: [long]).text("x\(long)y").contains("x0"))
     }
@@ -126,14 +127,14 @@ import Wire
         func whole(_ text: String) -> String {
             text.replacing("H", with: Self.header).replacing("P", with: Self.claims)
         }
-        #expect(redactor.text(whole(text)) == whole(shown))
+        expect(redactor.text(whole(text)), is: whole(shown))
     }
 
     @Test("a JWE keeps its header alone, and a path goes on behind a token") func encrypted() {
         let header = Base64URL.encode(Array(#"{"alg":"dir","enc":"A128GCM"}"#.utf8))
-        #expect(redactor.text("\(header)..aXY.dGV4dA.dGFn") == "\(header).***")
+        expect(redactor.text("\(header)..aXY.dGV4dA.dGFn"), is: "\(header).***")
         let token = "\(Self.header).\(Self.claims).c2ln"
-        #expect(redactor.path("/a/\(token)/b") == "/a/\(Self.header).\(Self.claims).***/b")
+        expect(redactor.path("/a/\(token)/b"), is: "/a/\(Self.header).\(Self.claims).***/b")
     }
 
     @Test(
@@ -149,13 +150,13 @@ import Wire
             (#"{"n":48291357,"operator-key-1":[null]}"#, #"{"n":"***","***":[null]}"#),
         ])
     func members(_ text: String, _ shown: String) throws {
-        #expect(redactor.json(try JSON.parse(text.utf8)).text == shown)
+        expect(redactor.json(try JSON.parse(text.utf8)).text, is: shown)
     }
 
     @Test("an answer of the server keeps its names and stays JSON") func answer() throws {
         let text = #"{"members":{"password":"about"},"a":"operator-key-1","n":48291357,"secret":"secret"}"#
         let shown = #"{"members":{"password":"about"},"a":"***","n":"***","secret":"***"}"#
-        #expect(String(decoding: redactor.answer(Array(text.utf8)), as: UTF8.self) == shown)
+        expect(String(decoding: redactor.answer(Array(text.utf8)), as: UTF8.self), is: shown)
     }
 
     @Test("the secrets that a ledger has learned since a number are given once, the newest first") func ledger() {
@@ -164,8 +165,8 @@ import Wire
         let mark = ledger.latest
         ledger.add("b")
         ledger.add("c")
-        #expect(ledger.texts(after: mark) == ["c", "b"])
-        #expect(ledger.texts(after: ledger.latest) == [])
+        expect(ledger.texts(after: mark), is: ["c", "b"])
+        expect(ledger.texts(after: ledger.latest), is: [])
         for _ in 0..<100_000 { ledger.add("d") }
         #expect(ledger.texts(after: 0).count <= 100_000)
     }
@@ -179,7 +180,7 @@ import Wire
             ("-----BEGIN ENCRYPTED PRIVATE KEY-----\n", true), ("PPRIVATE KEY-----", true),
             ("-----BEGIN PUBLIC KEY-----\n", false), ("-----BEGIN PRIVATE KEY----", false), ("", false), ("P", false),
         ])
-    func privateKey(_ text: String, _ holds: Bool) { #expect(Array(text.utf8).holdsPrivateKey == holds) }
+    func privateKey(_ text: String, _ holds: Bool) { expect(Array(text.utf8).holdsPrivateKey, is: holds) }
 
     @Test(
         "the first block is whole groups of four in base64, with an end",
@@ -189,5 +190,5 @@ import Wire
             ("-----BEGIN X-----\nAAA\n-----END X-----", false), ("-----BEGIN X-----\n-----END X-----", false),
             ("-----BEGIN X-----\nAAAA\n", false), ("-----BEGIN X-----\nAA*A\n-----END X-----", false), ("AAAA", false),
         ])
-    func base64(_ text: String, _ isBase64: Bool) { #expect(Array(text.utf8).isBase64InPEM == isBase64) }
+    func base64(_ text: String, _ isBase64: Bool) { expect(Array(text.utf8).isBase64InPEM, is: isBase64) }
 }

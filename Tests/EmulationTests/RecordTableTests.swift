@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Synchronization
 import Testing
@@ -40,59 +41,59 @@ import Tokens
         table.store(Pet(id: 2, name: "Bob"))
         table.remove(3)
         table.store(Pet(id: 9, name: "Dot"))
-        #expect(table.all.map(\.name) == ["Ada", "Bob", "Dot"])
-        #expect(table.changed.map(\.id) == [2, 9])
-        #expect(table.removed == [3])
-        #expect((table.count, table.byteCount, table.lastNumber) == (3, 9, 9))
-        #expect(untouched.all == Self.fixtures)
+        expect(table.all.map(\.name), is: ["Ada", "Bob", "Dot"])
+        expect(table.changed.map(\.id), is: [2, 9])
+        expect(table.removed, is: [3])
+        expect((table.count, table.byteCount, table.lastNumber), is: (3, 9, 9))
+        expect(untouched.all, is: Self.fixtures)
         #expect(untouched.changed.isEmpty && untouched.removed.isEmpty)
-        #expect((untouched.count, untouched.byteCount, untouched.lastNumber) == (3, 8, 3))
+        expect((untouched.count, untouched.byteCount, untouched.lastNumber), is: (3, 8, 3))
     }
 
     @Test("a name finds who has it now") func names() {
         var table = Self.table
         table.store(Pet(id: 2, name: "Bob"))
-        #expect(table[named: "Ben"] == nil)
-        #expect(table[named: "Bob"]?.id == 2)
+        expect(table[named: "Ben"], is: nil)
+        expect(table[named: "Bob"]?.id, is: 2)
         table.remove(1)
-        #expect(table[named: "Ada"] == nil)
+        expect(table[named: "Ada"], is: nil)
         table.put(Pet(id: 7, name: "Bob"))
-        #expect(table[2] == nil)
-        #expect(table[named: "Bob"]?.id == 7)
+        expect(table[2], is: nil)
+        expect(table[named: "Bob"]?.id, is: 7)
     }
 
     @Test("what comes again stands where the fixtures have it") func order() {
         var table = Self.table
         table.remove(1)
         table.store(Pet(id: 1, name: "Ada"))
-        #expect(table.keys == [1, 2, 3])
+        expect(table.keys, is: [1, 2, 3])
         #expect(table.changed.isEmpty && table.removed.isEmpty && table.added.isEmpty)
         #expect(table.byteCount == Self.table.byteCount && table.count == 3)
         var other = Self.table
         other.removeAll()
         for id in [3, 1] { other.put(Self.fixtures[id - 1]) }
-        #expect(other.keys == [1, 3])
+        expect(other.keys, is: [1, 3])
     }
 
     @Test("a record is changed in place, and groups, bytes and secrets follow") func change() {
         var table = Self.table
         table.store(Pet(id: 8, name: "Eve", owner: "x", secret: "s"))
-        #expect(table.change(8) { $0.secret } == "s")
-        #expect(table.change(99) { _ in } == nil)
-        #expect(table.records(in: "x").map(\.id) == [8])
+        expect(table.change(8) { $0.secret }, is: "s")
+        expect(table.change(99) { _ in }, is: nil)
+        expect(table.records(in: "x").map(\.id), is: [8])
         #expect(table.secrets.latest > 0)
         table.remove(8)
-        #expect(table.count(in: "x") == 0)
-        #expect(table.byteCount == 8)
+        expect(table.count(in: "x"), is: 0)
+        expect(table.byteCount, is: 8)
     }
 
     @Test("beyond a bound the oldest go that the fixtures do not give") func bounds() {
         var table = Self.table
         for id in 10...14 { table.store(Pet(id: id, name: "n\(id)")) }
         #expect(table.shrink(to: RecordBound(count: 5)).isEmpty)
-        #expect(table.shrink(to: RecordBound(count: 3, share: nil), sparing: 10).map(\.id) == [11, 12])
-        #expect(table.keys == [1, 2, 3, 10, 13, 14])
-        #expect(table.nextNumber() == 15)
+        expect(table.shrink(to: RecordBound(count: 3, share: nil), sparing: 10).map(\.id), is: [11, 12])
+        expect(table.keys, is: [1, 2, 3, 10, 13, 14])
+        expect(table.nextNumber(), is: 15)
     }
 
     @Test("changes are laid over other fixtures; where both want a name, the changes have it") func adoption() {
@@ -102,14 +103,14 @@ import Tokens
         table.store(Pet(id: 20, name: "Zoe"))
         var adopted = RecordTable(fixtures: [Pet(id: 1, name: "Ann"), Pet(id: 3, name: "Cy"), Pet(id: 4, name: "Zoe")])
         adopted.take(changesOf: table)
-        #expect(adopted.all.map(\.name) == ["Ann", "Bob", "Zoe"])
-        #expect(adopted.lastNumber == 20)
+        expect(adopted.all.map(\.name), is: ["Ann", "Bob", "Zoe"])
+        expect(adopted.lastNumber, is: 20)
     }
 
     @Test("a record is written in its order, without secrets where all is shown") func writing() {
         let pet = Pet(id: 1, name: "Ada", owner: "x", secret: "s")
-        #expect(pet.json(.changes).text == #"{"id":1,"name":"Ada","secret":"s","owner":"x"}"#)
-        #expect(pet.json(.whole).text == #"{"id":1,"name":"Ada","owner":"x"}"#)
+        expect(pet.json(.changes).text, is: #"{"id":1,"name":"Ada","secret":"s","owner":"x"}"#)
+        expect(pet.json(.whole).text, is: #"{"id":1,"name":"Ada","owner":"x"}"#)
     }
 
     @Test(
@@ -134,9 +135,9 @@ import Tokens
         let known = RecordTable(fixtures: [Pet(id: 1, name: "Ada", secret: "s")])
         let read = try RecordTable.list(
             FixtureNode(list, from: "file", settingAside: aside), .export(.whole), known: known)
-        #expect(read.map(\.id) == [1, 2])
-        #expect(read[0].secret == "s")
-        #expect(aside.parts.map(\.path) == ["[1]"])
+        expect(read.map(\.id), is: [1, 2])
+        expect(read[0].secret, is: "s")
+        expect(aside.parts.map(\.path), is: ["[1]"])
     }
 }
 
@@ -152,21 +153,21 @@ import Tokens
                 case 0...5:
                     moves.append("+\(id)")
                     let isNew = order.append(id)
-                    #expect(isNew == !plain.contains(id), "\(moves)")
+                    expect(isNew, is: !plain.contains(id), "\(moves)")
                     if !plain.contains(id) { plain.append(id) }
                 case 6...8:
                     moves.append("-\(id)")
                     let wasThere = order.remove(id)
-                    #expect(wasThere == plain.contains(id), "\(moves)")
+                    expect(wasThere, is: plain.contains(id), "\(moves)")
                     plain.removeAll { $0 == id }
                 default:
                     let count = id % 5
                     moves.append("<\(count)")
                     let oldest = order.removeFirst(count)
-                    #expect(oldest == Array(plain.prefix(count)), "\(moves)")
+                    expect(oldest, is: Array(plain.prefix(count)), "\(moves)")
                     plain.removeFirst(min(count, plain.count))
                 }
-                #expect(Array(order) == plain, "\(moves)")
+                expect(Array(order), is: plain, "\(moves)")
                 #expect(order.count == plain.count && order.isEmpty == plain.isEmpty, "\(moves)")
             }
         }
@@ -210,7 +211,7 @@ private struct CountedFacts: RuleFacts {
         var findings = Findings<Failure>()
         findings.add([Finding("a", .notJudged), Finding("b", .failed)], orFail: .early)
         findings.add(Finding("c", .failed), orFail: .late)
-        #expect(findings.failure == .early)
+        expect(findings.failure, is: .early)
     }
 
     @Test("are forgotten back to an earlier state, failure included") func rewind() {
@@ -219,13 +220,13 @@ private struct CountedFacts: RuleFacts {
         let earlier = findings.list
         findings.add(Finding("b", .failed), orFail: .late)
         findings.rewind(to: earlier)
-        #expect(findings.all.map(\.check) == ["a"])
-        #expect(findings.failure == nil)
+        expect(findings.all.map(\.check), is: ["a"])
+        expect(findings.failure, is: nil)
     }
 
     @Test("count with the room that they take, whether they came one by one or as a list") func size() {
         var list = FindingList()
-        #expect(list.byteCount == 0)
+        expect(list.byteCount, is: 0)
         list.append([Finding](repeating: Finding("a", .passed), count: 10))
         let one = MemoryLayout<Finding>.stride
         #expect(list.byteCount >= 10 * one)
@@ -243,8 +244,8 @@ private struct CountedFacts: RuleFacts {
             readings += 1
             return token.count
         }
-        for _ in 0..<5 { #expect(recent.reading(of: Array("a.b.c".utf8)[...], read) == 5) }
-        #expect(readings == 2)
+        for _ in 0..<5 { expect(recent.reading(of: Array("a.b.c".utf8)[...], read), is: 5) }
+        expect(readings, is: 2)
     }
 
     @Test("are told apart byte for byte, also where the last bytes or the characters are the same") func collisions() {
@@ -254,7 +255,7 @@ private struct CountedFacts: RuleFacts {
         ]
         for _ in 0..<3 {
             for bytes in texts.map({ Array($0.utf8) }) {
-                for _ in 0..<3 { #expect(recent.reading(of: bytes[...]) { $0 } == bytes) }
+                for _ in 0..<3 { expect(recent.reading(of: bytes[...]) { $0 }, is: bytes) }
             }
         }
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Support
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
             (String(repeating: "x", count: 63), true), (String(repeating: "x", count: 64), false), ("", false),
             ("A", false), ("a_b", false), ("a.b", false), ("a b", false), ("ä", false), ("a/b", false), ("a\n", false),
         ])
-    func names(_ name: String, _ isValid: Bool) { #expect(SandboxName.isValid(name) == isValid) }
+    func names(_ name: String, _ isValid: Bool) { expect(SandboxName.isValid(name), is: isValid) }
 
     private func directory(capacity: Int) -> SandboxDirectory {
         SandboxDirectory(inForce: .nobody, settings: Settings(), limits: SandboxLimits(capacity: capacity))
@@ -19,11 +20,11 @@ import Testing
 
     @Test("a sandbox comes into being when it is named and stays the same") func creation() {
         let directory = directory(capacity: 10)
-        #expect(directory.existing("a") == nil)
+        expect(directory.existing("a"), is: nil)
         let sandbox = directory.sandbox("a")
         #expect(directory.sandbox("a") === sandbox)
         #expect(directory.existing("a") === sandbox)
-        #expect(directory.all.map(\.name) == ["default", "a"])
+        expect(directory.all.map(\.name), is: ["default", "a"])
         #expect(directory.sandbox("default") === directory.standard)
     }
 
@@ -38,8 +39,8 @@ import Testing
         _ = standard.adjustClock { $0.freeze() }
         #expect(try directory.remove("default"))
         #expect(directory.standard === standard)
-        #expect(standard.faults == [])
-        #expect(standard.clock == SandboxClock())
+        expect(standard.faults, is: [])
+        expect(standard.clock, is: SandboxClock())
     }
 
     private func directory(_ machine: MachineClock, timeToLive: Duration?) -> SandboxDirectory {
@@ -57,8 +58,8 @@ import Testing
         #expect(directory.sandbox("a") === sandbox)
         machine.advance(.seconds(100_000))
         #expect(directory.sandbox("default") === standard)
-        #expect(directory.all.map(\.name) == ["default"])
-        #expect(directory.setTimeToLive(.seconds(1), of: "default").timeToLive == nil)
+        expect(directory.all.map(\.name), is: ["default"])
+        expect(directory.setTimeToLive(.seconds(1), of: "default").timeToLive, is: nil)
     }
 
     @Test("what a sweep drops is really let go") func sweep() {
@@ -69,7 +70,7 @@ import Testing
         #expect(dropped != nil)
         machine.advance(.seconds(60))
         directory.sweep()
-        #expect(dropped == nil)
+        expect(dropped, is: nil)
     }
 
     @Test("a seed stops a clock that shows the machine's time, and no other") func seededClock() {
@@ -77,21 +78,21 @@ import Testing
         let seed = { (sandbox: Sandbox, seed: UInt64?) in _ = sandbox.adjustSettings { $0.seed = seed } }
         let plain = directory.sandbox("plain")
         seed(plain, 1)
-        #expect(plain.now.rfc3339 == "2027-01-15T08:00:00.000Z")
+        expect(plain.now.rfc3339, is: "2027-01-15T08:00:00.000Z")
         #expect(plain.clock.isFrozen)
         seed(plain, nil)
-        #expect(plain.now == SandboxClock.seededStart, "taking the seed back does not move the clock")
+        expect(plain.now, is: SandboxClock.seededStart, "taking the seed back does not move the clock")
         let frozen = directory.sandbox("frozen")
         _ = frozen.adjustClock { clock in
             clock.freeze()
             clock.set(to: Moment(unixSeconds: 7))
         }
         seed(frozen, 1)
-        #expect(frozen.now == Moment(unixSeconds: 7))
+        expect(frozen.now, is: Moment(unixSeconds: 7))
         let moved = directory.sandbox("moved")
         let clock = moved.adjustClock { $0.advance(by: .seconds(60)) }
         seed(moved, 1)
-        #expect(moved.clock == clock)
+        expect(moved.clock, is: clock)
     }
 
     @Test("ids with a seed are repeatable, other seeds give others, and without one nobody can tell") func seeds() {
@@ -99,22 +100,22 @@ import Testing
             let source = IdentifierSource(seed: seed)
             return (0..<4).map { _ in source.uuid() }
         }
-        #expect(ids(7) == ids(7))
+        expect(ids(7), is: ids(7))
         #expect(ids(7) != ids(8))
         #expect(ids(nil) != ids(nil))
         let source = IdentifierSource(seed: 7)
         let first = source.uuid()
         source.reseed(7)
-        #expect(source.uuid() == first)
+        expect(source.uuid(), is: first)
     }
 
     @Test("a seeded id is the same on every platform and in every release")
-    func knownIDs() { #expect(IdentifierSource(seed: 42).uuid() == "bdd73226-2feb-4e95-a8ef-e333b266f103") }
+    func knownIDs() { expect(IdentifierSource(seed: 42).uuid(), is: "bdd73226-2feb-4e95-a8ef-e333b266f103") }
 
     @Test("ids are version 4 UUIDs in lower case, all different") func form() {
         let source = IdentifierSource()
         let ids = (0..<500).map { _ in source.uuid() }
-        #expect(Set(ids).count == ids.count)
+        expect(Set(ids).count, is: ids.count)
         for id in ids {
             #expect(id.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
         }
@@ -154,7 +155,7 @@ extension VendorsInForce {
             "+2027-01-15T08:00:00Z", "27-01-15T08:00:00Z", "1969-12-31T23:59:59Z", "10000-01-01T00:00:00Z",
             "2027-01-15T08:00:00Z2027-01-15T08:00:00Z", "２０２７-01-15T08:00:00Z",
         ])
-    func refuses(_ text: String) { #expect(Moment(text: text) == nil) }
+    func refuses(_ text: String) { expect(Moment(text: text), is: nil) }
 
     @Test(
         "a moment is shown in UTC with milliseconds, never later than it is",
@@ -163,20 +164,20 @@ extension VendorsInForce {
             (1_799_999_999.999, "2027-01-15T07:59:59.999Z"), (0, "1970-01-01T00:00:00.000Z"),
             (253_402_300_799, "9999-12-31T23:59:59.000Z"), (951_782_400, "2000-02-29T00:00:00.000Z"),
         ] as [(Double, String)])
-    func shows(_ seconds: Double, _ text: String) { #expect(Moment(unixSeconds: seconds).rfc3339 == text) }
+    func shows(_ seconds: Double, _ text: String) { expect(Moment(unixSeconds: seconds).rfc3339, is: text) }
 
     @Test("whole seconds are rounded down and stay integers whatever the moment is") func wholeSeconds() {
-        #expect(Moment(unixSeconds: 1.9).wholeSeconds == 1)
-        #expect(Moment(unixSeconds: -0.1).wholeSeconds == -1)
-        #expect(Moment(unixSeconds: 1e300).wholeSeconds == .max)
-        #expect(Moment(unixSeconds: -1e300).wholeSeconds == .min)
+        expect(Moment(unixSeconds: 1.9).wholeSeconds, is: 1)
+        expect(Moment(unixSeconds: -0.1).wholeSeconds, is: -1)
+        expect(Moment(unixSeconds: 1e300).wholeSeconds, is: .max)
+        expect(Moment(unixSeconds: -1e300).wholeSeconds, is: .min)
     }
 
     @Test("moments are compared and moved") func arithmetic() {
         let moment = Moment(unixSeconds: 100)
         #expect(moment < moment + .milliseconds(1))
         #expect(moment - .seconds(1) < moment)
-        #expect((moment + .seconds(31 * 60)).unixSeconds == 1960)
+        expect((moment + .seconds(31 * 60)).unixSeconds, is: 1960)
     }
 
     @Test(
@@ -186,7 +187,7 @@ extension VendorsInForce {
             ("1.5h", 5400), ("0.5s", 0.5),
         ] as [(String, Double)])
     func readsDuration(_ text: String, _ seconds: Double) throws {
-        #expect(try #require(Duration(text: text)).inSeconds == seconds)
+        expect(try #require(Duration(text: text)).inSeconds, is: seconds)
     }
 
     @Test(
@@ -195,7 +196,7 @@ extension VendorsInForce {
             "", "s", "ms", "5", "5x", "m5", "5 s", " 5s", "nans", "infs", "--5s", "1h30m", "5S", "0x5s", "1e400s",
             "400000d", "１s", "1.s", ".5s", "1.2.3s", "-s", "-.s", "+5s", "1e3s",
         ])
-    func refusesDuration(_ text: String) { #expect(Duration(text: text) == nil) }
+    func refusesDuration(_ text: String) { expect(Duration(text: text), is: nil) }
 }
 
 @Suite("Settings") struct SettingsTests {
@@ -216,7 +217,9 @@ extension VendorsInForce {
             ("stile", "; did you mean “style”?"), ("limits", "; did you mean “limit”?"),
             ("something-else", "; known are style, limit"),
         ])
-    func nearest(_ name: String, _ hint: String) { #expect(Nearest.hint(to: name, among: ["style", "limit"]) == hint) }
+    func nearest(_ name: String, _ hint: String) {
+        expect(Nearest.hint(to: name, among: ["style", "limit"]), is: hint)
+    }
 
     @Test(
         "what little tells two texts apart is named",
@@ -232,7 +235,7 @@ extension VendorsInForce {
             ("a", "b", nil),
         ])
     func difference(_ found: String, _ expected: String, _ difference: String?) {
-        #expect(Nearest.difference(found, expected) == difference)
+        expect(Nearest.difference(found, expected), is: difference)
     }
 
     @Test(
@@ -250,7 +253,7 @@ extension VendorsInForce {
             ("something else", nil), ("", nil),
         ])
     func credential(_ found: String, _ told: String?) {
-        #expect(KnownCredential.mistake(in: found, among: [KnownCredential("a+b%20c", "the key")]) == told)
+        expect(KnownCredential.mistake(in: found, among: [KnownCredential("a+b%20c", "the key")]), is: told)
     }
 
     @Test(
@@ -263,7 +266,7 @@ extension VendorsInForce {
             ("c2VjcmV0IQ==", "Basic with base64 of a text without a colon"),
             ("Basic Y2xpZW50", "Basic twice"), ("!", "Basic that is not base64 of ID:SECRET"),
         ])
-    func basic(_ text: String, _ told: String) { #expect(BasicCredentials.mistake(in: Array(text.utf8)[...]) == told) }
+    func basic(_ text: String, _ told: String) { expect(BasicCredentials.mistake(in: Array(text.utf8)[...]), is: told) }
 
     @Test(
         "of known names the first five are told",
@@ -271,5 +274,5 @@ extension VendorsInForce {
             ([], "; none is known"), (["a", ""], "; known are a, an empty text"),
             (["a", "b", "c", "d", "e", "f", "g"], "; known are a, b, c, d, e and 2 more"),
         ])
-    func known(_ names: [String], _ told: String) { #expect(Nearest.known(names) == told) }
+    func known(_ names: [String], _ told: String) { expect(Nearest.known(names), is: told) }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Testing
@@ -29,15 +30,15 @@ import Wire
     func expiry() throws {
         var interventions = try run(Self.expiry)
         let list = { (count: Int) in Array(repeating: "book.list", count: count) }
-        #expect(interventions.outcomes(list(5), exp: 100) == [nil, nil, "expired", "expired", "expired"])
-        #expect(interventions.outcomes(["book.get"], exp: 200) == [nil])
-        #expect(interventions.runs[0].stateName == "expired")
-        #expect(interventions.outcomes(list(2), exp: 100) == ["expired", "expired"])
-        #expect(interventions.outcomes(list(3), exp: 101) == [nil, nil, nil])
-        #expect(interventions.runs[0].stateName == "fresh")
-        #expect(interventions.outcomes(list(1), exp: 101) == ["expired"])
-        #expect(interventions.outcomes(list(1), exp: 100) == ["expired"], "what was refused once stays refused")
-        #expect(interventions.outcomes(list(1), exp: 99) == [nil], "an earlier exp says nothing about its issue")
+        expect(interventions.outcomes(list(5), exp: 100), is: [nil, nil, "expired", "expired", "expired"])
+        expect(interventions.outcomes(["book.get"], exp: 200), is: [nil])
+        expect(interventions.runs[0].stateName, is: "expired")
+        expect(interventions.outcomes(list(2), exp: 100), is: ["expired", "expired"])
+        expect(interventions.outcomes(list(3), exp: 101), is: [nil, nil, nil])
+        expect(interventions.runs[0].stateName, is: "fresh")
+        expect(interventions.outcomes(list(1), exp: 101), is: ["expired"])
+        expect(interventions.outcomes(list(1), exp: 100), is: ["expired"], "what was refused once stays refused")
+        expect(interventions.outcomes(list(1), exp: 99), is: [nil], "an earlier exp says nothing about its issue")
     }
 
     @Test("a token that was sent or minted before the refusal is not newer; the intervention says what it waits for")
@@ -51,10 +52,10 @@ import Wire
         let waiting =
             "scenario s0 in expired: fail expired; waits for a call of book.list with a newer token; this token "
         let before = "is from before the refusal"
-        #expect(summaries == ["has already been refused", before, before].map { waiting + $0 })
+        expect(summaries, is: ["has already been refused", before, before].map { waiting + $0 })
         interventions.note(Array("token-50".utf8))
         let passed = interventions.decide(Rules.matchContext(exp: 50), vendor: "v", route: "book.list")
-        #expect(passed?.summary == "scenario s0 in expired, to fresh; waits for call 3 of book.list")
+        expect(passed?.summary, is: "scenario s0 in expired, to fresh; waits for call 3 of book.list")
     }
 
     @Test("an answer that a rule gives with a status from 400 is a refusal, too") func respondedRefusal() throws {
@@ -62,15 +63,15 @@ import Wire
             "  a: [{ on: r, respond: { status: 401 }, go: b }]\n"
                 + "  b: [{ on: r, when: { token: newer }, respond: { status: 200 } }, { on: r, respond: { status: 401 } }]"
         )
-        #expect(interventions.outcomes(["r", "r"], exp: 1) == ["401", "401"])
-        #expect(interventions.outcomes(["r"], exp: 2) == ["200"])
+        expect(interventions.outcomes(["r", "r"], exp: 1), is: ["401", "401"])
+        expect(interventions.outcomes(["r"], exp: 2), is: ["200"])
     }
 
     @Test("of many tokens the latest thousand are known") func memory() {
         var tokens = TokenDigests()
         let all = (0...1000).map { Array("token-\($0)".utf8) }
         for token in all { tokens.insert(token) }
-        #expect(all.map { tokens.contains($0) } == [false] + Array(repeating: true, count: 1000))
+        expect(all.map { tokens.contains($0) }, is: [false] + Array(repeating: true, count: 1000))
     }
 
     @Test("a refused token is signed again with the next exp that is free, unless that is none or the last")
@@ -82,38 +83,38 @@ import Wire
             var draft = TokenDraft(header: [:], claims: expiry.map { ["exp": $0] } ?? [:])
             return tokens.sign(&draft) { ($0.claims["exp"] ?? .null).text }
         }
-        #expect(signed(5, refusing: []) == "5")
-        #expect(signed(5, refusing: [5, 6, 8]) == "7")
-        #expect(signed(nil, refusing: [.null]) == "null")
-        #expect(signed(5.5, refusing: [5.5]) == "5.5")
-        #expect(signed(last, refusing: [last]) == "\(Int.max)")
+        expect(signed(5, refusing: []), is: "5")
+        expect(signed(5, refusing: [5, 6, 8]), is: "7")
+        expect(signed(nil, refusing: [.null]), is: "null")
+        expect(signed(5.5, refusing: [5.5]), is: "5.5")
+        expect(signed(last, refusing: [last]), is: "\(Int.max)")
     }
 
     @Test("the first rule that fits decides, and each counts every call that it fits") func firstFit() throws {
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }, { on: [r, q], every: 2, fail: busy }]")
-        #expect(interventions.outcomes(["r", "r", "q", "q", "r", "r"]) == [nil, "f", "busy", "busy", nil, "busy"])
+        expect(interventions.outcomes(["r", "r", "q", "q", "r", "r"]), is: [nil, "f", "busy", "busy", nil, "busy"])
     }
 
     @Test("of two active scenarios the first decides; one that only moves on leaves the answer to the next")
     func precedence() throws {
         let second = "  a: [{ on: r, respond: { status: 418 } }]"
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }]", second)
-        #expect(interventions.outcomes(["r", "r", "r"]) == ["418", "f", "418"])
+        expect(interventions.outcomes(["r", "r", "r"]), is: ["418", "f", "418"])
         interventions = try run("  a: [{ on: r, go: b }]\n  b: [{ on: r, fail: f }]", second)
-        #expect(interventions.outcomes(["r", "r"]) == ["418", "f"])
+        expect(interventions.outcomes(["r", "r"]), is: ["418", "f"])
     }
 
     @Test("a fault goes before the scenarios, which count the call all the same") func faultFirst() throws {
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }]")
         interventions.arm([try Rules.fault("{ route: r, fail: busy }")])
-        #expect(interventions.outcomes(["r", "r", "r"]) == ["busy", "f", nil])
+        expect(interventions.outcomes(["r", "r", "r"]), is: ["busy", "f", nil])
     }
 
     @Test("a hit that a fault took comes at the next call, so that no scenario is stuck") func owed() throws {
         var interventions = try run(Self.expiry)
         interventions.arm([try Rules.fault("{ route: book.list, call: 3, fail: busy }")])
         let outcomes = interventions.outcomes(Array(repeating: "book.list", count: 5), exp: 100)
-        #expect(outcomes == [nil, nil, "busy", "expired", "expired"])
+        expect(outcomes, is: [nil, nil, "busy", "expired", "expired"])
     }
 
     @Test("rules that change places count anew") func swapped() throws {
@@ -121,17 +122,17 @@ import Wire
         _ = interventions.outcomes(["r", "r"])
         let edited = "  a: [{ on: q, call: 3, fail: busy }, { on: r, call: 3, fail: f }]"
         let swapped = try Rules.scenario(Self.yaml(edited, name: "s0"))
-        #expect(interventions.replace { _ in swapped } == [])
-        #expect(interventions.outcomes(["q", "r"]) == [nil, nil])
+        expect(interventions.replace { _ in swapped }, is: [])
+        expect(interventions.outcomes(["q", "r"]), is: [nil, nil])
     }
 
     @Test("conditions of the token: there, absent, newer than the one that was refused") func tokens() throws {
         var interventions = try run(
             "  a: [{ on: r, when: { token: absent }, fail: busy }, { on: r, when: { token: present }, fail: f }]")
-        #expect(interventions.outcomes(["r"]) == ["busy"])
-        #expect(interventions.outcomes(["r"], exp: 5) == ["f"])
+        expect(interventions.outcomes(["r"]), is: ["busy"])
+        expect(interventions.outcomes(["r"], exp: 5), is: ["f"])
         interventions = try run("  a: [{ on: r, when: { token: newer }, fail: f }]")
-        #expect(interventions.outcomes(["r"], exp: 5) == [nil], "nothing was refused yet")
+        expect(interventions.outcomes(["r"], exp: 5), is: [nil], "nothing was refused yet")
     }
 
     @Test("another version of a scenario keeps the state and, where the rules are the same, the counts")
@@ -139,10 +140,10 @@ import Wire
         var interventions = try run("  a: [{ on: r, call: 3, fail: f }]")
         _ = interventions.outcomes(["r"])
         let edited = try Rules.scenario(Self.yaml("  z: []\n  a: [{ on: [r, q], call: 3, fail: busy }]", name: "s0"))
-        #expect(interventions.replace { _ in edited } == [])
-        #expect(interventions.outcomes(["q", "r"]) == [nil, "busy"])
+        expect(interventions.replace { _ in edited }, is: [])
+        expect(interventions.outcomes(["q", "r"]), is: [nil, "busy"])
         let gone = try Rules.scenario(Self.yaml("  z: []", name: "s0"))
-        #expect(interventions.replace { _ in gone } == ["s0"])
+        expect(interventions.replace { _ in gone }, is: ["s0"])
         #expect(interventions.isEmpty)
     }
 
@@ -162,15 +163,15 @@ import Wire
     func refused(_ states: String, _ line: Int, _ message: String) throws {
         let problem = try #require(throws: FixtureProblem.self) { try Rules.scenario(Self.yaml(states)) }
         #expect(problem.message.contains(message), "\(problem)")
-        #expect(problem.line == line)
+        expect(problem.line, is: line)
     }
 
     @Test("a scenario of another vendor's folder is refused") func foreign() throws {
         let problem = try #require(throws: FixtureProblem.self) {
             try Rules.scenario("scenario: s\nabout: a\nvendor: w\nstates: { a: [] }")
         }
-        #expect(problem.message == "the vendor is “w”, but the file is in the folder of v")
-        #expect(problem.line == 3)
+        expect(problem.message, is: "the vendor is “w”, but the file is in the folder of v")
+        expect(problem.line, is: 3)
     }
 }
 
@@ -208,7 +209,7 @@ import Wire
             ("body: \"{{request.query.tag}} & <b>\"", "a\"b & <b>"), ("status: 204", ""),
         ])
     func bodies(_ yaml: String, _ body: String) throws {
-        #expect(String(decoding: try response(yaml).body, as: UTF8.self) == body)
+        expect(String(decoding: try response(yaml).body, as: UTF8.self), is: body)
     }
 
     @Test("lists inside lists end before they fill the machine") func explosion() throws {
@@ -224,10 +225,10 @@ import Wire
     @Test("status, fields and type are as told; a value cannot begin another field") func heads() throws {
         let answer = try response(
             "{ status: 429, headers: { retry-after: \"7\", x-echo: \"{{request.body.text}}\" }, body: {} }")
-        #expect(answer.status == .tooManyRequests)
-        #expect(answer.fields[.retryAfter] == "7")
-        #expect(answer.fields[.contentType] == "application/json; charset=utf-8")
-        #expect(answer.fields.last?.value == "a b\"c")
-        #expect(try response("body: x").fields[.contentType] == "text/plain; charset=utf-8")
+        expect(answer.status, is: .tooManyRequests)
+        expect(answer.fields[.retryAfter], is: "7")
+        expect(answer.fields[.contentType], is: "application/json; charset=utf-8")
+        expect(answer.fields.last?.value, is: "a b\"c")
+        expect(try response("body: x").fields[.contentType], is: "text/plain; charset=utf-8")
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import HTTPTypes
 import Synchronization
 import Testing
@@ -38,10 +39,10 @@ import Testing
                 group.addTask { try await client.outcome("http://silent.test/", within: .seconds(300)) }
             }
             let refused = try await group.next()?.failure
-            #expect(refused == .tooMany)
+            expect(refused, is: .tooMany)
             group.cancelAll()
             let cancelled = try await group.next()?.failure
-            #expect(cancelled == .cancelled)
+            expect(cancelled, is: .cancelled)
         }
         first.cancel()
         await #expect(throws: ClientError.cancelled) { try await first.value }
@@ -50,9 +51,9 @@ import Testing
             var outcome = try await client.outcome("http://127.0.0.1:\(port)/")
             while outcome.failure == .tooMany { outcome = try await client.outcome("http://127.0.0.1:\(port)/") }
             let answer = try outcome.get()
-            #expect(answer.status == .ok)
+            expect(answer.status, is: .ok)
         }
-        #expect(begun.count.load(ordering: .relaxed) == 1)
+        expect(begun.count.load(ordering: .relaxed), is: 1)
     }
 
     @Test func `A task that was cancelled before it asked asks nobody`() async throws {
@@ -67,7 +68,7 @@ import Testing
         }
         call.cancel()
         await #expect(throws: ClientError.cancelled) { try await call.value }
-        #expect(lookUps.count.load(ordering: .relaxed) == 0)
+        expect(lookUps.count.load(ordering: .relaxed), is: 0)
     }
 
     @Test func `A thread ends with its work`() async throws {
@@ -76,7 +77,7 @@ import Testing
             let client = client()
             heldByThread = client
             let answer = try await client.get("http://127.0.0.1:\(port)/")
-            #expect(answer.status == .ok)
+            expect(answer.status, is: .ok)
         }
         while heldByThread != nil { await Task.yield() }
     }
@@ -99,7 +100,7 @@ import Testing
         for call in calls { await #expect(throws: ClientError.cancelled) { try await call.value } }
         for _ in 0..<3 { mayGoOn.signal() }
         await #expect(throws: ClientError.unknownHost("last.test")) { try await client.get("http://last.test/") }
-        #expect(lookUps.count.load(ordering: .relaxed) == 3)
+        expect(lookUps.count.load(ordering: .relaxed), is: 3)
     }
 
     @Test func `A look-up that outlives its time is given up, and so is what waits for its thread`() async throws {
@@ -122,8 +123,8 @@ import Testing
             isOver.signal()
             isOver.signal()
             let later = try await client.get("http://third.test:\(port)/")
-            #expect(later.status == .ok)
-            #expect(lookUps.count.load(ordering: .relaxed) == 2)
+            expect(later.status, is: .ok)
+            expect(lookUps.count.load(ordering: .relaxed), is: 2)
         }
     }
 
@@ -140,7 +141,7 @@ import Testing
         // The server listens only on 127.0.0.1, but local names resolve to ::1 first.
         try await withServer { port in
             let answer = try await client.get("http://\(host):\(port)/")
-            #expect(answer.status == .ok)
+            expect(answer.status, is: .ok)
         }
     }
 
@@ -153,7 +154,7 @@ import Testing
         ("\0\u{1}\u{2}\r\n", .malformedAnswer),
     ])
     func `An answer that lies about its length is none`(answer: String, error: ClientError) async throws {
-        try await expect(error) { socket in
+        try await expectExchange(error) { socket in
             self.write(Array(answer.utf8), to: socket)
             socket.shutdownWriting()
         }
@@ -166,7 +167,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "x", .malformedAnswer),
     ])
     func `An answer without end is cut off`(begin: String, rest: String, error: ClientError) async throws {
-        try await expect(error) { socket in
+        try await expectExchange(error) { socket in
             let rest = Array(String(repeating: rest, count: 4096).utf8)
             guard self.write(Array(begin.utf8), to: socket) else { return }
             while self.write(rest, to: socket) {}
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func `Announcements without end are cut off, and hold up nobody`() async throws {
-        try await expect(.malformedAnswer) { socket in
+        try await expectExchange(.malformedAnswer) { socket in
             let announcement = Array(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000).utf8)
             while self.write(announcement, to: socket) {}
         }
@@ -184,11 +185,11 @@ import Testing
         "", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na", "HTTP/1.1 100 Continue\r\n\r\n",
     ])
     func `An answer that stops in the midst is given up in time`(answer: String) async throws {
-        try await expect(.timedOut, within: .milliseconds(50)) { self.write(Array(answer.utf8), to: $0) }
+        try await expectExchange(.timedOut, within: .milliseconds(50)) { self.write(Array(answer.utf8), to: $0) }
     }
 
     @Test func `A drip that never ends is given up in time`() async throws {
-        try await expect(.timedOut, within: .milliseconds(100)) { socket in
+        try await expectExchange(.timedOut, within: .milliseconds(100)) { socket in
             guard self.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8), to: socket) else { return }
             // Each byte is sent only after waiting a while for the client's end.
             for _ in 0..<1000 where !self.hasEnded(socket, within: 5) { self.write([0x61], to: socket) }
@@ -220,12 +221,12 @@ import Testing
         isAnswered.signal()
         try await served
         let answer = try outcome.get()
-        #expect(answer.status.code == 413)
-        #expect(answer.body == Array("no".utf8))
+        expect(answer.status.code, is: 413)
+        expect(answer.body, is: Array("no".utf8))
     }
 
     /// Connects the client to a server that handles the connection as the test wants, and expects that error.
-    private func expect(
+    private func expectExchange(
         _ error: ClientError, within limit: Duration = .seconds(20), maximumBody: Int = 1000,
         _ serve: @escaping @Sendable (Socket) -> Void
     ) async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import HTTPEngine
@@ -22,33 +23,33 @@ import Testing
 
     @Test(arguments: ["chunked", "Chunked", "CHUNKED", "\tchunked\t"])
     func `Section 7: chunked is known by its name in any case`(coding: String) {
-        #expect(outcomes(coding: coding).count == 1)
+        expect(outcomes(coding: coding).count, is: 1)
         #expect(outcomes(coding: coding) != [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
     func `Section 6: a coding counts whatever the method is`(method: String) {
         let text = "\(method) / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
-        #expect(ParserOutcome.requests(text).map(\.body) == [[0x61]])
+        expect(ParserOutcome.requests(text).map(\.body), is: [[0x61]])
     }
 
     @Test(arguments: ["gzip, chunked", "deflate,chunked", "identity, chunked", "x, Chunked", "gzip;a=b, chunked"])
     func `Section 6-1: a coding that is not known below chunked is not implemented`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.unknownTransferCoding)])
-        #expect(RequestRejection.unknownTransferCoding.status == .notImplemented)
+        expect(outcomes(coding: coding), is: [.refusal(.unknownTransferCoding)])
+        expect(RequestRejection.unknownTransferCoding.status, is: .notImplemented)
     }
 
     @Test(arguments: [
         "identity", "gzip", "x", "chunked, gzip", "chunked, identity", "xchunked", "chunkedx", "chunke", "c",
     ])
     func `Section 6-3: a request whose last coding is not chunked has no known end`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
-        #expect(RequestRejection.invalidTransferEncoding.status == .badRequest)
+        expect(outcomes(coding: coding), is: [.refusal(.invalidTransferEncoding)])
+        expect(RequestRejection.invalidTransferEncoding.status, is: .badRequest)
     }
 
     @Test(arguments: ["chunked, chunked", "chunked,chunked", "gzip, chunked, chunked", "chunked, gzip, chunked"])
     func `Section 6-1: chunked is not applied twice`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: coding), is: [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: [
@@ -58,29 +59,29 @@ import Testing
         "gzip\r\nTransfer-Encoding: chunked",
     ])
     func `Section 6-1: two codings in two lines are refused`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: coding), is: [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: ["", " ", ",", ", chunked", "chunked,", "chunked ,", ",chunked,", "chunk ed", "chunked chunked"])
     func `Section 6-1: an empty or torn coding is refused`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: coding), is: [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: [
         "\"chunked\"", "'chunked'", "chunked\u{A0}", "=chunked", "chünked", "cһunked", "chun\u{212A}ed", "%63hunked",
     ])
     func `Section 6-1: a coding that only looks like chunked is refused`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: coding), is: [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: ["\u{0B}chunked", "chunked\u{0B}", "\u{0C}chunked", "\0chunked", "chunked\0", "chun\u{08}ked"])
     func `Section 6-1: a coding with a control character is refused`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.malformedField)])
+        expect(outcomes(coding: coding), is: [.refusal(.malformedField)])
     }
 
     @Test(arguments: ["chunked;a=b", "chunked; q=1", "chunked;"])
     func `Section 7-1: chunked has no parameters`(coding: String) {
-        #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: coding), is: [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: [
@@ -89,21 +90,21 @@ import Testing
     func `Section 6-1: a coding beside a length is refused, in either order`(fields: String) {
         for version in ["1.0", "1.1"] {
             let outcomes = ParserOutcome.of(fields: "Host: a\r\n" + fields, version: version, content: "0\r\n\r\n")
-            #expect(outcomes == [.refusal(.invalidTransferEncoding)])
+            expect(outcomes, is: [.refusal(.invalidTransferEncoding)])
         }
     }
 
     @Test(arguments: ["chunked", "identity"])
     func `Section 6-1: version 1-0 knows no transfer coding`(coding: String) {
-        #expect(outcomes(coding: coding, version: "1.0") == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: coding, version: "1.0"), is: [.refusal(.invalidTransferEncoding)])
         let kept = "chunked\r\nConnection: keep-alive"
-        #expect(outcomes(coding: kept, version: "1.0") == [.refusal(.invalidTransferEncoding)])
+        expect(outcomes(coding: kept, version: "1.0"), is: [.refusal(.invalidTransferEncoding)])
     }
 
     @Test(arguments: ["Transfer_Encoding", "TransferEncoding", "X-Transfer-Encoding", "TE", "Transfer-Encoding-"])
     func `RFC 9110 section 10-1-4: a field that only looks like a coding is none`(name: String) {
         let outcomes = ParserOutcome.of(fields: "Host: a\r\n\(name): chunked")
-        #expect(outcomes.count == 1)
+        expect(outcomes.count, is: 1)
         guard case .request(let request) = outcomes.first else {
             Issue.record("\(outcomes)")
             return
@@ -117,11 +118,11 @@ import Testing
         "3\r\nabc\r\n0\r\n\r\n", "1\r\na\r\n2\r\nbc\r\n0\r\n\r\n", "03\r\nabc\r\n000\r\n\r\n",
         "00000000003\r\nabc\r\n0\r\n\r\n",
     ])
-    func `Section 7-1: the chunks are the content`(chunks: String) { #expect(bodies(chunks) == ["abc", ""]) }
+    func `Section 7-1: the chunks are the content`(chunks: String) { expect(bodies(chunks), is: ["abc", ""]) }
 
     @Test func `Section 7-1: a size is hexadecimal in either case`() {
         let ten = String(repeating: "a", count: 10)
-        #expect(bodies("a\r\n\(ten)\r\nA\r\n\(ten)\r\n0\r\n\r\n") == [ten + ten, ""])
+        expect(bodies("a\r\n\(ten)\r\nA\r\n\(ten)\r\n0\r\n\r\n"), is: [ten + ten, ""])
     }
 
     @Test(arguments: ["1\r\na\r\n0\r\n", "1\r\na\r\n", "1\r\n", "1", "5\r\nabc", "0\r\n", "0\r\nX: y\r\n"])
@@ -135,12 +136,12 @@ import Testing
         "1h\r\n", "１\r\n", "1\0\r\n", "1_0\r\n", "1,\r\n", "\"1\"\r\n", ";a\r\n", "1\u{0B}\r\n",
     ])
     func `Section 7-1: a size that is not hexadecimal digits alone is refused`(chunks: String) {
-        #expect(ParserOutcome.of(chunks: chunks) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: chunks), is: [.refusal(.malformedChunk)])
     }
 
     @Test(arguments: ["x", "-", " ", "\r", "\n", "G", "\0"])
     func `Section 7-1: what begins as no size is refused at its first byte`(chunks: String) {
-        #expect(ParserOutcome.of(chunks: chunks) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: chunks), is: [.refusal(.malformedChunk)])
     }
 
     @Test(arguments: [
@@ -148,24 +149,24 @@ import Testing
         "0000000000000000000000001",
     ])
     func `Section 7-1: a size with more digits than a number holds does not wrap around`(size: String) {
-        #expect(ParserOutcome.of(chunks: "\(size)\r\na\r\n0\r\n\r\n") == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: "\(size)\r\na\r\n0\r\n\r\n"), is: [.refusal(.malformedChunk)])
     }
 
     @Test(arguments: ["1\n", "1\na\r\n0\r\n\r\n", "1\r\na\n", "1\r\na\r\n0\n", "0\r\n\n", "0\r\nX: y\n\r\n"])
     func `Section 7-1: LF alone ends nothing in chunks`(chunks: String) {
-        #expect(ParserOutcome.of(chunks: chunks) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: chunks), is: [.refusal(.malformedChunk)])
     }
 
     @Test(arguments: [
         "1\ra", "1\ra\r\n", "1\r\na\r\r", "1\r\na\ra", "1\r\r\n", "0\r\n\r0", "0\r\nX: a\rb\r\n", "0\r0\r\n",
     ])
     func `Section 7-1: CR alone ends nothing in chunks`(chunks: String) {
-        #expect(ParserOutcome.of(chunks: chunks) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: chunks), is: [.refusal(.malformedChunk)])
     }
 
     @Test(arguments: ["1\r\nab\r\n", "1\r\na0\r\n", "1\r\na \r\n", "2\r\na\r\n0\r\n", "1\r\n\r\n0\r\n"])
     func `Section 7-1: the data of a chunk ends where its size says`(chunks: String) {
-        #expect(ParserOutcome.of(chunks: chunks) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: chunks), is: [.refusal(.malformedChunk)])
     }
 
     // MARK: - Extensions
@@ -174,7 +175,7 @@ import Testing
         "3;a\r\nabc\r\n0\r\n\r\n", "3;a=b\r\nabc\r\n0;c\r\n\r\n", "3;a=\"b;\\\" c\"\r\nabc\r\n0;b=c;d=\"\"\r\n\r\n",
         "3 ;\ta = b\r\nabc\r\n0\r\n\r\n", "3;a;a=b;a\r\nabc\r\n0\r\n\r\n",
     ])
-    func `Section 7-1-1: extensions are ignored`(chunks: String) { #expect(bodies(chunks) == ["abc", ""]) }
+    func `Section 7-1-1: extensions are ignored`(chunks: String) { expect(bodies(chunks), is: ["abc", ""]) }
 
     @Test(arguments: [
         ";", ";;a", ";=a", ";a=", ";a==b", ";a=b=c", ";a b", ";a=b c", ";a,b", ";a=\"b", ";a=\"b\\\"", ";a=\"b\"c",
@@ -182,20 +183,20 @@ import Testing
         ";a=\"\0\"", ";a=\u{7F}", ";ä", " a", "a;b c", ";a ", ";\u{0B}a", ";a=(b)",
     ])
     func `Section 7-1-1: what breaks the grammar of extensions is refused`(extensions: String) {
-        #expect(ParserOutcome.of(chunks: "1\(extensions)\r\na\r\n0\r\n\r\n") == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: "1\(extensions)\r\na\r\n0\r\n\r\n"), is: [.refusal(.malformedChunk)])
     }
 
     @Test(arguments: [";a\n", ";a\rb\r\n", ";\n", ";a=\"\r\n\"", ";a=\"\n\"\r\n", ";\ra\r\n", ";a\r\r\n"])
     func `Section 7-1-1: extensions end at their line`(extensions: String) {
-        #expect(ParserOutcome.of(chunks: "1\(extensions)a\r\n0\r\n\r\n") == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: "1\(extensions)a\r\n0\r\n\r\n"), is: [.refusal(.malformedChunk)])
     }
 
     @Test func `Section 7-1-1: extensions have a limit in all`() {
         let chunk = "1;\(String(repeating: "e", count: 4000))\r\na\r\n"
         let chunks = String(repeating: chunk, count: Limits().headerBytes / 4000 + 1)
-        #expect(ParserOutcome.of(chunks: chunks) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: chunks), is: [.refusal(.malformedChunk)])
         let endless = "1;" + String(repeating: "e", count: Limits().headerBytes + 100)
-        #expect(ParserOutcome.of(chunks: endless) == [.refusal(.malformedChunk)])
+        expect(ParserOutcome.of(chunks: endless), is: [.refusal(.malformedChunk)])
     }
 
     // MARK: - Trailers
@@ -207,26 +208,26 @@ import Testing
     func `Section 7-1-2: trailers are dropped and change nothing`(trailers: String) {
         let text = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\(trailers)\r\n\r\n"
         let requests = ParserOutcome.requests(text + "GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(requests.map(\.target) == ["/", "/next"])
-        #expect(requests.first?.fields == ["Host: a", "Transfer-Encoding: chunked"])
-        #expect(requests.first?.persists == true)
-        #expect(requests.first?.authority == "a")
+        expect(requests.map(\.target), is: ["/", "/next"])
+        expect(requests.first?.fields, is: ["Host: a", "Transfer-Encoding: chunked"])
+        expect(requests.first?.persists, is: true)
+        expect(requests.first?.authority, is: "a")
     }
 
     @Test(arguments: ["a", "a : b", " a: b", "a: b\r\n c", ": b", "a: \0", "a\0: b", "GET / HTTP/1.1", "a: \u{0B}"])
     func `Section 7-1-2: a trailer is a field line too`(trailers: String) {
-        #expect(ParserOutcome.of(chunks: "0\r\n\(trailers)\r\n\r\n") == [.refusal(.malformedField)])
+        expect(ParserOutcome.of(chunks: "0\r\n\(trailers)\r\n\r\n"), is: [.refusal(.malformedField)])
     }
 
     @Test func `RFC 9110 section 6-5: trailers have a limit in bytes and in lines`() {
         let long = "X: " + String(repeating: "x", count: Limits().headerBytes)
-        #expect(ParserOutcome.of(chunks: "0\r\n\(long)\r\n\r\n") == [.refusal(.headTooLarge)])
+        expect(ParserOutcome.of(chunks: "0\r\n\(long)\r\n\r\n"), is: [.refusal(.headTooLarge)])
         let many = String(repeating: "X: y\r\n", count: Limits().headerLines + 1)
-        #expect(ParserOutcome.of(chunks: "0\r\n\(many)\r\n") == [.refusal(.headTooLarge)])
+        expect(ParserOutcome.of(chunks: "0\r\n\(many)\r\n"), is: [.refusal(.headTooLarge)])
     }
 
     @Test func `Section 7-1-3: what follows the empty line behind the trailers is the next request`() {
-        #expect(bodies("0\r\nX: y\r\n\r\n") == ["", ""])
+        expect(bodies("0\r\nX: y\r\n\r\n"), is: ["", ""])
     }
 }
 
@@ -246,25 +247,25 @@ import Testing
     func `Section 6: a length counts whatever the method is`(method: String) {
         let content = "GET /inside HTTP/1.1\r\nHost: a\r\n\r\n"
         let text = "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
-        #expect(ParserOutcome.requests(text + next).map(\.target) == ["/", "/next"])
+        expect(ParserOutcome.requests(text + next).map(\.target), is: ["/", "/next"])
     }
 
     @Test(arguments: ["1.0", "1.1"])
     func `Section 6-3: without length and coding there is no content`(version: String) {
         let text = "POST / HTTP/\(version)\r\nHost: a\r\nConnection: keep-alive\r\n\r\n"
         let requests = ParserOutcome.requests(text + next)
-        #expect(requests.map(\.target) == ["/", "/next"])
-        #expect(requests.map(\.body) == [[], []])
+        expect(requests.map(\.target), is: ["/", "/next"])
+        expect(requests.map(\.body), is: [[], []])
     }
 
     @Test(arguments: ["3", "03", "000000000000000000000003", "\t3 "])
     func `Section 6-2: a length is a decimal number`(value: String) {
-        #expect(bodies("Content-Length: \(value)", "abc" + next) == ["abc", ""])
+        expect(bodies("Content-Length: \(value)", "abc" + next), is: ["abc", ""])
     }
 
     @Test(arguments: ["0", "00", "0000000000000000000000000"])
     func `Section 6-2: a length of zero is no content`(value: String) {
-        #expect(bodies("Content-Length: \(value)", next) == ["", ""])
+        expect(bodies("Content-Length: \(value)", next), is: ["", ""])
     }
 
     @Test func `Section 6-3: a request whose content has not all arrived is none`() {
@@ -278,17 +279,17 @@ import Testing
         "1_000", "1,000", "١", "１", "¹", "1\u{A0}", "NaN", "1%30", "(1)",
     ])
     func `Section 6-3: a length that is not digits alone is refused`(value: String) {
-        #expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)") == [.refusal(.invalidContentLength)])
+        expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)"), is: [.refusal(.invalidContentLength)])
     }
 
     @Test(arguments: ["1\u{0B}", "\u{0B}1", "1\0", "\0", "1\u{0C}", "\u{01}1"])
     func `Section 6-3: a length with a control character is refused`(value: String) {
-        #expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)") == [.refusal(.malformedField)])
+        expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)"), is: [.refusal(.malformedField)])
     }
 
     @Test(arguments: ["1, 1", "1,1", "1, 2", "0, 0"])
     func `Section 6-3: a list of lengths is refused, equal or not`(value: String) {
-        #expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)") == [.refusal(.invalidContentLength)])
+        expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)"), is: [.refusal(.invalidContentLength)])
     }
 
     @Test(arguments: [
@@ -297,9 +298,9 @@ import Testing
         "Content-Length: 1\r\nContent-Length:",
     ])
     func `RFC 9110 section 8-6: two lengths are refused, equal or not`(fields: String) {
-        #expect(ParserOutcome.of(fields: "Host: a\r\n" + fields, content: "a") == [.refusal(.invalidContentLength)])
+        expect(ParserOutcome.of(fields: "Host: a\r\n" + fields, content: "a"), is: [.refusal(.invalidContentLength)])
         let outcomes = ParserOutcome.of(fields: "Host: a\r\n" + fields, version: "1.0", content: "a")
-        #expect(outcomes == [.refusal(.invalidContentLength)])
+        expect(outcomes, is: [.refusal(.invalidContentLength)])
     }
 
     @Test(arguments: [
@@ -307,15 +308,15 @@ import Testing
         "99999999999999999999", "340282366920938463463374607431768211459",
     ])
     func `RFC 9110 section 8-6: a length beyond all numbers does not wrap around`(value: String) {
-        #expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)") == [.refusal(.contentTooLarge)])
-        #expect(RequestRejection.contentTooLarge.status == .contentTooLarge)
+        expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)"), is: [.refusal(.contentTooLarge)])
+        expect(RequestRejection.contentTooLarge.status, is: .contentTooLarge)
     }
 
     @Test(arguments: ["Content_Length", "Content Length", "ContentLength", "X-Content-Length", "Content-Length-"])
     func `RFC 9110 section 5-1: a name that only looks like a length is none`(name: String) {
         let outcomes = ParserOutcome.of(fields: "Host: a\r\n\(name): 3")
         guard case .request(let request) = outcomes.first else {
-            #expect(outcomes == [.refusal(.malformedField)])
+            expect(outcomes, is: [.refusal(.malformedField)])
             #expect(name.contains(" "))
             return
         }
@@ -333,9 +334,9 @@ import Testing
     ) throws {
         let requests = ParserOutcome.requests("PUT / HTTP/1.1\r\nHost: a\r\n\(rest)\(next)", bodyLimit: 10)
         let first = try #require(requests.first)
-        #expect(first.exceeds == exceeds)
-        #expect(first.body.count == (exceeds ? 0 : 10))
+        expect(first.exceeds, is: exceeds)
+        expect(first.body.count, is: (exceeds ? 0 : 10))
         #expect(first.persists != exceeds)
-        #expect(requests.count == (exceeds ? 1 : 2))
+        expect(requests.count, is: (exceeds ? 1 : 2))
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import Testing
 import Wire
@@ -14,9 +15,9 @@ import Wire
             let answer = try await HTTPClient.send(
                 method: .post, url: "http://127.0.0.1:\(port)/a?b#c", fields: [.accept: "x", .contentLength: "9"],
                 body: Array("abc".utf8), within: .seconds(120))
-            #expect(answer.status == .created)
-            #expect(answer.fields[.server] == "s")
-            #expect(String(decoding: answer.body, as: UTF8.self) == "POST /a?b [abc] 127.0.0.1:\(port) x")
+            expect(answer.status, is: .created)
+            expect(answer.fields[.server], is: "s")
+            expect(String(decoding: answer.body, as: UTF8.self), is: "POST /a?b [abc] 127.0.0.1:\(port) x")
         }
     }
 
@@ -24,7 +25,7 @@ import Wire
         try await withServer { port in
             let answer = try await HTTPClient.send(
                 method: .head, url: "http://localhost:\(port)", within: .seconds(120))
-            #expect(answer.fields[.contentLength] == "9")
+            expect(answer.fields[.contentLength], is: "9")
             #expect(answer.body.isEmpty)
         }
     }
@@ -39,7 +40,7 @@ import Wire
                 }
                 var bodies: Set<String> = []
                 for try await body in group { bodies.insert(String(decoding: body, as: UTF8.self)) }
-                #expect(bodies == Set((0..<40).map { "GET /\($0) []" }))
+                expect(bodies, is: Set((0..<40).map { "GET /\($0) []" }))
             }
         }
     }
@@ -52,7 +53,7 @@ import Wire
                 try await HTTPClient.send(url: url, within: .seconds(120), maximumBody: 2)
             }
             let answer = try await HTTPClient.send(url: url, within: .seconds(120), maximumBody: 3)
-            #expect(answer.body == [1, 2, 3])
+            expect(answer.body, is: [1, 2, 3])
         }
     }
 
@@ -116,10 +117,10 @@ import Wire
     ])
     func `A URL says host, port and path`(url: String, host: String, port: Int, path: String) throws {
         let target = try ClientTarget(url)
-        #expect(target.host == host)
-        #expect(target.port == port)
-        #expect(target.pathAndQuery == path)
-        #expect(target.isSecure == url.lowercased().hasPrefix("https:"))
+        expect(target.host, is: host)
+        expect(target.port, is: port)
+        expect(target.pathAndQuery, is: path)
+        expect(target.isSecure, is: url.lowercased().hasPrefix("https:"))
     }
 
     @Test(arguments: [
@@ -130,7 +131,7 @@ import Wire
     ])
     func `Addresses and names of this machine need no look-up`(url: String, addresses: [String]) throws {
         let target = try ClientTarget(url)
-        #expect(target.knownAddresses.map(\.host) == addresses)
+        expect(target.knownAddresses.map(\.host), is: addresses)
         #expect(target.knownAddresses.allSatisfy { $0.port == target.port })
     }
 }
@@ -159,7 +160,7 @@ import Wire
         ], [false, true])
     func `An answer is complete by length, by chunks or by the end`(answer: (String, String), bytewise: Bool) throws {
         let body = try parse(answer.0, bytewise: bytewise).body
-        #expect(String(decoding: body, as: UTF8.self) == answer.1)
+        expect(String(decoding: body, as: UTF8.self), is: answer.1)
     }
 
     @Test(
@@ -193,12 +194,12 @@ import Wire
     @Test(arguments: ["localhost", "127.0.0.1"])
     func `A request goes over TLS and its answer comes back`(host: String) async throws {
         let answer = try await exchange(host: host, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", .bare)
-        #expect(answer.body == Array("ab".utf8))
+        expect(answer.body, is: Array("ab".utf8))
     }
 
     @Test func `Content without a length ends with close_notify`() async throws {
         let answer = try await exchange("HTTP/1.1 200 OK\r\n\r\nab", .closeNotify)
-        #expect(answer.body == Array("ab".utf8))
+        expect(answer.body, is: Array("ab".utf8))
     }
 
     @Test func `Content without a length does not end where somebody cut the connection`() async throws {
@@ -211,13 +212,13 @@ import Wire
         let body = String(repeating: "0123456789abcdef", count: 50_000)
         let answer = try await exchange(
             "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)", .closeNotify)
-        #expect(answer.body == Array(body.utf8))
+        expect(answer.body, is: Array(body.utf8))
     }
 
     @Test func `A large request arrives whole`() async throws {
         let body = [UInt8](repeating: 7, count: 3_000_000)
         let answer = try await exchange("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .closeNotify, body: body)
-        #expect(answer.status == .ok)
+        expect(answer.status, is: .ok)
     }
 
     @Test func `A server for another host gets no request`() async throws {

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 import Wire
 
@@ -7,8 +8,9 @@ import Wire
 @Suite struct RequestLineTests {
     @Test func `Section 2-1: a request is its line, its fields and its content`() {
         let text = "POST /a?b=c HTTP/1.1\r\nHost: x.test:80\r\nContent-Length: 3\r\nX-Y:\t z z \r\n\r\nabc"
-        #expect(
-            ParserOutcome.parse(text) == [
+        expect(
+            ParserOutcome.parse(text),
+            is: [
                 .request(
                     .init(
                         method: "POST", target: "/a?b=c", authority: "x.test:80",
@@ -19,27 +21,27 @@ import Wire
 
     @Test(arguments: ["HTTP/1.1 200 OK", "HTTP/1.0 404 Not Found"])
     func `Section 2-1: an answer is no request`(line: String) {
-        #expect(ParserOutcome.of(line: line) == [.refusal(.malformedRequestLine)])
+        expect(ParserOutcome.of(line: line), is: [.refusal(.malformedRequestLine)])
     }
 
     @Test func `Section 2-2: one empty line before a request is ignored`() {
         let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-        #expect(ParserOutcome.requests("\r\n" + request).count == 1)
-        #expect(ParserOutcome.requests(request + "\r\n" + request).count == 2)
+        expect(ParserOutcome.requests("\r\n" + request).count, is: 1)
+        expect(ParserOutcome.requests(request + "\r\n" + request).count, is: 2)
     }
 
     @Test func `Section 2-2: a second empty line before a request is refused`() {
-        #expect(ParserOutcome.parse("\r\n\r\nGET / HTTP/1.1\r\n") == [.refusal(.malformedRequestLine)])
+        expect(ParserOutcome.parse("\r\n\r\nGET / HTTP/1.1\r\n"), is: [.refusal(.malformedRequestLine)])
     }
 
     @Test(arguments: [" ", "\t", "\u{0B}", "\u{0C}", "\0", "\u{FEFF}", "\r\n ", "\r\n\t"])
     func `Section 2-2: nothing but that line may stand before a request`(prefix: String) {
-        #expect(ParserOutcome.of(line: prefix + "GET / HTTP/1.1") == [.refusal(.malformedRequestLine)])
+        expect(ParserOutcome.of(line: prefix + "GET / HTTP/1.1"), is: [.refusal(.malformedRequestLine)])
     }
 
     @Test(arguments: ["\n", "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\n", "GET / HTTP/1.1\nHost: a\n\n"])
     func `Section 2-2: LF alone does not end the request line`(text: String) {
-        #expect(ParserOutcome.parse(text) == [.refusal(.bareLineFeed)])
+        expect(ParserOutcome.parse(text), is: [.refusal(.bareLineFeed)])
     }
 
     @Test(arguments: [
@@ -47,7 +49,7 @@ import Wire
         "GET / HTTP/1.1\r\r\n", "GET /\r HTTP/1.1\nHost: a\n\n", "\r\rGET / HTTP/1.1\r\n",
     ])
     func `Section 2-2: CR alone makes the request line invalid, even if no line ends`(text: String) {
-        #expect(ParserOutcome.parse(text) == [.refusal(.bareCarriageReturn)])
+        expect(ParserOutcome.parse(text), is: [.refusal(.bareCarriageReturn)])
     }
 
     @Test(arguments: [
@@ -67,7 +69,7 @@ import Wire
     }
 
     @Test func `Section 3: a line of HTTP 0-9 is refused without waiting for more`() {
-        #expect(ParserOutcome.parse("GET /\r\n") == [.refusal(.malformedRequestLine)])
+        expect(ParserOutcome.parse("GET /\r\n"), is: [.refusal(.malformedRequestLine)])
     }
 
     @Test(arguments: [
@@ -81,55 +83,56 @@ import Wire
 
     @Test(arguments: ["\u{03}\u{01}", "\0", "{", "\u{80}"])
     func `Section 3: what begins as no request is refused at its first byte`(text: String) {
-        #expect(ParserOutcome.parse(text) == [.refusal(.malformedRequestLine)])
+        expect(ParserOutcome.parse(text), is: [.refusal(.malformedRequestLine)])
     }
 
     @Test func `Section 3: a line of 8000 bytes is read`() {
         let target = "/" + String(repeating: "a", count: 7986)
         let line = "GET \(target) HTTP/1.1"
-        #expect(line.utf8.count == 8000)
-        #expect(ParserOutcome.requests("\(line)\r\nHost: a\r\n\r\n").map(\.target) == [target])
+        expect(line.utf8.count, is: 8000)
+        expect(ParserOutcome.requests("\(line)\r\nHost: a\r\n\r\n").map(\.target), is: [target])
     }
 
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
     func `Section 3-1: the methods of RFC 9110 and 5789 pass`(method: String) {
-        #expect(ParserOutcome.requests("\(method) / HTTP/1.1\r\nHost: a\r\n\r\n").map(\.method) == [method])
+        expect(ParserOutcome.requests("\(method) / HTTP/1.1\r\nHost: a\r\n\r\n").map(\.method), is: [method])
     }
 
     @Test(arguments: ["get", "Get", "GeT", "pOST"]) func `Section 3-1: methods differ by case`(method: String) {
-        #expect(ParserOutcome.of(line: "\(method) / HTTP/1.1") == [.refusal(.unknownMethod)])
+        expect(ParserOutcome.of(line: "\(method) / HTTP/1.1"), is: [.refusal(.unknownMethod)])
     }
 
     @Test(arguments: ["G(T", "GET/", "G@T", "\"GET\"", "GET:", "GET,", "GÉT", "G\0T", "G\u{7F}T"])
     func `Section 3-1: a method is a token`(method: String) {
-        #expect(ParserOutcome.of(line: "\(method) / HTTP/1.1") == [.refusal(.malformedRequestLine)])
+        expect(ParserOutcome.of(line: "\(method) / HTTP/1.1"), is: [.refusal(.malformedRequestLine)])
     }
 
     @Test(arguments: [
         "TRACE / HTTP/1.1", "CONNECT a:1 HTTP/1.1", "PROPFIND / HTTP/1.1", "!# / HTTP/1.1", "QUERY / HTTP/1.1",
     ])
     func `RFC 9110 section 9-1: a method that no handler sees is not implemented`(line: String) {
-        #expect(ParserOutcome.of(line: line) == [.refusal(.unknownMethod)])
-        #expect(RequestRejection.unknownMethod.status == .notImplemented)
+        expect(ParserOutcome.of(line: line), is: [.refusal(.unknownMethod)])
+        expect(RequestRejection.unknownMethod.status, is: .notImplemented)
     }
 
     @Test(arguments: ["HTTP/1.2", "HTTP/1.9"])
     func `RFC 9110 section 2-5: a later minor version is read as the latest known`(version: String) {
         let request = "GET / \(version)\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
         let requests = ParserOutcome.requests(request)
-        #expect(requests.map(\.version) == ["HTTP/1.1"])
-        #expect(requests.map(\.persists) == [true])
+        expect(requests.map(\.version), is: ["HTTP/1.1"])
+        expect(requests.map(\.persists), is: [true])
     }
 
     @Test(arguments: ["GET / HTTP/2.0", "GET / HTTP/3.0", "GET / HTTP/0.9", "GET / HTTP/0.0", "GET / HTTP/9.9"])
     func `RFC 9110 section 15-6-6: another major version is not supported`(line: String) {
-        #expect(ParserOutcome.of(line: line) == [.refusal(.unsupportedVersion)])
-        #expect(RequestRejection.unsupportedVersion.status == .httpVersionNotSupported)
+        expect(ParserOutcome.of(line: line), is: [.refusal(.unsupportedVersion)])
+        expect(RequestRejection.unsupportedVersion.status, is: .httpVersionNotSupported)
     }
 
     @Test func `RFC 9113 section 3-4: prior knowledge of HTTP 2 is refused as its version, once`() {
-        #expect(
-            ParserOutcome.parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{04}\0\0\0\0\0") == [
+        expect(
+            ParserOutcome.parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{04}\0\0\0\0\0"),
+            is: [
                 .refusal(.unsupportedVersion)
             ])
     }
@@ -143,22 +146,22 @@ import Wire
 
     @Test(arguments: ["/a b", "/ ", "/a\tb", "/\u{A0}", "/\u{0B}"])
     func `Section 3-2: blanks in a target are not repaired`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["/ HTTP/1.1 HTTP/1.1", "//[ HTTP/1.1"])
     func `Section 3-2: a second version is no part of a target`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["/\0", "/\u{01}", "/\u{1B}[0m", "/\u{7F}", "/ä", "/\u{2028}", "/#a", "/?#", "#"])
     func `Section 3-2: control characters, bytes beyond ASCII and fragments make no target`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["a", "?a", ".", "../a", "\\", "%2F", "@a/", "a:80", "a/b", "GET"])
     func `Section 3-2: what is in none of the four forms is refused`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: [
@@ -166,12 +169,12 @@ import Wire
         "/:@!$&'()*+,;=",
     ])
     func `Section 3-2-1: origin form comes as it was sent`(target: String) {
-        #expect(targets("GET \(target)") == [target])
+        expect(targets("GET \(target)"), is: [target])
     }
 
     @Test(arguments: ["[", "]", "^", "{", "}", "|", "\"", "<", ">", "\\", "`", "%", "%zz"])
     func `Section 3-2-1: what real clients leave bare comes as it was sent`(part: String) {
-        #expect(targets("GET /a\(part)?b=\(part)") == ["/a\(part)?b=\(part)"])
+        expect(targets("GET /a\(part)?b=\(part)"), is: ["/a\(part)?b=\(part)"])
     }
 
     @Test(arguments: [
@@ -184,14 +187,14 @@ import Wire
     ) {
         for version in ["1.0", "1.1"] {
             let requests = ParserOutcome.requests("GET \(target) HTTP/\(version)\r\nHost: h\r\n\r\n")
-            #expect(requests.map(\.target) == [origin])
-            #expect(requests.map(\.authority) == [authority])
+            expect(requests.map(\.target), is: [origin])
+            expect(requests.map(\.authority), is: [authority])
         }
     }
 
     @Test(arguments: ["", "Host:\r\n", "Host: a\r\nHost: a\r\n", "Host: a b\r\n"])
     func `Section 3-2-2: absolute form needs a valid Host all the same`(fields: String) {
-        #expect(ParserOutcome.parse("GET http://a/ HTTP/1.1\r\n\(fields)\r\n") == [.refusal(.invalidHost)])
+        expect(ParserOutcome.parse("GET http://a/ HTTP/1.1\r\n\(fields)\r\n"), is: [.refusal(.invalidHost)])
     }
 
     @Test(arguments: [
@@ -200,22 +203,22 @@ import Wire
         "://a/",
     ])
     func `Section 3-2-2: absolute form without a valid authority is refused`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["ftp://a/", "ws://a/", "file:///a", "httpx://a/", "urn:a", "javascript://a/"])
     func `RFC 9110 section 4-2: another scheme is none of ours`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["http://u@a/", "http://u:p@a/", "http://@a/", "http://a@b:80/"])
     func `RFC 9110 section 4-2-4: user information in a target is refused`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["https://a/", "HTTPS://a"])
     func `RFC 9110 section 7-4: an https target is for secured connections only`(target: String) {
-        #expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1") == [.refusal(.insecureTarget)])
+        expect(ParserOutcome.of(line: "GET \(target) HTTP/1.1"), is: [.refusal(.insecureTarget)])
         let connection = Request.Connection(remoteAddress: "127.0.0.1", isSecure: true)
         let text = "GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n"
         let outcomes = ParserOutcome.parse(Array(text.utf8), connection: connection)
@@ -223,35 +226,35 @@ import Wire
             Issue.record("\(outcomes)")
             return
         }
-        #expect(request.target == "/")
-        #expect(request.authority == "a")
+        expect(request.target, is: "/")
+        expect(request.authority, is: "a")
     }
 
     @Test(arguments: ["GET", "POST", "OPTIONS"])
     func `Section 3-2-3: authority form is for CONNECT only`(method: String) {
-        #expect(ParserOutcome.of(line: "\(method) a:80 HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: "\(method) a:80 HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 
     @Test(arguments: ["a:80", "[::1]:80", "a", "http://a/", "*", "/"])
     func `RFC 9110 section 9-3-6: CONNECT is for proxies, whatever its target`(target: String) {
-        #expect(ParserOutcome.of(line: "CONNECT \(target) HTTP/1.1") == [.refusal(.unknownMethod)])
+        expect(ParserOutcome.of(line: "CONNECT \(target) HTTP/1.1"), is: [.refusal(.unknownMethod)])
     }
 
     @Test func `Section 3-2-4: an asterisk asks about the whole server`() {
-        #expect(targets("OPTIONS *") == ["*"])
+        expect(targets("OPTIONS *"), is: ["*"])
     }
 
     @Test func `Section 3-2-4: OPTIONS of an absolute form without path is the asterisk that a proxy makes of it`() {
         let requests = ParserOutcome.requests("OPTIONS http://a:80 HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(requests.map(\.target) == ["*"])
-        #expect(requests.map(\.authority) == ["a:80"])
-        #expect(targets("OPTIONS http://a/") == ["/"])
-        #expect(targets("OPTIONS http://a?q") == ["/?q"])
+        expect(requests.map(\.target), is: ["*"])
+        expect(requests.map(\.authority), is: ["a:80"])
+        expect(targets("OPTIONS http://a/"), is: ["/"])
+        expect(targets("OPTIONS http://a?q"), is: ["/?q"])
     }
 
     @Test(arguments: ["GET *", "POST *", "HEAD *", "OPTIONS **", "OPTIONS *?a", "OPTIONS */a"])
     func `Section 3-2-4: an asterisk stands alone and with OPTIONS only`(line: String) {
-        #expect(ParserOutcome.of(line: line + " HTTP/1.1") == [.refusal(.malformedTarget)])
+        expect(ParserOutcome.of(line: line + " HTTP/1.1"), is: [.refusal(.malformedTarget)])
     }
 }
 
@@ -263,23 +266,23 @@ import Wire
         "[::ffff:192.0.2.10]",
     ])
     func `Section 3-2: a host is a name or an address, with or without port`(host: String) {
-        #expect(ParserOutcome.requests("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").map(\.authority) == [host])
+        expect(ParserOutcome.requests("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").map(\.authority), is: [host])
     }
 
     @Test func `Section 3-2: a client of version 1-1 must name a host`() {
-        #expect(ParserOutcome.of(fields: "X: y") == [.refusal(.invalidHost)])
-        #expect(ParserOutcome.parse("GET / HTTP/1.1\r\n\r\n") == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: "X: y"), is: [.refusal(.invalidHost)])
+        expect(ParserOutcome.parse("GET / HTTP/1.1\r\n\r\n"), is: [.refusal(.invalidHost)])
     }
 
     @Test func `Section 3-2: a client of version 1-0 need not name a host`() {
         let requests = ParserOutcome.requests("GET / HTTP/1.0\r\n\r\n")
-        #expect(requests.map(\.authority) == [nil])
-        #expect(requests.map(\.version) == ["HTTP/1.0"])
+        expect(requests.map(\.authority), is: [nil])
+        expect(requests.map(\.version), is: ["HTTP/1.0"])
     }
 
     @Test(arguments: ["1.0", "1.1"], ["Host: a\r\nHost: a", "Host: a\r\nhOST: b", "Host: a\r\nX: y\r\nHost:"])
     func `Section 3-2: more than one Host is refused in any version`(version: String, fields: String) {
-        #expect(ParserOutcome.of(fields: fields, version: version) == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: fields, version: version), is: [.refusal(.invalidHost)])
     }
 
     @Test(arguments: [
@@ -287,13 +290,13 @@ import Wire
         "<a>",
     ])
     func `Section 3-2: what is no host name is refused`(host: String) {
-        #expect(ParserOutcome.of(fields: "Host: \(host)") == [.refusal(.invalidHost)])
-        #expect(ParserOutcome.of(fields: "Host: \(host)", version: "1.0") == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: "Host: \(host)"), is: [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: "Host: \(host)", version: "1.0"), is: [.refusal(.invalidHost)])
     }
 
     @Test(arguments: [":80", "a:b", "a:65536", "a:000080", "a:-1", "a:+1", "a:80:80", "a:8 0", "a:٨", "::1"])
     func `Section 3-2: what is no port is refused`(host: String) {
-        #expect(ParserOutcome.of(fields: "Host: \(host)") == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: "Host: \(host)"), is: [.refusal(.invalidHost)])
     }
 
     @Test(arguments: [
@@ -302,20 +305,20 @@ import Wire
         "[::1%25eth0]", "[::1%eth0]", "[v1.a]", "[:1]", "[1:]",
     ])
     func `Section 3-2: what is no IPv6 address is refused`(host: String) {
-        #expect(ParserOutcome.of(fields: "Host: \(host)") == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: "Host: \(host)"), is: [.refusal(.invalidHost)])
     }
 
     @Test(arguments: ["u@a", "u:p@a", "@a", "a@b:80"])
     func `RFC 9110 section 4-2-4: user information in Host is refused`(host: String) {
-        #expect(ParserOutcome.of(fields: "Host: \(host)") == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: "Host: \(host)"), is: [.refusal(.invalidHost)])
     }
 
     @Test(arguments: ["Host:", "Host: ", "Host:\t"])
     func `RFC 9110 section 4-2-1: an empty host is invalid in http`(fields: String) {
-        #expect(ParserOutcome.of(fields: fields) == [.refusal(.invalidHost)])
+        expect(ParserOutcome.of(fields: fields), is: [.refusal(.invalidHost)])
     }
 
     @Test func `RFC 9110 section 7-2: Host need not come first, and its name has no case`() {
-        #expect(ParserOutcome.requests("GET / HTTP/1.1\r\nX: y\r\nhOsT:\ta\t\r\n\r\n").map(\.authority) == ["a"])
+        expect(ParserOutcome.requests("GET / HTTP/1.1\r\nX: y\r\nhOsT:\ta\t\r\n\r\n").map(\.authority), is: ["a"])
     }
 }

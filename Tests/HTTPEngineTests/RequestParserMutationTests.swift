@@ -1,3 +1,4 @@
+import Expectations
 import Mutations
 import Testing
 import Wire
@@ -157,7 +158,7 @@ enum ParserOutcome: Hashable {
     ) -> [ParserOutcome] {
         let whole = parse(Array(text.utf8), limits: limits, bodyLimit: bodyLimit)
         let single = parse(Array(text.utf8), portions: [1], limits: limits, bodyLimit: bodyLimit)
-        #expect(whole == single, sourceLocation: location)
+        expect(whole, is: single, sourceLocation: location)
         return whole
     }
 
@@ -297,7 +298,7 @@ extension ParserOutcome.Parsed {
         let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
         let text = "\(method) / HTTP/1.1\r\nHost: a\r\n\(attempt.fields)\r\n\r\n\(attempt.rest)\(next)"
         let requests = ParserOutcome.requests(text)
-        #expect(requests.map(\.target) == ["/", "/next"])
-        #expect(requests.first?.body == Array(Self.hidden.utf8))
+        expect(requests.map(\.target), is: ["/", "/next"])
+        expect(requests.first?.body, is: Array(Self.hidden.utf8))
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import Mutations
 import Testing
@@ -20,19 +21,19 @@ import Wire
 
     @Test func `A response is its status, its fields, what framing needs, and its content`() {
         let (text, persists) = encode(Response(status: .created, fields: [.location: "/a"], body: Array("abc".utf8)))
-        #expect(text == "HTTP/1.1 201 Created\r\nLocation: /a\r\n\(date)Content-Length: 3\r\n\r\nabc")
+        expect(text, is: "HTTP/1.1 201 Created\r\nLocation: /a\r\n\(date)Content-Length: 3\r\n\r\nabc")
         #expect(persists)
     }
 
     @Test func `An answer to HEAD has the length of the content and no content`() {
         let (text, _) = encode(Response(status: .ok, body: Array("abc".utf8)), .init(isHead: true))
-        #expect(text == "HTTP/1.1 200 OK\r\n\(date)Content-Length: 3\r\n\r\n")
+        expect(text, is: "HTTP/1.1 200 OK\r\n\(date)Content-Length: 3\r\n\r\n")
     }
 
     @Test(arguments: [204, 304, 101]) func `A status that has no content gets neither content nor length`(code: Int) {
         let (text, _) = encode(Response(status: .init(code: code, reasonPhrase: "R"), body: [1, 2, 3]))
         let close = code < 200 ? "Connection: close\r\n" : ""
-        #expect(text == "HTTP/1.1 \(code) R\r\n\(date)\(close)\r\n")
+        expect(text, is: "HTTP/1.1 \(code) R\r\n\(date)\(close)\r\n")
     }
 
     @Test func `The last answer of a connection says so`() {
@@ -56,28 +57,28 @@ import Wire
     @Test func `A handler can have the connection closed`() {
         let (text, persists) = encode(Response(status: .ok, fields: [.connection: "Close"]))
         #expect(!persists)
-        #expect(text.components(of: "Connection:") == 1)
+        expect(text.components(of: "Connection:"), is: 1)
     }
 
     @Test func `Framing fields of a handler are replaced by the true ones`() {
         let fields: HTTPFields = [.contentLength: "99", .transferEncoding: "chunked", .connection: "upgrade"]
         let (text, _) = encode(Response(status: .ok, fields: fields, body: [0x61]))
-        #expect(text == "HTTP/1.1 200 OK\r\n\(date)Content-Length: 1\r\n\r\na")
+        expect(text, is: "HTTP/1.1 200 OK\r\n\(date)Content-Length: 1\r\n\r\na")
     }
 
     @Test func `A handler may set the date`() {
         let (text, _) = encode(Response(status: .ok, fields: [.date: "then"]))
-        #expect(text == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 0\r\n\r\n")
+        expect(text, is: "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test func `An answer of another time has that time, unless the handler sets the field`() {
         var response = Response(status: .ok)
         response.date = 1_709_251_199
-        #expect(
-            encode(response).text
-                == "HTTP/1.1 200 OK\r\nDate: Thu, 29 Feb 2024 23:59:59 GMT\r\nContent-Length: 0\r\n\r\n")
+        expect(
+            encode(response).text,
+            is: "HTTP/1.1 200 OK\r\nDate: Thu, 29 Feb 2024 23:59:59 GMT\r\nContent-Length: 0\r\n\r\n")
         response.fields[.date] = "then"
-        #expect(encode(response).text == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 0\r\n\r\n")
+        expect(encode(response).text, is: "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test(arguments: ["a\r\nX: b", "a\nX: b", "a\rX: b", "a\0b", "\r\n\r\nHTTP/1.1 200 OK"])
@@ -87,8 +88,8 @@ import Wire
         let lenient = HTTPFields([HTTPField(name: .server, lenientValue: Array(value.utf8))])
         for response in [Response(status: status, fields: fields), Response(status: status, fields: lenient)] {
             let text = encode(response).text
-            #expect(text.components(of: "\n") == 5)
-            #expect(text.components(of: "\r") == 5)
+            expect(text.components(of: "\n"), is: 5)
+            expect(text.components(of: "\r"), is: 5)
             #expect(!text.contains("\0"))
         }
     }
@@ -105,8 +106,8 @@ import Wire
         var output: [UInt8] = []
         encoder.encode(refusal, into: &output)
         let line = "HTTP/1.1 \(refusal.status.code) \(refusal.status.reasonPhrase)\r\n"
-        #expect(
-            String(decoding: output, as: UTF8.self) == line + date + "Connection: close\r\nContent-Length: 0\r\n\r\n")
+        expect(
+            String(decoding: output, as: UTF8.self), is: line + date + "Connection: close\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test(arguments: [
@@ -116,7 +117,7 @@ import Wire
         (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"), (1_794_700_800, "Sun, 15 Nov 2026 00:00:00 GMT"),
     ])
     func `A date is written as RFC 9110 section 5-6-7 has it`(unixTime: Int, text: String) {
-        #expect(HTTPDate.text(unixTime: unixTime) == text)
+        expect(HTTPDate.text(unixTime: unixTime), is: text)
     }
 }
 
@@ -145,19 +146,19 @@ extension String {
         }
         var order: [Int32] = []
         while let due = timers.takeDue(at: start + .milliseconds(99)) { order.append(due.descriptor) }
-        #expect(order == Array(0..<100))
-        #expect(timers.earliest == start + .milliseconds(100))
+        expect(order, is: Array(0..<100))
+        expect(timers.earliest, is: start + .milliseconds(100))
     }
 
     @Test(arguments: [(0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)])
     func `The time to a moment is rounded up to milliseconds`(nanoseconds: Int, milliseconds: Int32) {
         let start = MonotonicTime.now
-        #expect((start + .nanoseconds(nanoseconds)).milliseconds(since: start) == milliseconds)
+        expect((start + .nanoseconds(nanoseconds)).milliseconds(since: start), is: milliseconds)
     }
 
     @Test func `A time-out without end does not overflow`() {
         let start = MonotonicTime.now
-        #expect((start + .seconds(Int64.max)).milliseconds(since: start) == .max)
+        expect((start + .seconds(Int64.max)).milliseconds(since: start), is: .max)
     }
 
     @Test(arguments: [(SIGTERM, Signals.Termination.terminate), (SIGINT, .interrupt)])
@@ -170,7 +171,7 @@ extension String {
             pthread_kill(pthread_self(), signal)
             return Signals.waitForTermination()
         }
-        #expect(received == expected)
+        expect(received, is: expected)
     }
 
     @Test func `Output lets go of what is sent, also when the client never quite catches up`() throws {

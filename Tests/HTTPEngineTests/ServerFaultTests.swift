@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 import Wire
 
@@ -73,7 +74,7 @@ import Wire
 
     @Test(arguments: Way.allCases) func `What was answered before a fault arrives whole`(way: Way) async throws {
         let text = try await answer(to: getPlain + get + getPlain, over: way, Transmission(fault: .empty))
-        #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 2)
+        expect(text.components(separatedBy: "HTTP/1.1 200 OK").count, is: 2)
         #expect(text.hasSuffix("0123456789"))
     }
 
@@ -93,7 +94,7 @@ import Wire
     @Test(arguments: Way.allCases)
     func `A delayed answer comes whole, in its order, and the connection goes on`(way: Way) async throws {
         let text = try await answer(to: getPlain + get + getLast, over: way, Transmission(delay: .milliseconds(20)))
-        #expect(text.components(separatedBy: "\r\n\r\n0123456789").count == 4)
+        expect(text.components(separatedBy: "\r\n\r\n0123456789").count, is: 4)
     }
 
     @Test func `A delay keeps nobody else waiting, and a stop cuts it short`() async throws {
@@ -156,7 +157,7 @@ import Wire
     func `A dripped answer arrives whole, whatever the portions are`(bytes: Int, way: Way) async throws {
         let fault = Transmission.Fault.drip(bytes: bytes, every: .microseconds(100))
         let text = try await answer(to: get + getLast, over: way, Transmission(fault: fault))
-        #expect(text.components(separatedBy: "\r\n\r\n0123456789").count == 3)
+        expect(text.components(separatedBy: "\r\n\r\n0123456789").count, is: 3)
     }
 
     @Test func `A stop sends what is left of a dripped answer at once`() async throws {
@@ -168,7 +169,7 @@ import Wire
         let client = try await onThread { [get] in
             let client = try RawClient(port: port)
             try client.send(get)
-            #expect(try client.read(until: "\r\nC") == "HTTP/1.1 200 OK\r\nC")
+            expect(try client.read(until: "\r\nC"), is: "HTTP/1.1 200 OK\r\nC")
             return client
         }
         defer { client.close() }

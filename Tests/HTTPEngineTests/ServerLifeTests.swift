@@ -1,3 +1,4 @@
+import Expectations
 import Synchronization
 import Testing
 import Wire
@@ -30,11 +31,11 @@ import Wire
     @Test func `Several listeners are served, each at its own address`() async throws {
         let server = try server([.init(port: 0), .init(host: "localhost", port: 0)])
         server.start()
-        #expect(server.addresses.map(\.host) == ["127.0.0.1", "127.0.0.1"])
-        #expect(Set(server.addresses.map(\.port)).subtracting([0]).count == 2)
+        expect(server.addresses.map(\.host), is: ["127.0.0.1", "127.0.0.1"])
+        expect(Set(server.addresses.map(\.port)).subtracting([0]).count, is: 2)
         for address in server.addresses {
             let answer = try await HTTPClient.send(url: "http://\(address)/a", within: .seconds(120))
-            #expect(String(decoding: answer.body, as: UTF8.self) == "GET /a []")
+            expect(String(decoding: answer.body, as: UTF8.self), is: "GET /a []")
         }
         await server.stop(within: .seconds(5))
     }
@@ -43,10 +44,10 @@ import Wire
         let first = try server([.init(port: 0)])
         let port = first.addresses[0].port
         let error = #expect(throws: ServerError.self) { try server([.init(port: port)]) }
-        #expect(error == .portTaken(host: "127.0.0.1", port: port))
-        #expect(
-            error?.description
-                == "port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one."
+        expect(error, is: .portTaken(host: "127.0.0.1", port: port))
+        expect(
+            error?.description,
+            is: "port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one."
         )
         await first.stop(within: .zero)
     }
@@ -58,8 +59,8 @@ import Wire
     ])
     func `A wrong address is said in one line`(host: String, port: Int, expected: ServerError) {
         let error = #expect(throws: ServerError.self) { try server([.init(host: host, port: port)]) }
-        #expect(error == expected)
-        #expect(error?.description.contains("\n") == false)
+        expect(error, is: expected)
+        expect(error?.description.contains("\n"), is: false)
     }
 
     @Test func `A server without listeners does not start`() {
@@ -104,7 +105,7 @@ import Wire
         #expect(ends[1].contains("Connection: close\r\n"))
         #expect(ends[1].hasSuffix("held"))
         let next = try self.server([.init(port: port)])
-        #expect(next.addresses[0].port == port)
+        expect(next.addresses[0].port, is: port)
         await next.stop(within: .zero)
     }
 
@@ -240,7 +241,7 @@ import Wire
     }
 
     @Test func `An address with colons is written in brackets`() throws {
-        #expect(BoundAddress(host: "::1", port: 8, isSecure: false).description == "[::1]:8")
-        #expect(BoundAddress(host: "127.0.0.1", port: 8, isSecure: false).description == "127.0.0.1:8")
+        expect(BoundAddress(host: "::1", port: 8, isSecure: false).description, is: "[::1]:8")
+        expect(BoundAddress(host: "127.0.0.1", port: 8, isSecure: false).description, is: "127.0.0.1:8")
     }
 }

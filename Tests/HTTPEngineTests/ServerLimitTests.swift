@@ -1,3 +1,4 @@
+import Expectations
 import Synchronization
 import Testing
 import Wire
@@ -174,7 +175,7 @@ import Wire
             try client.send("GET / HTTP/1.1\nHost: a\r\n\r\n")
             _ = try client.readToEnd()
         }
-        #expect(notes == ["400 to 127.0.0.1: a line ends in LF without CR (RFC 9112 section 2.2)"])
+        expect(notes, is: ["400 to 127.0.0.1: a line ends in LF without CR (RFC 9112 section 2.2)"])
     }
 
     @Test func `A request in the clear at the port for https is noted`() async throws {
@@ -182,7 +183,7 @@ import Wire
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try client.readToEnd().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
         }
-        #expect(notes == ["400 to 127.0.0.1: a plain-text request arrived at the https port"])
+        expect(notes, is: ["400 to 127.0.0.1: a plain-text request arrived at the https port"])
     }
 
     @Test func `A handshake that does not end in time ends the connection, and is noted`() async throws {
@@ -192,7 +193,7 @@ import Wire
             try client.send([0x16, 0x03, 0x01])
             #expect(try client.readBytesToEnd().isEmpty)
         }
-        #expect(notes == ["TLS handshake with 127.0.0.1 failed: it took too long"])
+        expect(notes, is: ["TLS handshake with 127.0.0.1 failed: it took too long"])
     }
 
     @Test func `A client that connects to the port for https and sends nothing ends in time, without a note`()
@@ -212,7 +213,8 @@ import Wire
             client.finishSending()
             _ = try client.readBytesToEnd()
         }
-        #expect(notes == ["TLS handshake with 127.0.0.1 failed: the client closed the connection during the handshake"])
+        expect(
+            notes, is: ["TLS handshake with 127.0.0.1 failed: the client closed the connection during the handshake"])
     }
 
     @Test func `A client that breaks off in the middle of a handshake is noted`() async throws {
@@ -231,7 +233,7 @@ import Wire
             #expect(try next.readAnswer().hasSuffix("fine"))
         }
         await server.stop(within: .zero)
-        #expect(notebook.notes.count == 1)
+        expect(notebook.notes.count, is: 1)
         #expect(notebook.notes.allSatisfy { $0.hasPrefix("TLS handshake with 127.0.0.1 failed: the client ") })
     }
 
@@ -240,7 +242,7 @@ import Wire
             try client.send([0x16, 0x03, 0x01])
             _ = try client.readToEnd()
         }
-        #expect(notes == ["400 to 127.0.0.1: a TLS handshake arrived at the http port"])
+        expect(notes, is: ["400 to 127.0.0.1: a TLS handshake arrived at the http port"])
     }
 
     @Test func `What is no handshake at the port for https ends at once, and is noted`() async throws {
@@ -248,7 +250,7 @@ import Wire
             try client.send([0x00, 0x01, 0x02])
             #expect(try client.readBytesToEnd().isEmpty)
         }
-        #expect(notes == ["TLS handshake with 127.0.0.1 failed: the client does not speak TLS"])
+        expect(notes, is: ["TLS handshake with 127.0.0.1 failed: the client does not speak TLS"])
     }
 }
 
@@ -282,7 +284,7 @@ import Wire
         let handler = StubHandler(
             respond: Self.answer, serve: { occupancy in kept.occupancies.withLock { $0.append(occupancy) } })
         let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 2), handler: handler)
-        #expect(kept.counts == [[0, 0]])
+        expect(kept.counts, is: [[0, 0]])
         server.start()
         let port = server.addresses[0].port
         let counts = try await onThread {
@@ -302,10 +304,10 @@ import Wire
             plain.close()
             return (one, two, three)
         }
-        #expect(counts.0 == [[1, 0]])
-        #expect(counts.1 == [[2, 1]])
-        #expect(counts.2 == [0])
+        expect(counts.0, is: [[1, 0]])
+        expect(counts.1, is: [[2, 1]])
+        expect(counts.2, is: [0])
         await server.stop(within: .seconds(5))
-        #expect(kept.counts == [[0, 0]])
+        expect(kept.counts, is: [[0, 0]])
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Synchronization
 import Testing
 import Wire
@@ -111,7 +112,7 @@ import Wire
             #expect(try slow.readToEnd().utf8.count > 32 << 20)
             #expect(try answer(to: Self.get("/long"), at: port, over: way).hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
-        #expect(notes == ["503 to 127.0.0.1: \(Self.reason) (RFC 9110 section 15.6.4)"])
+        expect(notes, is: ["503 to 127.0.0.1: \(Self.reason) (RFC 9110 section 15.6.4)"])
     }
 
     @Test(arguments: Way.allCases)
@@ -134,7 +135,7 @@ import Wire
             try first.send(Self.put(900_000) + content)
             #expect(try first.readAnswer().hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
-        #expect(notes == [String](repeating: "503 to 127.0.0.1: \(Self.reason) (RFC 9110 section 15.6.4)", count: 2))
+        expect(notes, is: [String](repeating: "503 to 127.0.0.1: \(Self.reason) (RFC 9110 section 15.6.4)", count: 2))
     }
 
     @Test(arguments: Way.allCases)
@@ -144,7 +145,7 @@ import Wire
         let notes = try await keep(24 << 20, over: way) { keeper, port in
             let clients = try (0..<8).map { _ in
                 let client = try WebSocketClient(port: port, over: way, receiveBuffer: 32_768)
-                #expect(try client.read() == .text("ready"))
+                expect(try client.read(), is: .text("ready"))
                 return client
             }
             defer { clients.forEach { $0.close() } }
@@ -154,12 +155,12 @@ import Wire
             }
             for client in clients {
                 for number in 0..<200 {
-                    #expect(try client.read() == .text(long(number)))
-                    #expect(try client.read() == .text("after \(number)"))
+                    expect(try client.read(), is: .text(long(number)))
+                    expect(try client.read(), is: .text("after \(number)"))
                 }
             }
         }
-        #expect(notes == [])
+        expect(notes, is: [])
     }
 
     @Test func `While too much waits, a socket that reads slowly is closed, and one that reads well goes on`()
@@ -168,11 +169,11 @@ import Wire
         let notes = try await keep(8 << 20) { keeper, port in
             let slow = try WebSocketClient(port: port, receiveBuffer: 32_768)
             defer { slow.close() }
-            #expect(try slow.read() == .text("ready"))
+            expect(try slow.read(), is: .text("ready"))
             let first = keeper.sockets[0]
             let other = try WebSocketClient(port: port)
             defer { other.close() }
-            #expect(try other.read() == .text("ready"))
+            expect(try other.read(), is: .text("ready"))
             let second = try #require(keeper.sockets.last)
             // No two are the same, so each counts.
             for number in 0..<1000 where keeper.notes.isEmpty {
@@ -181,11 +182,11 @@ import Wire
             while keeper.notes.isEmpty {}
             let message = String(repeating: "w", count: 64 * 1024)
             second.send(.text(message))
-            #expect(try other.read() == .text(message))
+            expect(try other.read(), is: .text(message))
             var last = try slow.read()
             while last.opcode == 1 { last = try slow.read() }
-            #expect(last == .close(1013, "too much waits for all clients, and for this one too"))
+            expect(last, is: .close(1013, "too much waits for all clients, and for this one too"))
         }
-        #expect(notes == ["1013 to 127.0.0.1: too much waits for all clients, and for this one too"])
+        expect(notes, is: ["1013 to 127.0.0.1: too much waits for all clients, and for this one too"])
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Synchronization
 import Testing
 import Wire
@@ -83,17 +84,18 @@ private final class Echo: WebSocketHandler {
         async throws
     {
         let events = try await events(Echo(greeting: "hello"), over: way) { client in
-            #expect(try client.read() == .text("hello"))
+            expect(try client.read(), is: .text("hello"))
             try client.send("one")
-            #expect(try client.read() == .text("one"))
+            expect(try client.read(), is: .text("one"))
             try client.send(ClientFrame.bytes(0x82, [0, 255]))
-            #expect(try client.read() == .init(opcode: 2, payload: [0, 255]))
+            expect(try client.read(), is: .init(opcode: 2, payload: [0, 255]))
             try client.send(ClientFrame.close(1000))
-            #expect(try client.read() == .close(1000))
+            expect(try client.read(), is: .close(1000))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
-        #expect(
-            events == [
+        expect(
+            events,
+            is: [
                 .opened, .received(.text("one")), .received(.binary([0, 255])), .closed(WebSocketClosure(.normal)),
             ])
     }
@@ -102,8 +104,8 @@ private final class Echo: WebSocketHandler {
     func `An answer goes out before the close frame that came with its question is answered`(way: Way) async throws {
         _ = try await events(over: way) { client in
             try client.send(ClientFrame.text("question") + ClientFrame.close(1000))
-            #expect(try client.read() == .text("question"))
-            #expect(try client.read() == .close(1000))
+            expect(try client.read(), is: .text("question"))
+            expect(try client.read(), is: .close(1000))
         }
     }
 
@@ -111,19 +113,19 @@ private final class Echo: WebSocketHandler {
     func `A message over the limit closes with 1009 before it has arrived`(way: Way) async throws {
         let events = try await events(over: way) { client in
             try client.send([0x82, 0xFF, 0, 0, 0, 0, 0x7F, 0, 0, 0, 1, 2, 3, 4])
-            #expect(try client.read().payload.prefix(2) == [0x03, 0xF1])
+            expect(try client.read().payload.prefix(2), is: [0x03, 0xF1])
         }
         guard case .closed(let closure) = events.last else { return #expect(Bool(false)) }
-        #expect(closure.code == .messageTooBig)
+        expect(closure.code, is: .messageTooBig)
     }
 
     @Test(arguments: Way.allCases) func `A silent client is closed with 1001`(way: Way) async throws {
         let events = try await events(silence: .milliseconds(20), over: way) { client in
-            #expect(try client.read() == .close(1001, "silence"))
+            expect(try client.read(), is: .close(1001, "silence"))
             try client.send(ClientFrame.close(1001))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
-        #expect(events == [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
+        expect(events, is: [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
     }
 
     @Test(arguments: Way.allCases)
@@ -131,10 +133,10 @@ private final class Echo: WebSocketHandler {
         var limits = Limits()
         limits.linger = .milliseconds(20)
         let events = try await events(silence: .milliseconds(20), limits: limits, over: way) { client throws in
-            #expect(try client.read() == .close(1001, "silence"))
+            expect(try client.read(), is: .close(1001, "silence"))
             _ = try? client.raw.readBytesToEnd()
         }
-        #expect(events.count == 2)
+        expect(events.count, is: 2)
     }
 
     @Test func `A stop closes with 1001 and waits for the client's close frame`() async throws {
@@ -144,18 +146,18 @@ private final class Echo: WebSocketHandler {
         let port = server.addresses[0].port
         let client = try await onThread {
             let client = try WebSocketClient(port: port)
-            #expect(try client.read() == .text("hello"))
+            expect(try client.read(), is: .text("hello"))
             return client
         }
         defer { client.close() }
         async let stop: Void = server.stop(within: .seconds(30))
         try await onThread {
-            #expect(try client.read() == .close(1001))
+            expect(try client.read(), is: .close(1001))
             try client.send(ClientFrame.close(1001))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
         await stop
-        #expect(echo.events == [.opened, .closed(WebSocketClosure(.goingAway))])
+        expect(echo.events, is: [.opened, .closed(WebSocketClosure(.goingAway))])
     }
 
     @Test func `Every thread may send; each thread's messages keep their order`() async throws {
@@ -163,7 +165,7 @@ private final class Echo: WebSocketHandler {
         try await withServer(handler(echo)) { port in
             let client = try await onThread {
                 let client = try WebSocketClient(port: port)
-                #expect(try client.read() == .text("ready"))
+                expect(try client.read(), is: .text("ready"))
                 return client
             }
             defer { client.close() }
@@ -177,7 +179,7 @@ private final class Echo: WebSocketHandler {
                 try (0..<800).map { _ in String(decoding: try client.read().payload, as: UTF8.self) }
             }
             for name in ["a", "b", "c", "d"] {
-                #expect(texts.filter { $0.hasPrefix(name) } == (0..<200).map { "\(name) \($0)" })
+                expect(texts.filter { $0.hasPrefix(name) }, is: (0..<200).map { "\(name) \($0)" })
             }
         }
     }
@@ -198,9 +200,9 @@ private final class Echo: WebSocketHandler {
         try await withServer(handler(echo), limits: limits, loops: 1) { port in
             let (slow, other) = try await onThread {
                 let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
-                #expect(try slow.read() == .text("ready"))
+                expect(try slow.read(), is: .text("ready"))
                 let other = try WebSocketClient(port: port)
-                #expect(try other.read() == .text("ready"))
+                expect(try other.read(), is: .text("ready"))
                 return (slow, other)
             }
             defer {
@@ -209,12 +211,12 @@ private final class Echo: WebSocketHandler {
             }
             let socket = try #require(echo.sockets.first)
             await overfill(socket, echo)
-            #expect(
-                echo.events.last
-                    == .closed(WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")))
+            expect(
+                echo.events.last,
+                is: .closed(WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")))
             try await onThread {
                 try other.send("still here")
-                #expect(try other.read() == .text("still here"))
+                expect(try other.read(), is: .text("still here"))
             }
         }
     }
@@ -226,7 +228,7 @@ private final class Echo: WebSocketHandler {
         try await withServer(handler(echo), limits: limits, loops: 1) { port in
             let slow = try await onThread {
                 let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
-                #expect(try slow.read() == .text("ready"))
+                expect(try slow.read(), is: .text("ready"))
                 return slow
             }
             defer { slow.close() }
@@ -236,10 +238,10 @@ private final class Echo: WebSocketHandler {
                 var last = try slow.read()
                 while last.opcode == 2 {
                     // No frame is cut: what was queued is sent before the end.
-                    #expect(last.payload.count == 16 * 1024)
+                    expect(last.payload.count, is: 16 * 1024)
                     last = try slow.read()
                 }
-                #expect(last == .close(1013, "the client takes its messages too slowly"))
+                expect(last, is: .close(1013, "the client takes its messages too slowly"))
                 #expect(try slow.raw.readBytesToEnd().isEmpty)
             }
         }
@@ -251,9 +253,9 @@ private final class Echo: WebSocketHandler {
         try await withServer(handler(echo), loops: 1, over: way) { port in
             try await onThread {
                 let gone = try WebSocketClient(port: port, over: way)
-                #expect(try gone.read() == .text("hello"))
+                expect(try gone.read(), is: .text("hello"))
                 try gone.send(ClientFrame.bytes(0x88))
-                #expect(try gone.read() == .init(opcode: 8, payload: []))
+                expect(try gone.read(), is: .init(opcode: 8, payload: []))
                 #expect(try gone.raw.readBytesToEnd().isEmpty)
                 gone.close()
             }
@@ -261,11 +263,11 @@ private final class Echo: WebSocketHandler {
             try await onThread {
                 let next = try WebSocketClient(port: port, over: way)
                 defer { next.close() }
-                #expect(try next.read() == .text("hello"))
+                expect(try next.read(), is: .text("hello"))
                 echo.sockets[0].send(.text("too late"))
                 echo.sockets[0].close(WebSocketClosure(.normal))
                 echo.sockets[1].send(.text("in time"))
-                #expect(try next.read() == .text("in time"))
+                expect(try next.read(), is: .text("in time"))
             }
         }
     }
@@ -275,7 +277,7 @@ private final class Echo: WebSocketHandler {
     ])
     func `A handshake can be delayed, and is not dripped`(transmission: Transmission) async throws {
         _ = try await events(Echo(greeting: "hello"), transmission: transmission, over: .clear) { client throws in
-            #expect(try client.read() == .text("hello"))
+            expect(try client.read(), is: .text("hello"))
         }
     }
 
@@ -295,7 +297,7 @@ private final class Echo: WebSocketHandler {
         let events = try await events(Echo(greeting: "hello"), transmission: truncated, over: .clear) { client throws in
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
-        #expect(events == [.opened, .closed(WebSocketClosure(.abnormal))])
+        expect(events, is: [.opened, .closed(WebSocketClosure(.abnormal))])
     }
 
     @Test func `What the server sends does not count against a client's silence`() async throws {
@@ -306,11 +308,11 @@ private final class Echo: WebSocketHandler {
                 echo.sockets[0].send(.text("tick"))
                 frame = try client.read()
             }
-            #expect(frame == .close(1001, "silence"))
+            expect(frame, is: .close(1001, "silence"))
             try client.send(ClientFrame.close(1001))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
-        #expect(events == [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
+        expect(events, is: [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
     }
 
     @Test func `A client that sends anything is not silent, however long it stays`() async throws {
@@ -328,11 +330,11 @@ private final class Echo: WebSocketHandler {
                 }
                 guard isOpen else { return }
                 try client.send(ClientFrame.close(1000))
-                #expect(try client.read() == .close(1000))
+                expect(try client.read(), is: .close(1000))
             }
             // A machine so busy that the client was silent for half of that time shows nothing.
             guard longestPause.withLock({ $0 }) < .seconds(1) else { continue }
-            #expect(events == [.opened, .closed(WebSocketClosure(.normal))])
+            expect(events, is: [.opened, .closed(WebSocketClosure(.normal))])
             return
         }
         Issue.record("each of ten times the machine let the client send nothing for a second")

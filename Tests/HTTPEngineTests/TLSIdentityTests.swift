@@ -1,4 +1,5 @@
 import COpenSSL
+import Expectations
 import Testing
 
 @testable import HTTPEngine
@@ -10,9 +11,9 @@ import Testing
         _ = try TLSIdentity(certificateChain: text, privateKey: text)
         let chain = issue.certificateChain + (try TestAuthority.shared.get().certificatePEM)
         let identity = try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
-        #expect(identity == identity)
+        expect(identity, is: identity)
         #expect(identity != (try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)))
-        #expect(Set([identity, identity]).count == 1)
+        expect(Set([identity, identity]).count, is: 1)
     }
 
     @Test(arguments: ["", "nothing", "-----BEGIN CERTIFICATE-----\n"])
@@ -58,7 +59,7 @@ import Testing
         defer { BIO_free(target) }
         let word = Array("secret".utf8)
         let write = isTraditional ? PEM_write_bio_PrivateKey_traditional : PEM_write_bio_PrivateKey
-        #expect(write(target, key.pointer, EVP_aes_128_cbc(), word, Int32(word.count), nil, nil) == 1)
+        expect(write(target, key.pointer, EVP_aes_128_cbc(), word, Int32(word.count), nil, nil), is: 1)
         var text = [UInt8](repeating: 0, count: BIO_ctrl_pending(target))
         BIO_read(target, &text, Int32(text.count))
         #expect(String(decoding: text, as: UTF8.self).contains("ENCRYPTED"))
@@ -127,7 +128,7 @@ import Testing
         let identity = try TLSIdentity(certificateChain: certificate.pem, privateKey: key.pem)
         for version in [TLS1_2_VERSION, TLS1_3_VERSION] {
             let pair = try TLSPair(identity, TLSTrust(alsoIn: certificate.pem).only(version))
-            #expect(pair.shakeHands().client == .complete)
+            expect(pair.shakeHands().client, is: .complete)
         }
     }
 
@@ -145,9 +146,9 @@ import Testing
         let context = try #require(EVP_PKEY_CTX_new_from_name(nil, "RSA", nil))
         defer { EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
-        #expect(EVP_PKEY_keygen_init(context) == 1)
-        #expect(EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits) == 1)
-        #expect(EVP_PKEY_generate(context, &key) == 1)
+        expect(EVP_PKEY_keygen_init(context), is: 1)
+        expect(EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits), is: 1)
+        expect(EVP_PKEY_generate(context, &key), is: 1)
         return PrivateKey(owning: try #require(key))
     }
 }
@@ -192,13 +193,13 @@ import Testing
     @Test func `An authority is the same after export and import`() throws {
         let authority = try CertificateAuthority()
         let copy = try CertificateAuthority(certificate: authority.certificatePEM, privateKey: authority.privateKeyPEM)
-        #expect(copy.fingerprint == authority.fingerprint)
+        expect(copy.fingerprint, is: authority.fingerprint)
         #expect(copy.fingerprint.wholeMatch(of: /([0-9A-F]{2}:){31}[0-9A-F]{2}/) != nil)
-        #expect(copy.certificatePEM == authority.certificatePEM)
+        expect(copy.certificatePEM, is: authority.certificatePEM)
         let issue = try copy.issue(for: ["localhost"])
         let identity = try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
         let pair = try TLSPair(identity, TLSTrust(alsoIn: authority.certificatePEM))
-        #expect(pair.shakeHands().client == .complete)
+        expect(pair.shakeHands().client, is: .complete)
     }
 
     @Test func `What is no authority is not taken for one`() throws {

@@ -1,4 +1,5 @@
 import COpenSSL
+import Expectations
 import Testing
 
 @testable import HTTPEngine
@@ -12,7 +13,7 @@ import Testing
         let pair = try pair()
         for text in ["one ", "two ", "three"] { _ = pair.client.send(text) }
         pair.passOn(13 + 3 * overhead)
-        #expect(pair.read(50) == "one two three")
+        expect(pair.read(50), is: "one two three")
         #expect(!pair.server.hasBufferedInput)
     }
 
@@ -20,25 +21,25 @@ import Testing
         let pair = try pair()
         for text in ["0123456789", "abc"] { _ = pair.client.send(text) }
         pair.passOn(13 + 2 * overhead)
-        #expect(pair.read(4) == "0123")
+        expect(pair.read(4), is: "0123")
         #expect(pair.server.hasBufferedInput)
-        #expect(pair.read(6) == "456789")
+        expect(pair.read(6), is: "456789")
         #expect(pair.server.hasBufferedInput)
-        #expect(pair.read(6) == "abc")
+        expect(pair.read(6), is: "abc")
         #expect(!pair.server.hasBufferedInput)
-        #expect(pair.read(6) == "would block")
+        expect(pair.read(6), is: "would block")
     }
 
     @Test func `A part of a record is no input until the rest is there`() throws {
         let pair = try pair()
         for text in ["first", "second"] { _ = pair.client.send(text) }
         pair.passOn(11 + 2 * overhead - 1)
-        #expect(pair.read(50) == "first")
+        expect(pair.read(50), is: "first")
         #expect(!pair.server.hasBufferedInput)
-        #expect(pair.read(50) == "would block")
+        expect(pair.read(50), is: "would block")
         #expect(!pair.server.hasBufferedInput)
         pair.passOn(1)
-        #expect(pair.read(50) == "second")
+        expect(pair.read(50), is: "second")
         #expect(!pair.server.hasBufferedInput)
     }
 
@@ -46,9 +47,9 @@ import Testing
         let pair = try pair()
         for text in ["first", "second"] { _ = pair.client.send(text) }
         pair.passOn(11 + 2 * overhead - 1)
-        #expect(pair.read(5) == "first")
+        expect(pair.read(5), is: "first")
         #expect(pair.server.hasBufferedInput)
-        #expect(pair.read(5) == "would block")
+        expect(pair.read(5), is: "would block")
         #expect(!pair.server.hasBufferedInput)
     }
 
@@ -58,11 +59,11 @@ import Testing
         #expect(pair.client.finishWriting())
         // The alert has two bytes. The end of the stream is not relayed, as when something on the way delays it.
         pair.passOn(4 + 2 + 2 * overhead)
-        #expect(pair.read(50) == "last")
+        expect(pair.read(50), is: "last")
         #expect(pair.server.hasBufferedInput)
-        #expect(pair.read(50) == "ended")
+        expect(pair.read(50), is: "ended")
         #expect(!pair.server.hasBufferedInput)
-        #expect(pair.server.send("answer") == "moved 6")
+        expect(pair.server.send("answer"), is: "moved 6")
     }
 
     @Test func `A record that somebody changed breaks the connection behind the good ones`() throws {
@@ -70,13 +71,13 @@ import Testing
         _ = pair.client.send("good")
         pair.passOn(4 + overhead)
         pair.forge([0x17, 0x03, 0x03, 0x00, 0x20] + [UInt8](repeating: 7, count: 32))
-        #expect(pair.read(50) == "good")
+        expect(pair.read(50), is: "good")
         if !pair.server.hasBufferedInput { pair.waitForServer() }
-        #expect(pair.read(50) == "broken")
+        expect(pair.read(50), is: "broken")
         #expect(!pair.server.hasBufferedInput)
-        #expect(pair.read(50) == "broken")
-        #expect(pair.server.send("x") == "broken")
-        #expect(pair.server.handshakeProblem == nil)
+        expect(pair.read(50), is: "broken")
+        expect(pair.server.send("x"), is: "broken")
+        expect(pair.server.handshakeProblem, is: nil)
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
@@ -90,7 +91,7 @@ import Testing
             pair.passOn(1)
             seen = pair.read(50)
         }
-        #expect(seen == "ab")
+        expect(seen, is: "ab")
         #expect(!pair.hasMore)
         #expect(pair.server.isEstablished)
     }
@@ -101,7 +102,7 @@ import Testing
         // The client's last bytes complete the server's side.
         while !pair.server.isEstablished {
             pair.passOn(1)
-            #expect(pair.read(50) == "would block")
+            expect(pair.read(50), is: "would block")
         }
         return pair
     }
@@ -110,12 +111,12 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct TLSEndingTests {
     @Test func `A client that has ended its side still gets its answer`() throws {
         let pair = try pair()
-        #expect(pair.client.send("last") == "moved 4")
+        expect(pair.client.send("last"), is: "moved 4")
         #expect(pair.client.finishWriting())
-        #expect(pair.readAtServer(until: "never") == "last(ended)")
-        #expect(pair.server.send("answer") == "moved 6")
+        expect(pair.readAtServer(until: "never"), is: "last(ended)")
+        expect(pair.server.send("answer"), is: "moved 6")
         #expect(pair.server.finishWriting())
-        #expect(pair.readAtClient(until: "never") == "answer(ended)")
+        expect(pair.readAtClient(until: "never"), is: "answer(ended)")
     }
 
     @Test func `Content and the end behind it come from one look at the socket`() throws {
@@ -124,58 +125,58 @@ import Testing
         #expect(pair.client.finishWriting())
         waitFor(pair.serverSocket, [.reading])
         // Both records are in OpenSSL now or will be; only reading shows it.
-        #expect(pair.readAtServer().text == "abc")
+        expect(pair.readAtServer().text, is: "abc")
         if !pair.server.hasBufferedInput { waitFor(pair.serverSocket, [.reading]) }
-        #expect(pair.readAtServer().transfer.text == "ended")
+        expect(pair.readAtServer().transfer.text, is: "ended")
         #expect(!pair.server.hasBufferedInput)
-        #expect(pair.readAtServer().transfer.text == "ended")
+        expect(pair.readAtServer().transfer.text, is: "ended")
     }
 
     @Test func `The end without close_notify ends a client's requests`() throws {
         let pair = try pair()
         _ = pair.client.send("abc")
         pair.clientSocket.shutdownWriting()
-        #expect(pair.readAtServer(until: "never") == "abc(ended)")
-        #expect(pair.server.send("answer") == "moved 6")
+        expect(pair.readAtServer(until: "never"), is: "abc(ended)")
+        expect(pair.server.send("answer"), is: "moved 6")
     }
 
     @Test func `The end without close_notify is a broken connection to the client`() throws {
         let pair = try pair()
         _ = pair.server.send("abc")
         pair.serverSocket.shutdownWriting()
-        #expect(pair.readAtClient(until: "never") == "abc(broken)")
+        expect(pair.readAtClient(until: "never"), is: "abc(broken)")
     }
 
     @Test func `Closing says close_notify, and discarding does not`() throws {
         let closing = try pair()
         closing.server.close()
-        #expect(closing.readAtClient(until: "never") == "(ended)")
+        expect(closing.readAtClient(until: "never"), is: "(ended)")
         closing.server.close()
         let discarding = try pair()
         discarding.server.discardUnsent()
         discarding.server.close()
-        #expect(discarding.readAtClient(until: "never") == "(broken)")
+        expect(discarding.readAtClient(until: "never"), is: "(broken)")
     }
 
     @Test func `The end waits for room on the way, and comes once`() throws {
         let pair = try pair(bufferSize: 4096)
         // The tickets sent after the handshake are read first.
         _ = pair.server.send("x")
-        #expect(pair.readAtClient(until: "x") == "x")
-        #expect(pair.server.finishWriting(afterFilling: pair.serverSocket) == false)
+        expect(pair.readAtClient(until: "x"), is: "x")
+        expect(pair.server.finishWriting(afterFilling: pair.serverSocket), is: false)
         #expect(!pair.server.finishWriting())
         var received: [UInt8] = []
         while !pair.server.finishWriting() { received += pair.clientSocket.takeAll() }
         #expect(pair.server.finishWriting())
-        #expect(pair.server.send("x") == "broken")
+        expect(pair.server.send("x"), is: "broken")
         repeat {
             waitFor(pair.clientSocket, [.reading])
             received += pair.clientSocket.takeAll()
         } while pair.clientSocket.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0)).text != "ended"
         // A TLS 1.3 alert has two bytes and looks like content, RFC 8446 section 5.2.
         let end = received.drop { $0 == UInt8(ascii: "-") }
-        #expect(Array(end.prefix(5)) == [0x17, 0x03, 0x03, 0x00, 0x13])
-        #expect(end.count == 24)
+        expect(Array(end.prefix(5)), is: [0x17, 0x03, 0x03, 0x00, 0x13])
+        expect(end.count, is: 24)
     }
 
     @Test func `Behind the end what comes is dropped as it is`() throws {
@@ -250,7 +251,7 @@ extension Socket {
         }
         #expect(toServer.isUnchanged)
         #expect(toClient.isUnchanged)
-        #expect(pair.server.needs == [])
+        expect(pair.server.needs, is: [])
     }
 }
 

@@ -1,4 +1,5 @@
 import COpenSSL
+import Expectations
 import Testing
 
 @testable import HTTPEngine
@@ -12,44 +13,44 @@ import Testing
         let first = try TLSPair(identity, trust)
         first.shakeHands()
         // TLS 1.3 sends tickets after the handshake.
-        #expect(first.server.send("x") == "moved 1")
-        #expect(first.readAtClient(until: "x") == "x")
+        expect(first.server.send("x"), is: "moved 1")
+        expect(first.readAtClient(until: "x"), is: "x")
         let session = try #require(first.client.ask { SSL_get1_session($0) } ?? nil)
         defer { SSL_SESSION_free(session) }
         let second = try TLSPair(identity, trust)
         _ = second.client.ask { SSL_set_session($0, session) }
-        #expect(second.shakeHands().client == .complete)
-        #expect(second.client.ask(SSL_session_reused) == 1)
+        expect(second.shakeHands().client, is: .complete)
+        expect(second.client.ask(SSL_session_reused), is: 1)
         let stranger = try TLSPair(TestAuthority.identity(), trust)
         _ = stranger.client.ask { SSL_set_session($0, session) }
-        #expect(stranger.shakeHands().client == .complete)
-        #expect(stranger.client.ask(SSL_session_reused) == 0)
+        expect(stranger.shakeHands().client, is: .complete)
+        expect(stranger.client.ask(SSL_session_reused), is: 0)
     }
 
     @Test func `A client's wish to renegotiate is refused by an alert, and the server's side lives on`() throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust().only(TLS1_2_VERSION))
         pair.shakeHands()
         _ = pair.client.ask { SSL_clear_options($0, COpenSSL_OP_NO_RENEGOTIATION) }
-        #expect(pair.client.ask(SSL_renegotiate) == 1)
-        #expect(pair.client.shakeHands() == .waiting)
+        expect(pair.client.ask(SSL_renegotiate), is: 1)
+        expect(pair.client.shakeHands(), is: .waiting)
         waitFor(pair.serverSocket, [.reading])
-        #expect(pair.readAtServer().transfer.text == "would block")
+        expect(pair.readAtServer().transfer.text, is: "would block")
         waitFor(pair.clientSocket, [.reading])
-        #expect(pair.client.shakeHands() == .failed)
-        #expect(pair.server.send("x") == "moved 1")
+        expect(pair.client.shakeHands(), is: .failed)
+        expect(pair.server.send("x"), is: "moved 1")
     }
 
     @Test func `New keys are taken on when the client asks for them`() throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust().only(TLS1_3_VERSION))
         pair.shakeHands()
         for _ in 0..<3 {
-            #expect(pair.client.ask { SSL_key_update($0, SSL_KEY_UPDATE_REQUESTED) } == 1)
-            #expect(pair.client.send("a") == "moved 1")
-            #expect(pair.readAtServer(until: "a") == "a")
+            expect(pair.client.ask { SSL_key_update($0, SSL_KEY_UPDATE_REQUESTED) }, is: 1)
+            expect(pair.client.send("a"), is: "moved 1")
+            expect(pair.readAtServer(until: "a"), is: "a")
             #expect(pair.server.isEstablished)
-            #expect(pair.server.send("b") == "moved 1")
-            #expect(pair.readAtClient(until: "b") == "b")
-            #expect(pair.server.needs == [])
+            expect(pair.server.send("b"), is: "moved 1")
+            expect(pair.readAtClient(until: "b"), is: "b")
+            expect(pair.server.needs, is: [])
         }
     }
 
@@ -64,8 +65,8 @@ import Testing
             _ = d2i_X509(nil, &start, 3)
         }
         #expect(ERR_peek_error() != 0)
-        #expect(pair.readAtServer().transfer.text == "would block")
-        #expect(pair.server.send("x") == "moved 1")
+        expect(pair.readAtServer().transfer.text, is: "would block")
+        expect(pair.server.send("x"), is: "moved 1")
     }
 
     @Test func `A client that has gone gives a broken connection and no signal`() throws {
@@ -74,18 +75,18 @@ import Testing
         pair.client.discardUnsent()
         pair.client.close()
         waitFor(pair.serverSocket, [.reading])
-        #expect(pair.readAtServer().transfer.text == "broken")
-        #expect(pair.server.send("x") == "broken")
+        expect(pair.readAtServer().transfer.text, is: "broken")
+        expect(pair.server.send("x"), is: "broken")
         #expect(pair.server.finishWriting())
     }
 
     @Test func `A client that ends before it has sent anything is no problem`() throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
-        #expect(pair.readAtServer().transfer.text == "would block")
-        #expect(pair.server.handshakeProblem == nil)
+        expect(pair.readAtServer().transfer.text, is: "would block")
+        expect(pair.server.handshakeProblem, is: nil)
         pair.clientSocket.shutdownWriting()
         waitFor(pair.serverSocket, [.reading])
-        #expect(pair.readAtServer().transfer.text == "ended")
+        expect(pair.readAtServer().transfer.text, is: "ended")
     }
 
     @Test func `A write that waits needs nothing of a read`() throws {
@@ -95,21 +96,21 @@ import Testing
         var rest = bytes[...]
         while case .moved(let count) = rest.withUnsafeBytes(pair.server.write) { rest = rest.dropFirst(count) }
         #expect(!rest.isEmpty)
-        #expect(pair.server.needs == [])
+        expect(pair.server.needs, is: [])
     }
 
     @Test func `Behind the own end nothing is buffered and nothing needed`() throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
         pair.shakeHands()
-        #expect(pair.client.send("x") == "moved 1")
+        expect(pair.client.send("x"), is: "moved 1")
         // One read returns the client's close_notify together with its content.
         _ = pair.client.finishWriting()
         waitFor(pair.serverSocket, [.reading])
-        #expect(pair.readAtServer().text == "x")
+        expect(pair.readAtServer().text, is: "x")
         #expect(pair.server.hasBufferedInput)
         #expect(pair.server.finishWriting())
         #expect(!pair.server.hasBufferedInput)
-        #expect(pair.server.needs == [])
+        expect(pair.server.needs, is: [])
     }
 }
 
@@ -121,21 +122,21 @@ import Testing
         defer { client.close() }
         client.send(Array(text.utf8))
         waitFor(server, [.reading])
-        #expect(read(transport) == "broken")
+        expect(read(transport), is: "broken")
         #expect(transport.hasFallenBack)
         // There is no handshake left to wait for.
         #expect(transport.isEstablished)
-        #expect(transport.needs == [])
-        #expect(transport.handshakeProblem == "the client speaks HTTP without TLS")
-        #expect(read(transport) == "broken")
-        #expect(transport.send("HTTP/1.1 400 Bad Request\r\n\r\n") == "moved 28")
+        expect(transport.needs, is: [])
+        expect(transport.handshakeProblem, is: "the client speaks HTTP without TLS")
+        expect(read(transport), is: "broken")
+        expect(transport.send("HTTP/1.1 400 Bad Request\r\n\r\n"), is: "moved 28")
         #expect(transport.finishWriting())
         // The client's bytes are still unread.
         waitFor(server, [.reading])
-        #expect(drain(transport) == "moved \(text.utf8.count)")
+        expect(drain(transport), is: "moved \(text.utf8.count)")
         transport.close()
         waitFor(client, [.reading])
-        #expect(receive(client) == "HTTP/1.1 400 Bad Request\r\n\r\n")
+        expect(receive(client), is: "HTTP/1.1 400 Bad Request\r\n\r\n")
     }
 
     @Test(arguments: [[0x00], [0x15, 0x03, 0x01], [0xFF], [0x0D, 0x0A], [0x80, 0x2E, 0x01], [0x20]] as [[UInt8]])
@@ -144,10 +145,10 @@ import Testing
         defer { client.close() }
         client.send(bytes)
         waitFor(server, [.reading])
-        #expect(read(transport) == "broken")
+        expect(read(transport), is: "broken")
         #expect(!transport.hasFallenBack)
-        #expect(transport.handshakeProblem == "the client does not speak TLS")
-        #expect(transport.send("x") == "broken")
+        expect(transport.handshakeProblem, is: "the client does not speak TLS")
+        expect(transport.send("x"), is: "broken")
         transport.close()
     }
 
@@ -164,22 +165,22 @@ import Testing
         defer { client.close() }
         client.send(bytes)
         waitFor(server, [.reading])
-        #expect(read(transport) == "broken")
-        #expect(transport.handshakeProblem?.isEmpty == false)
+        expect(read(transport), is: "broken")
+        expect(transport.handshakeProblem?.isEmpty, is: false)
         #expect(!transport.hasFallenBack)
         #expect(transport.finishWriting())
         transport.close()
         waitFor(client, [.reading])
-        #expect(receive(client).utf8.first == answer)
+        expect(receive(client).utf8.first, is: answer)
     }
 
     @Test func `A client that comes and goes is an end and no problem`() throws {
         let (transport, server, client) = try ends()
-        #expect(read(transport) == "would block")
+        expect(read(transport), is: "would block")
         client.close()
         waitFor(server, [.reading])
-        #expect(read(transport) == "ended")
-        #expect(transport.handshakeProblem == nil)
+        expect(read(transport), is: "ended")
+        expect(transport.handshakeProblem, is: nil)
         transport.close()
     }
 
@@ -191,9 +192,9 @@ import Testing
         names: [String], host: String, reason: String
     ) throws {
         let pair = try TLSPair(TestAuthority.identity(names), TestAuthority.trust(), host: host)
-        #expect(pair.shakeHands().client == .failed)
-        #expect(pair.client.distrust == reason)
-        #expect(pair.server.handshakeProblem == "the client gave up: it refused the certificate (bad certificate)")
+        expect(pair.shakeHands().client, is: .failed)
+        expect(pair.client.distrust, is: reason)
+        expect(pair.server.handshakeProblem, is: "the client gave up: it refused the certificate (bad certificate)")
     }
 
     @Test(arguments: [
@@ -202,8 +203,8 @@ import Testing
     ])
     func `A client takes the certificate of its host`(names: [String], host: String) throws {
         let pair = try TLSPair(TestAuthority.identity(names), TestAuthority.trust(), host: host)
-        #expect(pair.shakeHands().client == .complete)
-        #expect(pair.client.distrust == nil)
+        expect(pair.shakeHands().client, is: .complete)
+        expect(pair.client.distrust, is: nil)
     }
 
     @Test func `A client takes no certificate of an unknown authority`() throws {
@@ -212,9 +213,9 @@ import Testing
         let identity = try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
         for trust in [try TestAuthority.trust(), .system] {
             let pair = try TLSPair(identity, trust)
-            #expect(pair.shakeHands().client == .failed)
-            #expect(pair.client.distrust == "unable to get local issuer certificate")
-            #expect(pair.server.handshakeProblem == "the client gave up: it refused the certificate (unknown CA)")
+            expect(pair.shakeHands().client, is: .failed)
+            expect(pair.client.distrust, is: "unable to get local issuer certificate")
+            expect(pair.server.handshakeProblem, is: "the client gave up: it refused the certificate (unknown CA)")
         }
     }
 
@@ -224,8 +225,8 @@ import Testing
         let issue = try TestAuthority.shared.get().issue(for: ["localhost"], validity: (now + from)..<(now + to))
         let identity = try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
         let pair = try TLSPair(identity, TestAuthority.trust())
-        #expect(pair.shakeHands().client == .failed)
-        #expect(pair.client.distrust == reason)
+        expect(pair.shakeHands().client, is: .failed)
+        expect(pair.client.distrust, is: reason)
     }
 
     private func ends() throws -> (Transport, Socket, Socket) {

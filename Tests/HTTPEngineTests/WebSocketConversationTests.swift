@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 import Wire
 
@@ -9,21 +10,21 @@ import Wire
 
     @Test func `Section 5-6: messages go to the handler and nothing is answered`() throws {
         let outcome = try Outcome.of(ClientFrame.text("a") + ClientFrame.bytes(0x82, [1]))
-        #expect(outcome == Outcome(events: [.message(.text("a")), .message(.binary([1]))]))
+        expect(outcome, is: Outcome(events: [.message(.text("a")), .message(.binary([1]))]))
     }
 
     @Test func `Section 5-5-2: a ping is answered with its own payload`() throws {
         let ping = ClientFrame.bytes(0x89, "Hello".utf8)
         let outcome = try Outcome.of(ping + ClientFrame.bytes(0x89))
-        #expect(outcome.events == [.handled, .handled])
-        #expect(outcome.output == [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x8A, 0x00])
+        expect(outcome.events, is: [.handled, .handled])
+        expect(outcome.output, is: [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x8A, 0x00])
     }
 
     @Test func `Section 5-5-2: a ping between fragments is answered before the message is complete`() throws {
         let bytes = ClientFrame.bytes(0x01, "a".utf8) + ClientFrame.bytes(0x89, [7])
-        #expect(try Outcome.of(bytes) == Outcome(events: [.handled], output: [0x8A, 1, 7]))
+        expect(try Outcome.of(bytes), is: Outcome(events: [.handled], output: [0x8A, 1, 7]))
         let complete = try Outcome.of(bytes + ClientFrame.bytes(0x80, "b".utf8))
-        #expect(complete.events == [.handled, .message(.text("ab"))])
+        expect(complete.events, is: [.handled, .message(.text("ab"))])
     }
 
     @Test func `Section 5-5-2: pings behind one another are answered one a call`() throws {
@@ -31,16 +32,16 @@ import Wire
         let pings = (0..<1000).flatMap { ClientFrame.bytes(0x89, [UInt8(truncatingIfNeeded: $0)]) }
         pings.withUnsafeBytes { conversation.receive($0) }
         for number in 0..<1000 {
-            #expect(conversation.bufferedCount == (1000 - number) * 7)
+            expect(conversation.bufferedCount, is: (1000 - number) * 7)
             var output: [UInt8] = []
             guard case .handled = conversation.next(into: &output) else { return #expect(Bool(false), "a ping") }
-            #expect(output == [0x8A, 1, UInt8(truncatingIfNeeded: number)])
+            expect(output, is: [0x8A, 1, UInt8(truncatingIfNeeded: number)])
         }
-        #expect(conversation.bufferedCount == 0)
+        expect(conversation.bufferedCount, is: 0)
     }
 
     @Test func `Section 5-5-3: a pong that nobody asked for is not answered`() throws {
-        #expect(try Outcome.of(ClientFrame.bytes(0x8A, [1, 2])) == Outcome(events: [.handled]))
+        expect(try Outcome.of(ClientFrame.bytes(0x8A, [1, 2])), is: Outcome(events: [.handled]))
     }
 
     @Test(arguments: [1000, 1001, 1007, 1011, 3000, 4999] as [UInt16])
@@ -48,12 +49,12 @@ import Wire
         let outcome = try Outcome.of(ClientFrame.close(code, "bye".utf8) + ClientFrame.bytes(0x89))
         let closure = WebSocketClosure(.init(rawValue: code), reason: "bye")
         let answer: [UInt8] = [0x88, 2, UInt8(code >> 8), UInt8(code & 0xFF)]
-        #expect(outcome == Outcome(events: [.ended(closure)], output: answer, hasEnded: true))
+        expect(outcome, is: Outcome(events: [.ended(closure)], output: answer, hasEnded: true))
     }
 
     @Test func `Section 7-1-5: a close frame without a code is answered by one without`() throws {
         let outcome = try Outcome.of(ClientFrame.bytes(0x88))
-        #expect(outcome == Outcome(events: [.ended(.init(.noStatus))], output: [0x88, 0], hasEnded: true))
+        expect(outcome, is: Outcome(events: [.ended(.init(.noStatus))], output: [0x88, 0], hasEnded: true))
     }
 
     @Test(arguments: [
@@ -64,15 +65,15 @@ import Wire
         let outcome = try Outcome.of(ClientFrame.text("a") + bytes + ClientFrame.text("b"))
         var answer: [UInt8] = []
         WebSocketEncoder.encode(failure.closure, into: &answer)
-        #expect(
-            outcome
-                == Outcome(events: [.message(.text("a")), .ended(failure.closure)], output: answer, hasEnded: true))
+        expect(
+            outcome,
+            is: Outcome(events: [.message(.text("a")), .ended(failure.closure)], output: answer, hasEnded: true))
     }
 
     @Test func `Section 7-1-1: the server closes, and waits for the client's close frame`() throws {
         let closure = WebSocketClosure(.goingAway, reason: "over")
         let outcome = try Outcome.of([]) { $0.close(closure, into: &$1) }
-        #expect(outcome == Outcome(output: [0x88, 6, 0x03, 0xE9] + "over".utf8, isClosing: true))
+        expect(outcome, is: Outcome(output: [0x88, 6, 0x03, 0xE9] + "over".utf8, isClosing: true))
     }
 
     @Test func `Section 5-5-1: after the own close frame nothing more is sent`() throws {
@@ -82,7 +83,7 @@ import Wire
             conversation.send(.text("more"), into: &output)
             conversation.close(WebSocketClosure(.goingAway), into: &output)
         }
-        #expect(outcome == Outcome(events: [.handled, .handled], output: [0x88, 2, 0x03, 0xE8], isClosing: true))
+        expect(outcome, is: Outcome(events: [.handled, .handled], output: [0x88, 2, 0x03, 0xE8], isClosing: true))
     }
 
     @Test(arguments: [
@@ -91,8 +92,8 @@ import Wire
     func `Section 7-1-5: who closes first decides what is reported`(last: [UInt8]) throws {
         let closure = WebSocketClosure(.init(rawValue: 3001), reason: "ours")
         let outcome = try Outcome.of(ClientFrame.text("late") + last) { $0.close(closure, into: &$1) }
-        #expect(outcome.events == [.handled, .ended(closure)])
-        #expect(outcome.output == [0x88, 6, 0x0B, 0xB9] + "ours".utf8)
+        expect(outcome.events, is: [.handled, .ended(closure)])
+        expect(outcome.output, is: [0x88, 6, 0x0B, 0xB9] + "ours".utf8)
         #expect(outcome.hasEnded && !outcome.isClosing)
     }
 
@@ -103,7 +104,7 @@ import Wire
         guard case .ended = conversation.next(into: &output) else { return #expect(Bool(false), "an end") }
         output = []
         ClientFrame.text("a").withUnsafeBytes { conversation.receive($0) }
-        #expect(conversation.bufferedCount == 0)
+        expect(conversation.bufferedCount, is: 0)
         #expect(conversation.next(into: &output) == nil)
         conversation.send(.text("a"), into: &output)
         conversation.close(WebSocketClosure(.normal), into: &output)
@@ -116,13 +117,14 @@ import Wire
             conversation.send(.text("a"), into: &output)
             conversation.send(.binary([2]), into: &output)
         }
-        #expect(outcome.output == [0x81, 1, 0x61, 0x82, 1, 2])
+        expect(outcome.output, is: [0x81, 1, 0x61, 0x82, 1, 2])
     }
 
     @Test func `Section 7-4-1: the limit is that of the upgrade`() throws {
-        #expect(try Outcome.of(ClientFrame.text("abc"), limit: 3).events == [.message(.text("abc"))])
-        #expect(
-            try Outcome.of(ClientFrame.text("abcd"), limit: 3).events == [
+        expect(try Outcome.of(ClientFrame.text("abc"), limit: 3).events, is: [.message(.text("abc"))])
+        expect(
+            try Outcome.of(ClientFrame.text("abcd"), limit: 3).events,
+            is: [
                 .ended(WebSocketFailure.messageTooBig.closure)
             ])
     }
@@ -152,7 +154,7 @@ struct ConversationOutcome: Hashable {
         let whole = of(bytes, portion: .max, upgrade, beginning)
         for portion in [1, 2, 3, 7, 16] {
             let outcome = of(bytes, portion: portion, upgrade, beginning)
-            #expect(outcome == whole, "in portions of \(portion)", sourceLocation: sourceLocation)
+            expect(outcome, is: whole, "in portions of \(portion)", sourceLocation: sourceLocation)
         }
         return whole
     }
@@ -229,7 +231,7 @@ enum WebSocketOutcome: Hashable {
         let whole = read(bytes, portions: [.max], limit: limit)
         for portions in [[1], [2], [3, 1, 7, 2, 13, 5, 11], [1, 1, 64, 3]] {
             let outcomes = read(bytes, portions: portions, limit: limit)
-            #expect(outcomes == whole, "in portions of \(portions)", sourceLocation: sourceLocation)
+            expect(outcomes, is: whole, "in portions of \(portions)", sourceLocation: sourceLocation)
         }
         return whole
     }

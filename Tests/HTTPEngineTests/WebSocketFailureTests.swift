@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import Mutations
 import Testing
@@ -14,46 +15,46 @@ import Wire
             [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F], [0x81, 0x00], [0x82, 0x7E], [0x89, 0x00], [0x88, 0x02],
         ] as [[UInt8]])
     func `Section 5-1: a client masks its frames`(bytes: [UInt8]) {
-        #expect(Outcome.read(bytes) == [.failure(.unmasked)])
+        expect(Outcome.read(bytes), is: [.failure(.unmasked)])
     }
 
     @Test(arguments: [0x10, 0x20, 0x40, 0x30, 0x50, 0x60, 0x70] as [UInt8])
     func `Section 5-2: reserved bits are zero`(bits: UInt8) {
         for opcode: UInt8 in [0x81, 0x01, 0x82, 0x88, 0x89, 0x8A] {
-            #expect(Outcome.read(ClientFrame.bytes(opcode | bits)) == [.failure(.reservedBit)])
+            expect(Outcome.read(ClientFrame.bytes(opcode | bits)), is: [.failure(.reservedBit)])
         }
         let between = ClientFrame.bytes(0x01, "a".utf8) + ClientFrame.bytes(0x80 | bits, "b".utf8)
-        #expect(Outcome.read(between) == [.failure(.reservedBit)])
+        expect(Outcome.read(between), is: [.failure(.reservedBit)])
     }
 
     @Test(arguments: [0x3, 0x4, 0x5, 0x6, 0x7, 0xB, 0xC, 0xD, 0xE, 0xF] as [UInt8])
     func `Section 5-2: reserved opcodes mean nothing`(opcode: UInt8) {
-        #expect(Outcome.read(ClientFrame.bytes(0x80 | opcode)) == [.failure(.unknownOpcode)])
-        #expect(Outcome.read(ClientFrame.bytes(opcode, "a".utf8)) == [.failure(.unknownOpcode)])
+        expect(Outcome.read(ClientFrame.bytes(0x80 | opcode)), is: [.failure(.unknownOpcode)])
+        expect(Outcome.read(ClientFrame.bytes(opcode, "a".utf8)), is: [.failure(.unknownOpcode)])
         let behind = ClientFrame.text("a") + ClientFrame.bytes(0x80 | opcode, "b".utf8) + ClientFrame.bytes(0x89)
-        #expect(Outcome.read(behind) == [.text("a"), .failure(.unknownOpcode)])
+        expect(Outcome.read(behind), is: [.text("a"), .failure(.unknownOpcode)])
     }
 
     @Test(arguments: [(0, 2), (1, 2), (125, 2), (0, 8), (125, 8), (126, 8), (65_535, 8)])
     func `Section 5-2: a length uses the fewest bytes`(length: Int, byteCount: Int) {
         let written = [byteCount == 2 ? 126 : 127] + ClientFrame.bigEndian(length, byteCount)
-        #expect(Outcome.read(ClientFrame.bytes(0x82, length: written)) == [.failure(.malformedLength)])
+        expect(Outcome.read(ClientFrame.bytes(0x82, length: written)), is: [.failure(.malformedLength)])
     }
 
     @Test(arguments: [Int.min, -1, Int.min + 65_536])
     func `Section 5-2: the highest bit of a length is zero`(length: Int) {
         let written = [127] + ClientFrame.bigEndian(length, 8)
         let bytes = ClientFrame.bytes(0x82, length: written)
-        #expect(Outcome.read(bytes, limit: .max) == [.failure(.malformedLength)])
+        expect(Outcome.read(bytes, limit: .max), is: [.failure(.malformedLength)])
     }
 
     @Test(arguments: [0x00, 0x80] as [UInt8]) func `Section 5-4: a fragment continues something`(first: UInt8) {
         let stray = ClientFrame.bytes(first, "a".utf8)
-        #expect(Outcome.read(stray) == [.failure(.strayContinuation)])
-        #expect(Outcome.read(ClientFrame.text("a") + stray) == [.text("a"), .failure(.strayContinuation)])
+        expect(Outcome.read(stray), is: [.failure(.strayContinuation)])
+        expect(Outcome.read(ClientFrame.text("a") + stray), is: [.text("a"), .failure(.strayContinuation)])
         let behind = ClientFrame.bytes(0x01) + ClientFrame.bytes(0x80) + stray
-        #expect(Outcome.read(behind) == [.text(""), .failure(.strayContinuation)])
-        #expect(Outcome.read(ClientFrame.bytes(0x89) + stray) == [.ping([]), .failure(.strayContinuation)])
+        expect(Outcome.read(behind), is: [.text(""), .failure(.strayContinuation)])
+        expect(Outcome.read(ClientFrame.bytes(0x89) + stray), is: [.ping([]), .failure(.strayContinuation)])
     }
 
     @Test(arguments: [0x01, 0x81, 0x02, 0x82] as [UInt8])
@@ -61,34 +62,34 @@ import Wire
         for opened: UInt8 in [0x01, 0x02] {
             let bytes =
                 ClientFrame.bytes(opened, "a".utf8) + ClientFrame.bytes(0x89) + ClientFrame.bytes(first, "b".utf8)
-            #expect(Outcome.read(bytes) == [.ping([]), .failure(.interruptedMessage)])
+            expect(Outcome.read(bytes), is: [.ping([]), .failure(.interruptedMessage)])
         }
     }
 
     @Test(arguments: [0x08, 0x09, 0x0A] as [UInt8]) func `Section 5-5: a control frame is no fragment`(first: UInt8) {
-        #expect(Outcome.read(ClientFrame.bytes(first)) == [.failure(.fragmentedControl)])
+        expect(Outcome.read(ClientFrame.bytes(first)), is: [.failure(.fragmentedControl)])
         let parts = ClientFrame.bytes(first, [3, 0xE8]) + ClientFrame.bytes(0x80)
-        #expect(Outcome.read(parts) == [.failure(.fragmentedControl)])
+        expect(Outcome.read(parts), is: [.failure(.fragmentedControl)])
         let inside = ClientFrame.bytes(0x01) + ClientFrame.bytes(first)
-        #expect(Outcome.read(inside) == [.failure(.fragmentedControl)])
+        expect(Outcome.read(inside), is: [.failure(.fragmentedControl)])
     }
 
     @Test(arguments: [0x88, 0x89, 0x8A] as [UInt8])
     func `Section 5-5: a control frame has at most 125 bytes`(first: UInt8) {
         for count in [126, 127, 65_536] {
             let payload = [UInt8](repeating: 0x61, count: count)
-            #expect(Outcome.read(ClientFrame.bytes(first, payload)) == [.failure(.longControl)])
+            expect(Outcome.read(ClientFrame.bytes(first, payload)), is: [.failure(.longControl)])
         }
     }
 
     @Test func `Section 5-5-1: a close frame has no half code`() {
-        #expect(Outcome.read(ClientFrame.bytes(0x88, [0x03])) == [.failure(.malformedClose)])
+        expect(Outcome.read(ClientFrame.bytes(0x88, [0x03])), is: [.failure(.malformedClose)])
     }
 
     @Test(arguments: [0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 1999, 2000, 2999, 5000, 9999, 65_535] as [UInt16])
     func `Section 7-4: codes that no frame may have`(code: UInt16) {
-        #expect(Outcome.read(ClientFrame.close(code)) == [.failure(.invalidCloseCode)])
-        #expect(Outcome.read(ClientFrame.close(code, "reason".utf8)) == [.failure(.invalidCloseCode)])
+        expect(Outcome.read(ClientFrame.close(code)), is: [.failure(.invalidCloseCode)])
+        expect(Outcome.read(ClientFrame.close(code, "reason".utf8)), is: [.failure(.invalidCloseCode)])
     }
 
     @Test(
@@ -97,22 +98,22 @@ import Wire
         ] as [UInt16])
     func `Section 7-4: codes that a frame may have`(code: UInt16) {
         let reason = Array("grün".utf8)
-        #expect(Outcome.read(ClientFrame.close(code)) == [.close(code, [])])
-        #expect(Outcome.read(ClientFrame.close(code, reason)) == [.close(code, reason)])
+        expect(Outcome.read(ClientFrame.close(code)), is: [.close(code, [])])
+        expect(Outcome.read(ClientFrame.close(code, reason)), is: [.close(code, reason)])
     }
 
     @Test func `Section 7-1-5: a close frame without a code is taken for 1005`() {
-        #expect(Outcome.read(ClientFrame.bytes(0x88)) == [.close(.noStatus)])
+        expect(Outcome.read(ClientFrame.bytes(0x88)), is: [.close(.noStatus)])
     }
 
     @Test func `Section 7-1-6: a reason fills the frame`() {
         let reason = [UInt8](repeating: UInt8(ascii: "*"), count: 123)
-        #expect(Outcome.read(ClientFrame.close(1000, reason)) == [.close(1000, reason)])
+        expect(Outcome.read(ClientFrame.close(1000, reason)), is: [.close(1000, reason)])
     }
 
     @Test(arguments: [[0xCE], [0x61, 0xED, 0xA0, 0x80], [0xFF, 0x61], [0xC0, 0x80]] as [[UInt8]])
     func `Section 8-1: a reason is UTF-8`(reason: [UInt8]) {
-        #expect(Outcome.read(ClientFrame.close(1000, reason)) == [.failure(.invalidText)])
+        expect(Outcome.read(ClientFrame.close(1000, reason)), is: [.failure(.invalidText)])
     }
 
     @Test(arguments: [0x81, 0x01, 0x82, 0x02] as [UInt8])
@@ -121,12 +122,12 @@ import Wire
             (11, [11]), (300, [126, 1, 44]), (1 << 40, [127] + ClientFrame.bigEndian(1 << 40, 8)),
         ] {
             let header = ClientFrame.bytes(first, length: written.map { UInt8($0) })
-            #expect(Outcome.read(header, limit: 10) == [.failure(.messageTooBig)], "\(length)")
+            expect(Outcome.read(header, limit: 10), is: [.failure(.messageTooBig)], "\(length)")
             #expect(Outcome.read(header, limit: length).isEmpty)
         }
-        #expect(
-            Outcome.read(ClientFrame.bytes(first, length: [127] + ClientFrame.bigEndian(.max, 8)), limit: .max - 1)
-                == [.failure(.messageTooBig)])
+        expect(
+            Outcome.read(ClientFrame.bytes(first, length: [127] + ClientFrame.bigEndian(.max, 8)), limit: .max - 1),
+            is: [.failure(.messageTooBig)])
     }
 
     @Test func `Section 7-4-1: the limit is that of the whole message`() {
@@ -134,29 +135,30 @@ import Wire
             ClientFrame.bytes(0x01, "aaaa".utf8), ClientFrame.bytes(0x89), ClientFrame.bytes(0x00, "bbbb".utf8),
         ]
         let start = Array(parts.joined())
-        #expect(
-            Outcome.read(start + ClientFrame.bytes(0x80, length: [3]), limit: 10) == [
+        expect(
+            Outcome.read(start + ClientFrame.bytes(0x80, length: [3]), limit: 10),
+            is: [
                 .ping([]), .failure(.messageTooBig),
             ])
-        #expect(
-            Outcome.read(start + ClientFrame.bytes(0x80, "cc".utf8), limit: 10) == [.ping([]), .text("aaaabbbbcc")])
+        expect(
+            Outcome.read(start + ClientFrame.bytes(0x80, "cc".utf8), limit: 10), is: [.ping([]), .text("aaaabbbbcc")])
         let maximum = ClientFrame.bytes(0x00, length: [127] + ClientFrame.bigEndian(.max, 8))
-        #expect(Outcome.read(start + maximum, limit: 10) == [.ping([]), .failure(.messageTooBig)])
+        expect(Outcome.read(start + maximum, limit: 10), is: [.ping([]), .failure(.messageTooBig)])
     }
 
     @Test func `Section 7-4-1: control frames do not count`() {
         let bytes = ClientFrame.bytes(0x01) + ClientFrame.bytes(0x89, "ping".utf8) + ClientFrame.bytes(0x80)
-        #expect(Outcome.read(bytes, limit: 0) == [.ping(Array("ping".utf8)), .text("")])
+        expect(Outcome.read(bytes, limit: 0), is: [.ping(Array("ping".utf8)), .text("")])
     }
 
     @Test func `Section 7-1-7: nothing comes after a failure`() {
         let bytes = ClientFrame.bytes(0x83) + ClientFrame.text("a") + ClientFrame.close(1000)
-        #expect(Outcome.read(bytes) == [.failure(.unknownOpcode)])
+        expect(Outcome.read(bytes), is: [.failure(.unknownOpcode)])
     }
 
     @Test func `Section 5-5-1: nothing comes after a close frame`() {
         let bytes = ClientFrame.close(1000, "bye".utf8) + ClientFrame.bytes(0x89) + ClientFrame.bytes(0x83)
-        #expect(Outcome.read(bytes) == [.close(.normal, "bye")])
+        expect(Outcome.read(bytes), is: [.close(.normal, "bye")])
     }
 
     @Test(arguments: WebSocketFailure.allCases)
@@ -164,7 +166,7 @@ import Wire
         #expect([.protocolError, .invalidPayload, .messageTooBig].contains(failure.closure.code))
         #expect(failure.closure.code.isAllowedInFrame)
         #expect((1...123).contains(failure.closure.reason.utf8.count))
-        #expect(WebSocketFailure.allCases.count { $0.closure == failure.closure } == 1)
+        expect(WebSocketFailure.allCases.count { $0.closure == failure.closure }, is: 1)
     }
 }
 
@@ -187,12 +189,12 @@ import Wire
         ("x3JJHMbDL1EzLkh9GBhXDw==", "HSmrc0sMlYUkAGmm5OPpG2HaGWk="),
     ])
     func `Section 1-3: the accept value is made of the key`(key: String, value: String) throws {
-        #expect(try upgrade(key: key).handshake.acceptValue == value)
+        expect(try upgrade(key: key).handshake.acceptValue, is: value)
     }
 
     @Test func `Section 4-2-2: the answer names the protocol and the accept value`() throws {
         let fields = try upgrade().answerFields()
-        #expect(fields == [.upgrade: "websocket", .secWebSocketAccept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="])
+        expect(fields, is: [.upgrade: "websocket", .secWebSocketAccept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="])
     }
 
     @Test(
@@ -204,7 +206,7 @@ import Wire
         offers: String?, chosen: String?, named: String?
     ) throws {
         let fields = try upgrade(offers: offers, chosen: chosen).answerFields()
-        #expect(fields[.secWebSocketProtocol] == named)
+        expect(fields[.secWebSocketProtocol], is: named)
     }
 
     @Test func `Section 4-2-2: a handler's fields stay, but for those of the handshake`() throws {
@@ -212,8 +214,9 @@ import Wire
             .server: "s", .setCookie: "a=b", .upgrade: "h2c", .secWebSocketAccept: "x", .secWebSocketProtocol: "chat",
             .secWebSocketExtensions: "permessage-deflate", .secWebSocketVersion: "8",
         ])
-        #expect(
-            fields == [
+        expect(
+            fields,
+            is: [
                 .server: "s", .setCookie: "a=b", .upgrade: "websocket",
                 .secWebSocketAccept: "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
             ])

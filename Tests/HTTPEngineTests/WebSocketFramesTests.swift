@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 import Wire
 
@@ -11,32 +12,32 @@ import Wire
 
     @Test func `Section 5-7: a masked text in one frame`() {
         let bytes: [UInt8] = [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
-        #expect(Outcome.read(bytes) == [.text("Hello")])
+        expect(Outcome.read(bytes), is: [.text("Hello")])
     }
 
     @Test func `Section 5-7: a text in two fragments, masked as clients must`() {
         let bytes = ClientFrame.bytes(0x01, "Hel".utf8) + ClientFrame.bytes(0x80, "lo".utf8)
-        #expect(bytes.prefix(9) == [0x01, 0x83, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D])
-        #expect(Outcome.read(bytes) == [.text("Hello")])
+        expect(bytes.prefix(9), is: [0x01, 0x83, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D])
+        expect(Outcome.read(bytes), is: [.text("Hello")])
     }
 
     @Test func `Section 5-7: a ping, and the masked pong that answers one`() {
         let pong: [UInt8] = [0x8A, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]
-        #expect(Outcome.read(pong) == [.pong(Array("Hello".utf8))])
+        expect(Outcome.read(pong), is: [.pong(Array("Hello".utf8))])
         let ping: [UInt8] = [0x89] + pong.dropFirst()
-        #expect(Outcome.read(ping) == [.ping(Array("Hello".utf8))])
+        expect(Outcome.read(ping), is: [.ping(Array("Hello".utf8))])
     }
 
     @Test(arguments: [256, 65_536]) func `Section 5-7: bytes in one frame`(count: Int) {
         let payload = some(count)
-        #expect(Outcome.read(ClientFrame.bytes(0x82, payload), limit: count) == [.binary(payload)])
+        expect(Outcome.read(ClientFrame.bytes(0x82, payload), limit: count), is: [.binary(payload)])
     }
 
     @Test(arguments: [0, 1, 124, 125, 126, 127, 128, 65_535, 65_536])
     func `Section 5-2: every length of a payload, text and bytes`(count: Int) {
         let payload = [UInt8](repeating: UInt8(ascii: "*"), count: count)
         let bytes = ClientFrame.bytes(0x81, payload) + ClientFrame.bytes(0x82, payload)
-        #expect(Outcome.read(bytes, limit: count) == [.text(payload), .binary(payload)])
+        expect(Outcome.read(bytes, limit: count), is: [.text(payload), .binary(payload)])
     }
 
     @Test(
@@ -47,9 +48,9 @@ import Wire
         for count in 0...40 {
             let payload = some(count)
             let bytes = ClientFrame.bytes(0x82, payload, key: key)
-            #expect(Outcome.read(bytes) == [.binary(payload)])
+            expect(Outcome.read(bytes), is: [.binary(payload)])
             for portion in 4...12 {
-                #expect(Outcome.read(bytes, portions: [portion], limit: 40) == [.binary(payload)])
+                expect(Outcome.read(bytes, portions: [portion], limit: 40), is: [.binary(payload)])
             }
         }
     }
@@ -58,7 +59,7 @@ import Wire
         let bytes =
             ClientFrame.bytes(0x02, [1, 2, 3], key: [9, 8, 7, 6]) + ClientFrame.bytes(0x00, [4], key: [5, 5, 5, 1])
             + ClientFrame.bytes(0x80, [5, 6], key: [0, 1, 0, 2])
-        #expect(Outcome.read(bytes) == [.binary([1, 2, 3, 4, 5, 6])])
+        expect(Outcome.read(bytes), is: [.binary([1, 2, 3, 4, 5, 6])])
     }
 
     @Test func `Section 5-4: fragments may be empty, the first, the last and all of them`() {
@@ -66,8 +67,8 @@ import Wire
             ClientFrame.bytes(0x01), ClientFrame.bytes(0x00, "a".utf8), ClientFrame.bytes(0x00),
             ClientFrame.bytes(0x80),
         ]
-        #expect(Outcome.read(Array(empty.joined())) == [.text("a")])
-        #expect(Outcome.read(ClientFrame.bytes(0x02) + ClientFrame.bytes(0x80)) == [.binary([])])
+        expect(Outcome.read(Array(empty.joined())), is: [.text("a")])
+        expect(Outcome.read(ClientFrame.bytes(0x02) + ClientFrame.bytes(0x80)), is: [.binary([])])
     }
 
     @Test func `Section 5-4: fragments without number and content cost nothing`() {
@@ -77,7 +78,7 @@ import Wire
         for _ in 0..<10 {
             empty.withUnsafeBytes { frames.feed($0) }
             guard case .more = frames.next() else { return #expect(Bool(false), "nothing is complete") }
-            #expect(frames.bufferedCount == 0)
+            expect(frames.bufferedCount, is: 0)
         }
         ClientFrame.bytes(0x80).withUnsafeBytes { frames.feed($0) }
         guard case .message(.text("")) = frames.next() else { return #expect(Bool(false), "an empty text") }
@@ -87,35 +88,35 @@ import Wire
         let bytes =
             ClientFrame.bytes(0x01, "Hel".utf8) + ClientFrame.bytes(0x89, "ping".utf8)
             + ClientFrame.bytes(0x00, "lo".utf8) + ClientFrame.bytes(0x8A) + ClientFrame.bytes(0x80, "!".utf8)
-        #expect(Outcome.read(bytes) == [.ping(Array("ping".utf8)), .pong([]), .text("Hello!")])
+        expect(Outcome.read(bytes), is: [.ping(Array("ping".utf8)), .pong([]), .text("Hello!")])
     }
 
     @Test func `Section 5-4: a message in fragments may be followed by another of the other kind`() {
         let bytes =
             ClientFrame.bytes(0x01, "a".utf8) + ClientFrame.bytes(0x80, "b".utf8) + ClientFrame.bytes(0x02, [0xFF])
             + ClientFrame.bytes(0x80, [0xFE]) + ClientFrame.text("c")
-        #expect(Outcome.read(bytes) == [.text("ab"), .binary([0xFF, 0xFE]), .text("c")])
+        expect(Outcome.read(bytes), is: [.text("ab"), .binary([0xFF, 0xFE]), .text("c")])
     }
 
     @Test(arguments: [0, 1, 125]) func `Sections 5-5-2 and 5-5-3: a ping and a pong carry any bytes`(count: Int) {
         let payload = some(count)
         let bytes = ClientFrame.bytes(0x89, payload) + ClientFrame.bytes(0x8A, payload)
-        #expect(Outcome.read(bytes) == [.ping(payload), .pong(payload)])
+        expect(Outcome.read(bytes), is: [.ping(payload), .pong(payload)])
     }
 
     @Test func `Section 5-6: bytes need not be text`() {
-        #expect(Outcome.read(ClientFrame.bytes(0x82, [0xFF, 0xC0, 0x00])) == [.binary([0xFF, 0xC0, 0x00])])
+        expect(Outcome.read(ClientFrame.bytes(0x82, [0xFF, 0xC0, 0x00])), is: [.binary([0xFF, 0xC0, 0x00])])
     }
 
     @Test func `Section 5-5-1: a close frame may end a connection in the middle of a message`() {
         let bytes = ClientFrame.bytes(0x01, "a".utf8) + ClientFrame.close(1000)
-        #expect(Outcome.read(bytes) == [.close(.normal)])
+        expect(Outcome.read(bytes), is: [.close(.normal)])
     }
 
     @Test func `Section 7-4-1: a message at the limit is not over it`() {
         let whole = ClientFrame.bytes(0x82, some(10))
         let parts = ClientFrame.bytes(0x02, some(4)) + ClientFrame.bytes(0x00, some(6)) + ClientFrame.bytes(0x80)
-        #expect(Outcome.read(whole + parts, limit: 10) == [.binary(some(10)), .binary(some(4) + some(6))])
+        expect(Outcome.read(whole + parts, limit: 10), is: [.binary(some(10)), .binary(some(4) + some(6))])
     }
 
     @Test func `A frame that is not complete comes to nothing`() {
@@ -138,14 +139,14 @@ import Wire
     }
 
     @Test func `Section 5-7: the samples of what is not masked`() {
-        #expect(encode(.text("Hello")) == [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
+        expect(encode(.text("Hello")), is: [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
         var pong: [UInt8] = []
         WebSocketEncoder.encodePong(Array("Hello".utf8), into: &pong)
-        #expect(pong == [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
+        expect(pong, is: [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
         let long = [UInt8](repeating: 7, count: 256)
-        #expect(encode(.binary(long)) == [0x82, 0x7E, 0x01, 0x00] + long)
+        expect(encode(.binary(long)), is: [0x82, 0x7E, 0x01, 0x00] + long)
         let longer = [UInt8](repeating: 7, count: 65_536)
-        #expect(encode(.binary(longer)) == [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + longer)
+        expect(encode(.binary(longer)), is: [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + longer)
     }
 
     @Test(
@@ -155,32 +156,32 @@ import Wire
         ] as [(Int, [UInt8])])
     func `Sections 5-1 and 5-2: no mask, and a length in the fewest bytes`(count: Int, length: [UInt8]) {
         let payload = [UInt8](repeating: 0x61, count: count)
-        #expect(encode(.text(String(decoding: payload, as: UTF8.self))) == [0x81] + length + payload)
-        #expect(encode(.binary(payload)) == [0x82] + length + payload)
+        expect(encode(.text(String(decoding: payload, as: UTF8.self))), is: [0x81] + length + payload)
+        expect(encode(.binary(payload)), is: [0x82] + length + payload)
     }
 
     @Test func `Section 5-4: a message goes behind what is there, in one frame`() {
         var output: [UInt8] = [1, 2]
         WebSocketEncoder.encode(.text("ä"), into: &output)
         WebSocketEncoder.encodePong([3], into: &output)
-        #expect(output == [1, 2, 0x81, 2, 0xC3, 0xA4, 0x8A, 1, 3])
+        expect(output, is: [1, 2, 0x81, 2, 0xC3, 0xA4, 0x8A, 1, 3])
     }
 
     @Test func `Section 5-5: a control frame never exceeds 125 bytes`() {
         let long = [UInt8](repeating: 7, count: 126)
         var output: [UInt8] = []
         WebSocketEncoder.encodePong(long, into: &output)
-        #expect(output == [0x8A, 125] + long.dropLast())
+        expect(output, is: [0x8A, 125] + long.dropLast())
     }
 
     @Test func `Section 5-5-1: a close frame begins with its code`() {
-        #expect(encode(WebSocketClosure(.normal)) == [0x88, 2, 0x03, 0xE8])
-        #expect(encode(WebSocketClosure(.goingAway, reason: "bye")) == [0x88, 5, 0x03, 0xE9, 0x62, 0x79, 0x65])
+        expect(encode(WebSocketClosure(.normal)), is: [0x88, 2, 0x03, 0xE8])
+        expect(encode(WebSocketClosure(.goingAway, reason: "bye")), is: [0x88, 5, 0x03, 0xE9, 0x62, 0x79, 0x65])
     }
 
     @Test(arguments: [0, 1004, 1005, 1006, 1015, 2999, 5000] as [UInt16])
     func `Section 7-4-1: a code that no frame may have is left out`(code: UInt16) {
-        #expect(encode(WebSocketClosure(.init(rawValue: code), reason: "why")) == [0x88, 0])
+        expect(encode(WebSocketClosure(.init(rawValue: code), reason: "why")), is: [0x88, 0])
     }
 
     @Test(arguments: [
@@ -192,7 +193,7 @@ import Wire
     ])
     func `Section 5-5-1: a long reason is cut before a code point`(reason: String, count: Int) {
         let frame = encode(WebSocketClosure(.normal, reason: reason))
-        #expect(frame.prefix(2) == [0x88, UInt8(count + 2)])
+        expect(frame.prefix(2), is: [0x88, UInt8(count + 2)])
         #expect(frame.dropFirst(4).elementsEqual(reason.utf8.prefix(count)))
         #expect(String(validating: frame.dropFirst(4), as: UTF8.self) != nil)
     }
@@ -222,14 +223,14 @@ import Wire
 
     @Test(arguments: valid) func `Valid text comes out as it went in, wherever it is cut`(text: String) {
         let bytes = Array(text.utf8)
-        #expect(Outcome.read(ClientFrame.text(text)) == [.text(text)])
+        expect(Outcome.read(ClientFrame.text(text)), is: [.text(text)])
         for place in 0...bytes.count {
             let parts = ClientFrame.bytes(0x01, bytes[..<place]) + ClientFrame.bytes(0x80, bytes[place...])
-            #expect(Outcome.read(parts) == [.text(text)])
+            expect(Outcome.read(parts), is: [.text(text)])
         }
         let single = bytes.flatMap { ClientFrame.bytes(0x00, [$0]) + ClientFrame.bytes(0x89) }
         let all = ClientFrame.bytes(0x01) + single + ClientFrame.bytes(0x80)
-        #expect(Outcome.read(all).last == .text(text))
+        expect(Outcome.read(all).last, is: .text(text))
     }
 
     @Test(arguments: invalid)
@@ -238,7 +239,7 @@ import Wire
             let valid = [UInt8](repeating: 0x61, count: lead) + before
             let bytes = ClientFrame.bytes(0x81, valid + [wrong], length: [100])
             #expect(Outcome.read(bytes.dropLast()).isEmpty)
-            #expect(Outcome.read(bytes) == [.failure(.invalidText)])
+            expect(Outcome.read(bytes), is: [.failure(.invalidText)])
         }
     }
 
@@ -247,23 +248,23 @@ import Wire
             let start =
                 ClientFrame.bytes(0x01, before[..<place]) + ClientFrame.bytes(0x89)
                 + ClientFrame.bytes(0x00, before[place...])
-            #expect(Outcome.read(start) == [.ping([])])
+            expect(Outcome.read(start), is: [.ping([])])
             let bytes = start + ClientFrame.bytes(0x00, [wrong], length: [100])
-            #expect(Outcome.read(bytes) == [.ping([]), .failure(.invalidText)])
+            expect(Outcome.read(bytes), is: [.ping([]), .failure(.invalidText)])
         }
     }
 
     @Test(arguments: [[0xC2], [0xE0, 0xA0], [0xED, 0x9F], [0xF0, 0x90, 0x80], [0xF4]] as [[UInt8]])
     func `A text does not end inside a code point`(end: [UInt8]) {
-        #expect(Outcome.read(ClientFrame.bytes(0x81, [0x61] + end)) == [.failure(.invalidText)])
+        expect(Outcome.read(ClientFrame.bytes(0x81, [0x61] + end)), is: [.failure(.invalidText)])
         let parts = ClientFrame.bytes(0x01, end)
         #expect(Outcome.read(parts).isEmpty)
-        #expect(Outcome.read(parts + ClientFrame.bytes(0x80)) == [.failure(.invalidText)])
+        expect(Outcome.read(parts + ClientFrame.bytes(0x80)), is: [.failure(.invalidText)])
     }
 
     @Test func `The next text starts afresh`() {
         let bytes = ClientFrame.text("ä") + ClientFrame.bytes(0x82, [0xC3]) + ClientFrame.bytes(0x81, [0xA4])
-        #expect(Outcome.read(bytes) == [.text("ä"), .binary([0xC3]), .failure(.invalidText)])
+        expect(Outcome.read(bytes), is: [.text("ä"), .binary([0xC3]), .failure(.invalidText)])
     }
 
     @Test(arguments: 0x7F...0xFF as ClosedRange<UInt8>)

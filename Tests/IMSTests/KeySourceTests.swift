@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -34,9 +35,9 @@ import Tokens
         let world = try await World()
         let answer = try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json")
         let key = try #require(answer.json["keys"]?[0]?.object)
-        #expect(key.map(\.name) == ["kty", "alg", "use", "kid", "n", "e"])
-        #expect(key["kid"] == "k2")
-        #expect(key["e"] == "AQAB")
+        expect(key.map(\.name), is: ["kty", "alg", "use", "kid", "n", "e"])
+        expect(key["kid"], is: "k2")
+        expect(key["e"], is: "AQAB")
     }
 
     @Test(
@@ -47,7 +48,7 @@ import Tokens
         let text = try Forged.pem(2) + "\n" + Forged.pem(3)
         let answer = try await create(["type": "pem-public-key", "pem": .string(text)], in: world)
         answer.expect(201)
-        #expect(answer.json["keys"]?["kids"] == [.null, .null])
+        expect(answer.json["keys"]?["kids"], is: [.null, .null])
         for (key, kid) in [(2, nil), (3, nil), (3, "k9")] { try await world.me(token(key, kid: kid)).expect(200) }
         try await world.me(token(4)).expectRefusal(401, "signature-invalid")
     }
@@ -79,7 +80,7 @@ import Tokens
         ]
         let answer = try await create(["type": "jwks", "jwks": ["keys": .array(keys)]], in: world)
         answer.expect(201)
-        #expect(answer.json["keys"]?["kids"] == ["a", "c"])
+        expect(answer.json["keys"]?["kids"], is: ["a", "c"])
         try await world.me(token(5, kid: "c")).expect(200)
         try await world.me(token(4, kid: "b")).expectRefusal(401, "kid-unknown")
         try await world.me(token(2)).expectRefusal(401, "kid-required")
@@ -90,11 +91,11 @@ import Tokens
         let certs: JSON = ["k3": try await Self.certificate(world), "broken": "none", "odd": 7]
         let answer = try await create(["type": "cert-map", "certs": certs], ["preset": "firebase"], in: world)
         answer.expect(201)
-        #expect(answer.json["keys"]?["kids"] == ["k3"])
-        #expect(answer.json["audience"] == "new.example.test")
+        expect(answer.json["keys"]?["kids"], is: ["k3"])
+        expect(answer.json["audience"], is: "new.example.test")
         let token = Forged(.uat, [("iss", .string(Self.iss)), ("aud", ["x", "new.example.test"])])
         try await world.me(token.signed(by: 3).header("kid", "k3")).expect(200)
-        #expect(answer.json["warnings"]?.array?.count == 2, "\(answer.text)")
+        expect(answer.json["warnings"]?.array?.count, is: 2, "\(answer.text)")
     }
 
     @Test("a JWKS in a file of the fixture folder") func keySetFile() async throws {
@@ -104,7 +105,7 @@ import Tokens
         let world = try await World(on: Stage(.init(fixtures: fixtures.store)))
         let answer = try await create(["type": "jwks-file", "file": "sets/partner.json"], in: world)
         answer.expect(201)
-        #expect(answer.json["keys"]?["kids"] == ["filed"])
+        expect(answer.json["keys"]?["kids"], is: ["filed"])
         try await world.me(token(2)).expect(200)
     }
 
@@ -113,9 +114,9 @@ import Tokens
         let world = try await World()
         let pem = try #require(try await Self.certificate(world).string)
         let key = try #require(try VerificationKey.pem(pem).first)
-        #expect(key.thumbprint == (try Forged.key(3).thumbprint))
-        #expect(key.validity?.notBefore == 1_577_836_800)
-        #expect(key.validity?.notAfter == 2_208_988_800)
+        expect(key.thumbprint, is: (try Forged.key(3).thumbprint))
+        expect(key.validity?.notBefore, is: 1_577_836_800)
+        expect(key.validity?.notAfter, is: 2_208_988_800)
     }
 
     @Test("a fetched source is asked at once, and a failure is only a warning", arguments: Depth.allCases)
@@ -124,17 +125,17 @@ import Tokens
         let source: JSON = ["type": "cert-map-url", "url": "{self}/ims/dev-issuers/firebase/certs"]
         let answer = try await create(source, in: world)
         answer.expect(201)
-        #expect(answer.json["keys"]?["kids"] == ["k3"])
-        #expect(answer.json["keys"]?["fetched_at"] == 1_800_000_000)
-        #expect(answer.json["warnings"] == [])
+        expect(answer.json["keys"]?["kids"], is: ["k3"])
+        expect(answer.json["keys"]?["fetched_at"], is: 1_800_000_000)
+        expect(answer.json["warnings"], is: [])
         let away: JSON = ["type": "jwks-url", "url": "http://127.0.0.1:1/jwks.json"]
         let replaced = try await world.call(
             .put, "/ims/v1/issuers/new", .operatorKey, Example.issuer("new", iss: Self.iss, away))
         replaced.expect(200)
-        #expect(replaced.json["keys"]?["kids"] == [])
-        #expect(replaced.json["keys"]?["fetched_at"] == .null)
-        #expect(replaced.json["warnings"] == ["jwks-unreachable"])
-        #expect(replaced.outcome(of: "keys-fetched") == .noted)
+        expect(replaced.json["keys"]?["kids"], is: [])
+        expect(replaced.json["keys"]?["fetched_at"], is: .null)
+        expect(replaced.json["warnings"], is: ["jwks-unreachable"])
+        expect(replaced.outcome(of: "keys-fetched"), is: .noted)
         try await world.me(token(3)).expectRefusal(503, "keys-unavailable")
     }
 
@@ -163,7 +164,7 @@ import Tokens
     func refused(_ keys: JSON, _ failure: String, _ field: String?) async throws {
         let world = try await World()
         try await create(keys, in: world).expectRefusal(400, failure, field: field)
-        #expect(try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count == 7)
+        expect(try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count, is: 7)
     }
 
     @Test("two keys of one kid, a certificate as public key, and a public key as certificate are refused")
@@ -222,11 +223,11 @@ import Tokens
         let moved = Example.issuer("uat", iss: Self.iss, try Example.publicKey(2))
         let answer = try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, moved)
         answer.expect(200)
-        #expect(answer.json["created_at"] == 1_800_000_000)
+        expect(answer.json["created_at"], is: 1_800_000_000)
         let names = try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.map {
             $0["name"]
         }
-        #expect(names?.first == "uat")
+        expect(names?.first, is: "uat")
         try await world.me(Forged()).expectRefusal(401, "issuer-unknown")
         try await world.me(token(2)).expect(200)
         try await world.call(.delete, "/ims/v1/issuers/uat", .operatorKey).expect(204)
@@ -267,7 +268,7 @@ import Tokens
             "http://localhost/\u{7F}", "http://lücalhost/", "{self}", "{self}x", "{self}@example.com/", "file:///etc",
             "http://[::1/", "http://[]/", "http://[::1]x/", "http://" + String(repeating: "a", count: 2100),
         ])
-    func unreadable(_ url: String) { #expect(IMSKeyURL(url) == nil) }
+    func unreadable(_ url: String) { expect(IMSKeyURL(url), is: nil) }
 
     @Test("a named host is allowed with TLS only, whatever its case") func named() {
         #expect(isAllowed("https://Keys.Example.test:8443/x", named: ["keys.example.test"]))
@@ -287,14 +288,14 @@ import Tokens
             "new", iss: "https://new.example.test", ["type": "jwks-url", "url": "https://127.1:1/other.json"])
         let created = try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
         created.expect(201)
-        #expect(created.json["warnings"] == ["jwks-unreachable"])
+        expect(created.json["warnings"], is: ["jwks-unreachable"])
         let other = try await World()
         try await other.set("ims.jwks-allow", "127.1")
         try await other.call(.post, "/ims/v1/issuers", .operatorKey, body).expect(201)
         try await other.set("ims.jwks-allow", "")
         let answer = try await other.me(Forged(.rotating, [("iss", "https://new.example.test")]))
         answer.expectRefusal(503, "keys-unavailable")
-        #expect(answer.outcome(of: "keys-fetched") == nil, "nothing was asked for")
+        expect(answer.outcome(of: "keys-fetched"), is: nil, "nothing was asked for")
         try await other.call(.post, "/ims/v1/issuers/new/refresh", .operatorKey).expectRefusal(
             400, "jwks-url-not-allowed")
     }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -16,9 +17,10 @@ import Tokens
     @Test("without an order the first issuer signs for the first active user, for ten minutes")
     func standard() async throws {
         let answer = try await World().control(.post, "tokens/ims/user")
-        #expect(answer.json["header"] == ["alg": "RS256", "typ": "JWT"])
-        #expect(
-            answer.json["claims"] == [
+        expect(answer.json["header"], is: ["alg": "RS256", "typ": "JWT"])
+        expect(
+            answer.json["claims"],
+            is: [
                 "iss": "https://auth.example.test/uat", "sub": "EMP-0001", "iat": 1_800_000_000, "exp": 1_800_000_600,
             ])
     }
@@ -28,14 +30,15 @@ import Tokens
             .post, "tokens/ims/user",
             #"{"issuer":"legacy-cert","sub":"EMP-9","expires_in":60,"kid":"k","signed_by":"stranger","#
                 + #""header":{"typ":"jwt"},"claims":{"jti":"j","nbf":7}}"#)
-        #expect(answer.json["header"] == ["alg": "RS256", "typ": "jwt", "kid": "k"])
-        #expect(
-            answer.json["claims"] == [
+        expect(answer.json["header"], is: ["alg": "RS256", "typ": "jwt", "kid": "k"])
+        expect(
+            answer.json["claims"],
+            is: [
                 "iss": "https://auth.example.test/prod", "sub": "EMP-9", "iat": 1_800_000_000, "exp": 1_800_000_060,
                 "jti": "j", "nbf": 7,
             ])
         let token = CompactToken(answer.json["token"]?.string ?? "")
-        #expect(token.signature(by: try Forged.key(9).verificationKey, algorithm: .rs256).outcome == .passed)
+        expect(token.signature(by: try Forged.key(9).verificationKey, algorithm: .rs256).outcome, is: .passed)
     }
 
     @Test("defects that need another issuer or rule to be seen") func specialDefects() async throws {
@@ -60,8 +63,8 @@ import Tokens
         ])
     func refused(_ order: String, _ hint: String) async throws {
         let answer = try await World().control(.post, "tokens/ims/user", order)
-        #expect(answer.status == 400)
-        #expect(answer.json["error"]?["message"]?.string?.contains(hint) == true, "\(answer.text)")
+        expect(answer.status, is: 400)
+        expect(answer.json["error"]?["message"]?.string?.contains(hint), is: true, "\(answer.text)")
     }
 
     private func explain(_ token: String, _ world: World) async throws -> JSON {
@@ -73,48 +76,49 @@ import Tokens
     func explanation(_ depth: Depth) async throws {
         let world = try await World(depth)
         let good = try await explain(try Forged().text(), world)
-        #expect(good["kind"] == "user")
-        #expect(good["account"] == "issuer uat of tenant demo")
-        #expect(good["accepted"] == true)
+        expect(good["kind"], is: "user")
+        expect(good["account"], is: "issuer uat of tenant demo")
+        expect(good["accepted"], is: true)
         let expired = try await explain(try Forged(.uat, [("exp", 1_800_000_000)]).text(), world)
-        #expect(expired["failure"] == "token-expired")
-        #expect(expired["answer"]?["status"] == 401)
-        #expect(expired["answer"]?["body"]?["error"]?["field"] == "exp")
+        expect(expired["failure"], is: "token-expired")
+        expect(expired["answer"]?["status"], is: 401)
+        expect(expired["answer"]?["body"]?["error"]?["field"], is: "exp")
         let other = try await explain(try Forged().signed(by: 9).text(), world)
-        #expect(other["account"] == "issuer stranger of tenant other")
-        #expect(other["failure"] == "signature-invalid")
+        expect(other["account"], is: "issuer stranger of tenant other")
+        expect(other["failure"], is: "signature-invalid")
         let claim = try await explain(try Forged(.uat, [("iat", nil)]).text(), world)
-        #expect(claim["answer"]?["body"]?["error"]?["field"] == "nbf")
-        #expect(claim["clients"]?[0]?["result"]?["usable"] == true, "the SDK would send it")
+        expect(claim["answer"]?["body"]?["error"]?["field"], is: "nbf")
+        expect(claim["clients"]?[0]?["result"]?["usable"], is: true, "the SDK would send it")
         let unknown = try await explain(try Forged(.uat, [("sub", "EMP-0002")]).text(), world)
-        #expect(unknown["failure"] == "user-not-active")
-        #expect(try await explain("garbage", world)["failure"] == "token-malformed")
+        expect(unknown["failure"], is: "user-not-active")
+        expect(try await explain("garbage", world)["failure"], is: "token-malformed")
     }
 
     @Test("an explanation asks nobody for keys, and does without those that were not fetched")
     func explanationWithoutKeys() async throws {
         let world = try await World()
         let own = try await explain(try Forged(.rotating).text(), world)
-        #expect(own["account"] == "issuer rotating of tenant demo", "what this server publishes, it knows")
-        #expect(own["accepted"] == true)
+        expect(own["account"], is: "issuer rotating of tenant demo", "what this server publishes, it knows")
+        expect(own["accepted"], is: true)
         let forged = try await explain(try Forged(.rotating).signed(by: 1).text(), world)
-        #expect(forged["failure"] == "signature-invalid")
-        #expect(try await world.fetches() == 0)
+        expect(forged["failure"], is: "signature-invalid")
+        expect(try await world.fetches(), is: 0)
         let fixtures = try OwnFixtures()
         try fixtures.put(
             "ims/accounts.yaml",
             [("url: \"{self}/ims/dev-issuers/rotating/jwks.json\"", "url: \"http://127.0.0.1:1/jwks.json\"")])
         let away = try await World(on: Stage(.init(fixtures: fixtures.store)))
         let verdict = try await explain(try Forged(.rotating).text(), away)
-        #expect(verdict["account"] == .null)
-        #expect(verdict["findings"]?.array?.contains { $0["check"] == "keys" && $0["outcome"] == "not-judged" } == true)
+        expect(verdict["account"], is: .null)
+        expect(
+            verdict["findings"]?.array?.contains { $0["check"] == "keys" && $0["outcome"] == "not-judged" }, is: true)
     }
 
     @Test("an explanation does not use up a token id") func explanationOfTokenID() async throws {
         let world = try await World()
         try await world.replaceUAT(["replay": "single-use"])
         let token = try await world.mint("ims/user")
-        for _ in 1...2 { #expect(try await explain(token, world)["accepted"] == true) }
+        for _ in 1...2 { expect(try await explain(token, world)["accepted"], is: true) }
         try await world.me(token).expect(200)
     }
 }
@@ -142,7 +146,7 @@ import Tokens
             ("usr-5?tenant=demo", "usr-5"),
         ] {
             let answer = try await world.call(.get, "/ims/v1/users/" + path, .operatorKey)
-            #expect(answer.json["id"]?.string == id, "\(path): \(answer.text)")
+            expect(answer.json["id"]?.string, is: id, "\(path): \(answer.text)")
         }
         for path in ["usr-01", "usr-", "EMP-0001?tenant=none", "emp-0001"] {
             try await world.call(.get, "/ims/v1/users/" + path, .operatorKey).expectRefusal(404, "user-not-found")

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -6,7 +7,7 @@ import Testing
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"ims-\#(scenario)"}"#)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
         return world
     }
 
@@ -18,11 +19,11 @@ import Testing
         try await world.advance("601s")
         let stale = try await world.me(Forged(.rotating, at: 1_800_000_601))
         stale.expect(200)
-        #expect(stale.outcome(of: "keys-fetched") == .noted)
+        expect(stale.outcome(of: "keys-fetched"), is: .noted)
         let other = try await world.me(Forged(.cognito, at: 1_800_000_601))
         other.expectRefusal(503, "keys-unavailable")
         let finding = other.findings.first { $0.check == "keys-fetched" }
-        #expect(finding?.found?.description.contains("503") == true, "\(other.findings)")
+        expect(finding?.found?.description.contains("503"), is: true, "\(other.findings)")
         try await world.control(.delete, "scenarios")
         try await world.advance("30s")
         let token = Forged(.cognito, at: 1_800_000_631, [("aud", "testclient0001"), ("token_use", "id")])
@@ -53,13 +54,13 @@ import Testing
     func action(_ name: String, _ members: String, _ subject: String, _ failure: String?) async throws {
         let world = try await World()
         let answer = try await world.control(.post, "state/ims/" + name, members)
-        #expect(answer.status == 200, "\(answer.text)")
-        #expect(try await world.me(Forged(.uat, [("sub", .string(subject))])).failure == failure)
+        expect(answer.status, is: 200, "\(answer.text)")
+        expect(try await world.me(Forged(.uat, [("sub", .string(subject))])).failure, is: failure)
     }
 
     @Test("no action is without a case") func coverage() async throws {
         let ims = try #require(try await World().emulator.vendors.first { $0.identity.id == "ims" })
-        #expect(Set(Self.actions.map(\.0)) == Set(ims.actions.map(\.name)))
+        expect(Set(Self.actions.map(\.0)), is: Set(ims.actions.map(\.name)))
     }
 
     @Test(
@@ -80,9 +81,9 @@ import Testing
         let world = try await World()
         let before = try await world.control(.get, "state/ims").text
         let answer = try await world.control(.post, "state/ims/" + name, members)
-        #expect(answer.status == 400)
-        #expect(answer.json["error"]?["message"]?.string?.contains(complaint) == true, "\(answer.text)")
-        #expect(try await world.control(.get, "state/ims").text == before)
+        expect(answer.status, is: 400)
+        expect(answer.json["error"]?["message"]?.string?.contains(complaint), is: true, "\(answer.text)")
+        expect(try await world.control(.get, "state/ims").text, is: before)
     }
 
     /// The key URL's answer and the reason in the journal.

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -25,7 +26,7 @@ import Tokens
         let set: JSON = ["keys": [Self.secret, try Self.jwk(2, "a")]]
         try await create(world, ["type": "jwks", "jwks": set]).expect(201)
         let state = try await world.control(.get, "state/ims")
-        #expect(state.status == 200)
+        expect(state.status, is: 200)
         #expect(state.text.contains("\"shared\""))
         #expect(!state.text.contains("c2VjcmV0LWJ5dGVz"))
     }
@@ -37,7 +38,7 @@ import Tokens
             world, ["type": "cert-map", "certs": ["k3": certificate, "broken": "none", "odd": 7]])
         answer.expect(201)
         let warnings = answer.json["warnings"]?.array?.compactMap(\.string) ?? []
-        #expect(warnings.count == 2, "\(warnings)")
+        expect(warnings.count, is: 2, "\(warnings)")
         #expect(warnings.allSatisfy { $0.hasPrefix("key-skipped: “") })
     }
 
@@ -50,13 +51,14 @@ import Tokens
         try #require((200...299).contains(armed.status), "\(armed.text)")
         let answer = try await create(world, ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"])
         answer.expect(201)
-        #expect(
-            answer.json["warnings"] == [
+        expect(
+            answer.json["warnings"],
+            is: [
                 "private-key-published: key 2 “b”: a private key; expected a public one",
                 "key-skipped: key 0 “shared”: a shared secret (oct); expected a public key",
             ], "\(answer.text)")
         let finding = answer.findings.first { $0.check == "keys-fetched" }
-        #expect(finding?.note?.contains("key 2 “b”: a private key") == true)
+        expect(finding?.note?.contains("key 2 “b”: a private key"), is: true)
     }
 
     @Test("a lifetime has a limit also without a beginning, and counts from now")
@@ -70,7 +72,7 @@ import Tokens
         try await world.me(token(1_800_000_900)).expect(200)
         let answer = try await world.me(token(1_800_000_901))
         answer.expectRefusal(401, "lifetime-too-long")
-        #expect(answer.entry?.explanation?.contains("Without nbf and iat it counts from now to exp") == true)
+        expect(answer.entry?.explanation?.contains("Without nbf and iat it counts from now to exp"), is: true)
         try await world.me(token(1_800_000_901, .null)).expectRefusal(401, "lifetime-too-long")
     }
 
@@ -93,10 +95,10 @@ import Tokens
             .post, "/ims/v1/activation", .bearer(try Forged(.uat, [("sub", "EMP-0009")]).text()),
             #"{"activation_id":"nine","activation_code":"12345678","email":"n@example.test"}"#)
         answer.expectRefusal(400, "activation-code-wrong")
-        #expect(
-            answer.entry?.explanation?.contains("usr-9 has no activation code") == true,
+        expect(
+            answer.entry?.explanation?.contains("usr-9 has no activation code"), is: true,
             "\(answer.entry?.explanation ?? "")")
-        #expect(answer.entry?.explanation?.contains("another") == false)
+        expect(answer.entry?.explanation?.contains("another"), is: false)
     }
 
     @Test("an import says which member of which line is wrong") func importLines() async throws {
@@ -119,8 +121,9 @@ import Tokens
                 + #"{"line":5,"code":"body-invalid"},{"line":6,"code":"state-conflict"},{"line":7,"code":"body-invalid"},"#
                 + #"{"line":8,"code":"body-invalid"}]}"#)
         let notes = answer.findings.filter { $0.check == "import-line" }.compactMap(\.note)
-        #expect(
-            notes.map { String($0.prefix { $0 != ";" && $0 != "," }) } == [
+        expect(
+            notes.map { String($0.prefix { $0 != ";" && $0 != "," }) },
+            is: [
                 "Line 3: usr-1 of tenant demo has the same email", "Line 4: email is “none”", "Line 5: email is empty",
                 "Line 6: activate needs an enterprise_id", "Line 7: activate is “perhaps”", "Line 8: 1 fields",
             ], "\(notes)")
@@ -179,8 +182,8 @@ import Tokens
         try await world.waitForFetch()
         try await event.happen(in: world, exported)
         let received = try await answer
-        #expect(received.status == 200)
-        #expect(received.outcome(of: "signature") == .passed)
+        expect(received.status, is: 200)
+        expect(received.outcome(of: "signature"), is: .passed)
     }
 }
 

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -43,8 +44,8 @@ import Testing
         try await post("usr-3/activate").expect(200)
         try await post("usr-2/deactivate").expect(200)
         let active = try await post("usr-2/activate")
-        #expect(active.json["activation_code"] == .null)
-        #expect(active.json["deactivated_at"] == .null)
+        expect(active.json["activation_code"], is: .null)
+        expect(active.json["deactivated_at"], is: .null)
         try await world.me(Forged(.uat, [("sub", "EMP-0002")])).expect(200)
         try await world.call(
             .post, "/ims/v1/users", .operatorKey, #"{"tenant":"demo","email":"a@b.test","activate":true}"#
@@ -86,13 +87,13 @@ import Testing
             return (ids, answer.json["next_cursor"]?.string)
         }
         var (ids, next) = try await list("limit=2")
-        #expect(ids == ["t-5", "t-4"])
+        expect(ids, is: ["t-5", "t-4"])
         (ids, next) = try await list("limit=2&cursor=\(next ?? "")")
-        #expect(ids == ["t-3", "t-2"])
+        expect(ids, is: ["t-3", "t-2"])
         (ids, next) = try await list("limit=2&cursor=\(next ?? "")")
-        #expect(ids == ["t-1"])
-        #expect(next == nil)
-        #expect(try await list("from=2027-01-15T02:00:00Z&to=2027-01-15T05:00:00+01:00").ids == ["t-3", "t-2"])
+        expect(ids, is: ["t-1"])
+        expect(next, is: nil)
+        expect(try await list("from=2027-01-15T02:00:00Z&to=2027-01-15T05:00:00+01:00").ids, is: ["t-3", "t-2"])
         for query in ["limit=0", "limit=101", "limit=x", "cursor=x", "cursor=nan_1", "from=yesterday", "to=1800000000"]
         {
             let name = String(query.prefix { $0 != "=" })
@@ -111,8 +112,8 @@ import Testing
         try await world.call(.post, "/ims/v1/trips", try ada(), trip.replacing("16.6", with: "16.7"))
             .expectRefusal(409, "trip-conflict")
         let read = try await world.call(.get, "/ims/v1/trips/t-1", try ada())
-        #expect(read.json["point_count"] == 1)
-        #expect(read.json["points"]?.text == "[\(point.replacing(#","extra":1"#, with: ""))]")
+        expect(read.json["point_count"], is: 1)
+        expect(read.json["points"]?.text, is: "[\(point.replacing(#","extra":1"#, with: ""))]")
     }
 
     /// A change that makes the sample trip invalid, and the path of the problem.
@@ -154,7 +155,7 @@ import Testing
             try await world.call(.post, "/ims/v1/invitations", try ada(), body).expectRefusal(
                 400, "body-invalid", field: field)
         }
-        #expect(try await world.call(.get, "/ims/v1/invitations", try ada()).json["invitations"]?.array?.count == 1)
+        expect(try await world.call(.get, "/ims/v1/invitations", try ada()).json["invitations"]?.array?.count, is: 1)
     }
 
     @Test(
@@ -201,11 +202,11 @@ import Testing
 @Suite("IMS's bounds") struct BoundsTests {
     @Test("a use of a token id is forgotten when its token is over") func endOfUses() async throws {
         var uses = IMSTokenUses()
-        #expect(uses.use("j", of: "i", by: "d", until: 100, at: 50) == nil)
-        #expect(uses.use("j", of: "i", by: "e", until: 100, at: 99) == "d")
-        #expect(uses.use("j", of: "other", by: "e", until: 100, at: 99) == nil)
-        #expect(uses.use("j", of: "i", by: "e", until: 200, at: 100) == nil)
-        #expect(uses.use("j", of: "i", by: "f", until: 200, at: 100) == "e")
+        expect(uses.use("j", of: "i", by: "d", until: 100, at: 50), is: nil)
+        expect(uses.use("j", of: "i", by: "e", until: 100, at: 99), is: "d")
+        expect(uses.use("j", of: "other", by: "e", until: 100, at: 99), is: nil)
+        expect(uses.use("j", of: "i", by: "e", until: 200, at: 100), is: nil)
+        expect(uses.use("j", of: "i", by: "f", until: 200, at: 100), is: "e")
     }
 
     @Test("uses that are over make room, and beyond the bound the earliest go") func manyUses() {
@@ -216,8 +217,8 @@ import Testing
         #expect(uses.count < 3000)
         for number in 0..<(capacity * 2) { _ = uses.use("l\(number)", of: "i", by: "", until: 300, at: 200) }
         #expect(uses.count <= capacity)
-        #expect(uses.use("l\(capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200) == "")
-        #expect(uses.use("l0", of: "i", by: "", until: 300, at: 200) == nil)
+        expect(uses.use("l\(capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200), is: "")
+        expect(uses.use("l0", of: "i", by: "", until: 300, at: 200), is: nil)
     }
 
     @Test("long token ids count by their length") func longUses() {
@@ -256,7 +257,7 @@ import Testing
     @Test("what calls add counts as long as it is there: issuers, users, trips and invitations") func size() throws {
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         var state = vendor.initialState
-        #expect(vendor.size(of: state) == StateSize())
+        expect(vendor.size(of: state), is: StateSize())
         let enrollment = IMSEnrollment(tenant: "demo", email: "new@b.test")
         let user = state.users.enroll(enrollment, IdentifierSource(seed: 1), at: Moment(unixSeconds: 1))
         let trip = try JSON.parse(Example.trip.utf8)
@@ -266,10 +267,10 @@ import Testing
             Fields<IMS>(["kind": "account", "name": "n", "email": "a@b.test"]).read {
                 IMSInvitation(&$0, number: 1, user: user.number, created: Moment(unixSeconds: 1))
             })
-        #expect(vendor.size(of: state).records == 3)
+        expect(vendor.size(of: state).records, is: 3)
         state.users.remove(user.number)
         state.forgetStrays()
-        #expect(vendor.size(of: state) == StateSize())
+        expect(vendor.size(of: state), is: StateSize())
     }
 }
 
@@ -280,9 +281,9 @@ import Testing
         try await world.drill("rotating", "break")
         let answer = try await world.me(Forged(.rotating))
         answer.expectRefusal(503, "keys-unavailable")
-        #expect(answer["retry-after"] == "90")
+        expect(answer["retry-after"], is: "90")
         try await world.arm("keys-unavailable", at: "me.get")
-        #expect(try await world.me(Forged())["retry-after"] == "30", "armed, it has its standard")
+        expect(try await world.me(Forged())["retry-after"], is: "30", "armed, it has its standard")
     }
 
     @Test("what a bad token says, it does not say before its signature holds") func order() async throws {
@@ -292,7 +293,7 @@ import Testing
         try await world.me(Forged(.uat, claims)).expectRefusal(401, "claim-missing", field: "nbf")
         let answer = try await world.me(Forged(.uat, [("exp", 1), ("sub", "nobody")]))
         answer.expectRefusal(401, "token-expired")
-        #expect(answer.outcome(of: "user-known") == .failed, "the journal knows all the same")
-        #expect(answer.outcome(of: "signature") == .passed)
+        expect(answer.outcome(of: "user-known"), is: .failed, "the journal knows all the same")
+        expect(answer.outcome(of: "signature"), is: .passed)
     }
 }

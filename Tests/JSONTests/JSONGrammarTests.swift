@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
     ]
 
     @Test("accepts every value with white space around it", arguments: Self.accepted)
-    func accepts(_ text: String, _ value: JSON) throws { #expect(try JSON.parse(text.utf8) == value) }
+    func accepts(_ text: String, _ value: JSON) throws { expect(try JSON.parse(text.utf8), is: value) }
 
     static let refused: [(String, JSONError.Reason, Int)] = [
         ("", JSONError.Reason.endOfText, 0), (" ", .endOfText, 1), ("[", .endOfText, 1), ("[1", .endOfText, 2),
@@ -35,31 +36,31 @@ import Testing
     @Test("refuses everything else, and says where and why", arguments: Self.refused)
     func refuses(_ text: String, _ reason: JSONError.Reason, _ offset: Int) {
         let error = #expect(throws: JSONError.self) { try JSON.parse(text.utf8) }
-        #expect(error?.reason == reason)
-        #expect(error?.offset == offset)
+        expect(error?.reason, is: reason)
+        expect(error?.offset, is: offset)
     }
 
     @Test("counts lines and columns from 1") func places() {
         let error = #expect(throws: JSONError.self) { try JSON.parse("{\n  \"a\": 1,\n  \"b\": x\n}".utf8) }
-        #expect(error?.line == 3)
-        #expect(error?.column == 8)
-        #expect(error?.description == "line 3, column 8: unexpected “x”")
+        expect(error?.line, is: 3)
+        expect(error?.column, is: 8)
+        expect(error?.description, is: "line 3, column 8: unexpected “x”")
     }
 
     @Test("bounds how deep values lie inside each other") func depth() throws {
         let deepest = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
-        #expect(try JSON.parse(deepest.utf8).depth == 64)
+        expect(try JSON.parse(deepest.utf8).depth, is: 64)
         let deeper = #expect(throws: JSONError.self) { try JSON.parse("[\(deepest)]".utf8) }
-        #expect(deeper?.reason == .tooDeep(maximum: 64))
-        #expect(deeper?.offset == 64)
+        expect(deeper?.reason, is: .tooDeep(maximum: 64))
+        expect(deeper?.offset, is: 64)
         let objects = String(repeating: "{\"a\":", count: 64) + "1" + String(repeating: "}", count: 64)
-        #expect(try JSON.parse(objects.utf8).depth == 64)
+        expect(try JSON.parse(objects.utf8).depth, is: 64)
         #expect(throws: JSONError.self) { try JSON.parse("[\(objects)]".utf8) }
         #expect(throws: JSONError.self) { try JSON.parse("[]".utf8, maximumDepth: 0) }
-        #expect(try JSON.parse("1".utf8, maximumDepth: 0) == 1)
+        expect(try JSON.parse("1".utf8, maximumDepth: 0), is: 1)
         #expect(throws: JSONError.self) { try JSON.parse([UInt8](repeating: 0x5B, count: 1_000_000)) }
         // Sibling values do not add depth.
-        #expect(try JSON.parse("[\(String(repeating: "[],", count: 1_000))1]".utf8).depth == 2)
+        expect(try JSON.parse("[\(String(repeating: "[],", count: 1_000))1]".utf8).depth, is: 2)
     }
 }
 
@@ -81,16 +82,16 @@ import Testing
         ] as [(String, Int?, Double)])
     func form(_ text: String, _ int: Int?, _ double: Double) throws {
         let number = try #require(try JSON.parse(text.utf8).number)
-        #expect(number.literal == text)
-        #expect(number.int == int)
-        #expect(number.double == double)
-        #expect(JSON.number(number).text == text)
-        #expect(number.isInteger == (text.allSatisfy { $0 == "-" || $0.isNumber }))
+        expect(number.literal, is: text)
+        expect(number.int, is: int)
+        expect(number.double, is: double)
+        expect(JSON.number(number).text, is: text)
+        expect(number.isInteger, is: (text.allSatisfy { $0 == "-" || $0.isNumber }))
     }
 
     @Test("of different forms are different values") func different() throws {
         let values = try ["1800000000", "1800000000.0", "1.8e9", "18e8", "1800000000e0"].map { try JSON.parse($0.utf8) }
-        #expect(Set(values).count == 5)
+        expect(Set(values).count, is: 5)
     }
 
     @Test(
@@ -114,9 +115,9 @@ import Testing
             (1e300, "1e+300"), (.leastNonzeroMagnitude, "5e-324"), (.infinity, "0"), (.nan, "0"),
         ])
     func made(_ value: Double, _ text: String) throws {
-        #expect(JSONNumber(value).literal == text)
+        expect(JSONNumber(value).literal, is: text)
         #expect(throws: Never.self) { try JSON.parse(text.utf8) }
-        if value.isFinite { #expect(try JSON.parse(text.utf8).number?.double == value) }
+        if value.isFinite { expect(try JSON.parse(text.utf8).number?.double, is: value) }
     }
 }
 
@@ -146,7 +147,7 @@ import Testing
         ])
     func refused(_ text: String, _ offset: Int) {
         let error = #expect(throws: JSONError.self) { try JSON.parse("\"\(text)\"".utf8) }
-        #expect(error?.offset == offset)
+        expect(error?.offset, is: offset)
     }
 
     @Test(
@@ -157,7 +158,7 @@ import Testing
         ])
     func loneSurrogates(_ text: String) {
         let error = #expect(throws: JSONError.self) { try JSON.parse("\"\(text)\"".utf8) }
-        #expect(error?.reason == .loneSurrogate)
+        expect(error?.reason, is: .loneSurrogate)
         #expect(error?.offset == 1 || error?.offset == 2)
     }
 
@@ -176,12 +177,12 @@ import Testing
         ]
         for text in texts {
             let error = #expect(throws: JSONError.self) { try JSON.parse(text) }
-            #expect(error?.reason == .invalidUTF8)
+            expect(error?.reason, is: .invalidUTF8)
         }
     }
 
     @Test("are compared by their bytes, not by what they look like") func bytes() {
-        #expect("caf\u{E9}" == "cafe\u{301}")
+        expect("caf\u{E9}", is: "cafe\u{301}")
         #expect(!"caf\u{E9}".hasSameBytes(as: "cafe\u{301}"))
         #expect("caf\u{E9}".hasSameBytes(as: "caf\u{E9}"))
         #expect(!"a\u{323}\u{307}".hasSameBytes(as: "a\u{307}\u{323}"))
@@ -190,8 +191,8 @@ import Testing
         #expect("abc".dropLast().hasSameBytes(as: "ab"))
         #expect("".hasSameBytes(as: ""))
         let object: JSONObject = ["caf\u{E9}": 1, "cafe\u{301}": 2]
-        #expect(object["cafe\u{301}"] == 2)
-        #expect(object.duplicateNames == [])
+        expect(object["cafe\u{301}"], is: 2)
+        expect(object.duplicateNames, is: [])
     }
 }
 
@@ -207,15 +208,15 @@ import Testing
             let bytes = ([9] + text)[1...]
             for pattern in patterns {
                 let places = bytes.startIndex...bytes.endIndex
-                #expect(bytes.place(of: pattern) == places.first { bytes[$0...].starts(with: pattern) })
+                expect(bytes.place(of: pattern), is: places.first { bytes[$0...].starts(with: pattern) })
             }
         }
     }
 
     @Test("are found at the end of a slice, and not behind it") func slices() {
         let bytes = Array("abcabcd".utf8)
-        #expect(bytes[...].place(of: Array("abcd".utf8)) == 3)
-        #expect(bytes[..<6].place(of: Array("abcd".utf8)) == nil)
-        #expect(bytes[1...].place(of: Array("abc".utf8)) == 3)
+        expect(bytes[...].place(of: Array("abcd".utf8)), is: 3)
+        expect(bytes[..<6].place(of: Array("abcd".utf8)), is: nil)
+        expect(bytes[1...].place(of: Array("abc".utf8)), is: 3)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -5,18 +6,18 @@ import Testing
     @Test("keep the order and the repetition of members") func order() throws {
         let text = "{\"b\":1,\"a\":2,\"b\":{\"z\":1,\"y\":2,\"z\":3},\"\":0}"
         let object = try #require(try JSON.parse(text.utf8).object)
-        #expect(object.map(\.name) == ["b", "a", "b", ""])
-        #expect(object["b"] == 1)
-        #expect(object.duplicateNames == ["b"])
-        #expect(JSON.object(object).text == text)
+        expect(object.map(\.name), is: ["b", "a", "b", ""])
+        expect(object["b"], is: 1)
+        expect(object.duplicateNames, is: ["b"])
+        expect(JSON.object(object).text, is: text)
     }
 
     @Test("list each repeated name once, escapes resolved") func duplicates() throws {
         let object = try #require(
             try JSON.parse("{\"z\":1,\"a\":1,\"\\u0061\":2,\"a\":3,\"z\":4,\"A\":5,\"\":6,\"\":7}".utf8).object)
-        #expect(object.duplicateNames == ["", "a", "z"])
-        #expect(JSONObject([]).duplicateNames == [])
-        #expect((["a": 1] as JSONObject).duplicateNames == [])
+        expect(object.duplicateNames, is: ["", "a", "z"])
+        expect(JSONObject([]).duplicateNames, is: [])
+        expect((["a": 1] as JSONObject).duplicateNames, is: [])
     }
 
     static let equivalences: [(String, String, Bool)] = [
@@ -35,8 +36,8 @@ import Testing
     @Test("say the same whatever the order of members, unless they have one name", arguments: Self.equivalences)
     func equivalence(_ one: String, _ other: String, _ isSame: Bool) throws {
         let (one, other) = (try JSON.parse(one.utf8), try JSON.parse(other.utf8))
-        #expect(one.isEquivalent(to: other) == isSame)
-        #expect(other.isEquivalent(to: one) == isSame)
+        expect(one.isEquivalent(to: other), is: isSame)
+        expect(other.isEquivalent(to: one), is: isSame)
         #expect(one.isEquivalent(to: one) && other.isEquivalent(to: other))
     }
 
@@ -51,14 +52,14 @@ import Testing
     @Test("change members in their place, append new ones and remove all of a name") func change() {
         var object: JSONObject = ["a": 1, "b": 2, "a": 3]
         object["a"] = 9
-        #expect(JSON.object(object).text == "{\"a\":9,\"b\":2,\"a\":3}")
+        expect(JSON.object(object).text, is: "{\"a\":9,\"b\":2,\"a\":3}")
         object["c"] = nil
         object["d"] = .null
-        #expect(JSON.object(object).text == "{\"a\":9,\"b\":2,\"a\":3,\"d\":null}")
+        expect(JSON.object(object).text, is: "{\"a\":9,\"b\":2,\"a\":3,\"d\":null}")
         object["a"] = nil
-        #expect(JSON.object(object).text == "{\"b\":2,\"d\":null}")
+        expect(JSON.object(object).text, is: "{\"b\":2,\"d\":null}")
         object.append("b", 5)
-        #expect(JSON.object(object).text == "{\"b\":2,\"d\":null,\"b\":5}")
+        expect(JSON.object(object).text, is: "{\"b\":2,\"d\":null,\"b\":5}")
     }
 
     @Test("are written compactly, with the escapes that must be and no others") func compact() {
@@ -66,16 +67,17 @@ import Testing
             "text": "\"\\/\u{8}\u{C}\n\r\t\u{0}\u{1F}\u{7F}\u{2028}caf\u{E9}\u{1F600}",
             "list": [1, 2.5, true, nil, [], [:]],
         ]
-        #expect(
-            value.text
-                == "{\"text\":\"\\\"\\\\/\\u0008\\u000c\\n\\r\\t\\u0000\\u001f\u{7F}\u{2028}caf\u{E9}\u{1F600}\","
+        expect(
+            value.text,
+            is: "{\"text\":\"\\\"\\\\/\\u0008\\u000c\\n\\r\\t\\u0000\\u001f\u{7F}\u{2028}caf\u{E9}\u{1F600}\","
                 + "\"list\":[1,2.5,true,null,[],{}]}")
     }
 
     @Test("are written for people with two blanks a level") func pretty() {
         let value: JSON = ["a": [1, ["b": nil]], "c": [], "d": [:]]
-        #expect(
-            value.prettyText == """
+        expect(
+            value.prettyText,
+            is: """
                 {
                   "a": [
                     1,
@@ -87,36 +89,36 @@ import Testing
                   "d": {}
                 }
                 """)
-        #expect((1 as JSON).prettyText == "1")
+        expect((1 as JSON).prettyText, is: "1")
     }
 
     @Test("answer for their own type only") func types() {
         let values: [JSON] = [nil, true, 1, "1", [], [:]]
-        #expect(values.map(\.typeName) == ["null", "boolean", "number", "string", "array", "object"])
-        #expect(values.map { $0.isNull } == [true, false, false, false, false, false])
-        #expect(values.map { $0.bool != nil } == [false, true, false, false, false, false])
-        #expect(values.map { $0.int != nil } == [false, false, true, false, false, false])
-        #expect(values.map { $0.number != nil } == [false, false, true, false, false, false])
-        #expect(values.map { $0.string != nil } == [false, false, false, true, false, false])
-        #expect(values.map { $0.array != nil } == [false, false, false, false, true, false])
-        #expect(values.map { $0.object != nil } == [false, false, false, false, false, true])
+        expect(values.map(\.typeName), is: ["null", "boolean", "number", "string", "array", "object"])
+        expect(values.map { $0.isNull }, is: [true, false, false, false, false, false])
+        expect(values.map { $0.bool != nil }, is: [false, true, false, false, false, false])
+        expect(values.map { $0.int != nil }, is: [false, false, true, false, false, false])
+        expect(values.map { $0.number != nil }, is: [false, false, true, false, false, false])
+        expect(values.map { $0.string != nil }, is: [false, false, false, true, false, false])
+        expect(values.map { $0.array != nil }, is: [false, false, false, false, true, false])
+        expect(values.map { $0.object != nil }, is: [false, false, false, false, false, true])
     }
 
     @Test("are reached by name and by index, and missing ones are nil") func access() {
         let value: JSON = ["a": [10, 20], "b": nil]
-        #expect(value["a"]?[1] == 20)
-        #expect(value["a"]?[2] == nil)
-        #expect(value["a"]?[-1] == nil)
-        #expect(value["b"] == .some(.null))
-        #expect(value["c"] == nil)
-        #expect(value[0] == nil)
-        #expect((1 as JSON)["a"] == nil)
-        #expect(JSON(nil as String?) == .null)
+        expect(value["a"]?[1], is: 20)
+        expect(value["a"]?[2], is: nil)
+        expect(value["a"]?[-1], is: nil)
+        expect(value["b"], is: .some(.null))
+        expect(value["c"], is: nil)
+        expect(value[0], is: nil)
+        expect((1 as JSON)["a"], is: nil)
+        expect(JSON(nil as String?), is: .null)
     }
 
     @Test("know how deep they are") func depth() {
-        #expect((1 as JSON).depth == 0)
-        #expect(([] as JSON).depth == 1)
-        #expect((["a": [[1], 2]] as JSON).depth == 3)
+        expect((1 as JSON).depth, is: 0)
+        expect(([] as JSON).depth, is: 1)
+        expect((["a": [[1], 2]] as JSON).depth, is: 3)
     }
 }

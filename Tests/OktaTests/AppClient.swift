@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -65,7 +66,7 @@ struct AppClient: Sendable {
         -> ReceivedAnswer
     {
         let answer = try await redeem(try await code(scope, at: endpoints), at: endpoints)
-        #expect(answer.status == 200, "\(answer.text) \(answer.why)")
+        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
         return answer
     }
 
@@ -74,7 +75,7 @@ struct AppClient: Sendable {
         let code = try await code(
             asking: "client_id=\(Example.spa)&redirect_uri=\(uri)&scope=openid%20profile%20offline_access")
         let answer = try await redeem(code, redirectURI: uri)
-        #expect(answer.status == 200, "\(answer.text) \(answer.why)")
+        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
         return answer
     }
 
@@ -95,7 +96,7 @@ struct AppClient: Sendable {
 
     func isActive(_ token: String, at endpoints: String = Example.custom) async throws -> Bool {
         let answer = try await introspect(token, at: endpoints)
-        #expect(answer.status == 200, "\(answer.text) \(answer.why)")
+        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
         return answer.json["active"]?.bool ?? false
     }
 
@@ -112,7 +113,7 @@ struct AppClient: Sendable {
         let answer = try await world.call(
             .post, "/api/v1/users/\(user)/lifecycle/\(step)",
             [("authorization", "SSWS 00understudy-api-token-not-a-secret")])
-        #expect(answer.status == 200, "\(answer.text) \(answer.why)")
+        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
     }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -20,14 +21,14 @@ import Testing
             if let answer {
                 try await world.act("answer-push", ["user": "ada@example.test", "result": .string(answer)])
             }
-            #expect(try await send(world, path, ["stateToken": token]).json["factorResult"]?.string == result)
+            expect(try await send(world, path, ["stateToken": token]).json["factorResult"]?.string, is: result)
         }
         try await world.act("answer-push", ["user": "ada@example.test"])
         let done = try await send(world, path, ["stateToken": token])
-        #expect(done.json["status"] == "SUCCESS")
+        expect(done.json["status"], is: "SUCCESS")
         let session = try await world.manage(
             "/api/v1/sessions", #"{"sessionToken":"\#(done.json["sessionToken"]?.string ?? "")"}"#)
-        #expect(session.json["amr"] == ["mfa", "pwd", "swk"])
+        expect(session.json["amr"], is: ["mfa", "pwd", "swk"])
     }
 
     @Test(
@@ -37,7 +38,7 @@ import Testing
             ("+49 170 1239876", "+49 XXX-XXX-9876"), ("+79161234567", "+7 XXX-XXX-4567"),
             ("+353861234567", "+353 XXX-XXX-4567"), ("5550100", "+1 XXX-XXX-0100"),
         ])
-    func masked(_ phone: String, _ shown: String) { #expect(OktaPhone.masked(phone) == shown) }
+    func masked(_ phone: String, _ shown: String) { expect(OktaPhone.masked(phone), is: shown) }
 
     @Test("a transaction lasts five minutes after each request") func lifetime() async throws {
         let world = try await World()
@@ -49,7 +50,7 @@ import Testing
         try await world.freeze(at: World.exampleMoment + 898)
         let late = try await send(world, "", ["stateToken": token])
         late.refuses(401, "E0000011", "Invalid token provided", "state-token-invalid")
-        #expect(late.reason?.contains("ended at 2027-01-15T08:14:58.000Z") == true, "\(late.reason ?? "")")
+        expect(late.reason?.contains("ended at 2027-01-15T08:14:58.000Z"), is: true, "\(late.reason ?? "")")
     }
 
     @Test("a user with an expired password shows the factor first, then changes it, and is active")
@@ -59,7 +60,7 @@ import Testing
         let token: JSON = .string(try await world.stateToken())
         let verified = try await send(
             world, "/factors/\(Example.totp)/verify", ["stateToken": token, "passCode": "309848"])
-        #expect(verified.json["status"] == "PASSWORD_EXPIRED")
+        expect(verified.json["status"], is: "PASSWORD_EXPIRED")
         try await send(world, "/factors/\(Example.totp)/verify", ["stateToken": token, "passCode": "1"]).refuses(
             403, "E0000079", "This operation is not allowed in the current authentication state.",
             causes: [["errorSummary": "This operation is not allowed in the current authentication state."]],
@@ -67,8 +68,8 @@ import Testing
         let changed = try await send(
             world, "/credentials/change_password",
             ["stateToken": token, "oldPassword": "not-a-secret-1", "newPassword": "not-a-secret-6"])
-        #expect(changed.json["status"] == "SUCCESS")
-        #expect(try await world.manage(.get, "/api/v1/users/\(Example.ada)").json["status"] == "ACTIVE")
+        expect(changed.json["status"], is: "SUCCESS")
+        expect(try await world.manage(.get, "/api/v1/users/\(Example.ada)").json["status"], is: "ACTIVE")
     }
 
     @Test("who is locked out answers the question and is active; without a question a password is set at once")
@@ -76,14 +77,14 @@ import Testing
         let world = try await World()
         try await world.act("set-status", ["user": "ada@example.test", "status": "LOCKED_OUT"])
         let begun = try await world.manage("/api/v1/authn/recovery/unlock", #"{"username":"ada@example.test"}"#)
-        #expect(begun.json["recoveryType"] == "UNLOCK")
+        expect(begun.json["recoveryType"], is: "UNLOCK")
         let token = try #require(begun.json["recoveryToken"])
         let asked = try await send(world, "/recovery/token", ["recoveryToken": token])
-        #expect(asked.json["_embedded"]?["user"]?["recovery_question"]?["question"] == "What was the first plane?")
+        expect(asked.json["_embedded"]?["user"]?["recovery_question"]?["question"], is: "What was the first plane?")
         let state = try #require(asked.json["stateToken"])
         try await send(world, "/recovery/answer", ["stateToken": state, "answer": "not-a-secret-plane"]).expect(
             200, #"{"status":"SUCCESS","recoveryType":"UNLOCK"}"#)
-        #expect(try await world.manage(.get, "/api/v1/users/\(Example.ada)").json["status"] == "ACTIVE")
+        expect(try await world.manage(.get, "/api/v1/users/\(Example.ada)").json["status"], is: "ACTIVE")
         try await send(world, "/recovery/token", ["recoveryToken": token]).refuses(
             401, "E0000011", "Invalid token provided", "state-token-invalid")
         try await world.manage("/api/v1/authn/recovery/unlock", #"{"username":"ada@example.test"}"#).refuses(
@@ -93,10 +94,10 @@ import Testing
         let address = try #require(link.json["resetPasswordUrl"]?.string)
         let own = JSON.string(String(address.split(separator: "/").last ?? ""))
         let reset = try await send(world, "/recovery/token", ["recoveryToken": own])
-        #expect(reset.json["status"] == "PASSWORD_RESET")
+        expect(reset.json["status"], is: "PASSWORD_RESET")
         let done = try await send(
             world, "/credentials/reset_password",
             ["stateToken": try #require(reset.json["stateToken"]), "newPassword": "not-a-secret-6"])
-        #expect(done.json["status"] == "SUCCESS")
+        expect(done.json["status"], is: "SUCCESS")
     }
 }

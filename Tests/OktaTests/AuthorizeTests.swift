@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Mutations
 import Support
@@ -65,13 +66,13 @@ import Wire
     func cookies() async throws {
         let world = try await World()
         let answer = try await world.bare(.get, "/~\(world.name)" + Parameters.authorize.target())
-        #expect(answer["set-cookie"]?.hasSuffix("; Path=/~\(world.name)/; HttpOnly; SameSite=Lax") == true)
+        expect(answer["set-cookie"]?.hasSuffix("; Path=/~\(world.name)/; HttpOnly; SameSite=Lax"), is: true)
         let request = Request(
             method: .get, target: "/", authority: "localhost", fields: FieldLines([]),
             connection: Request.Connection(remoteAddress: "127.0.0.1", isSecure: true))
-        #expect(
-            OktaPageSeal.attributes(of: request, at: "https://localhost:8443")
-                == "; Path=/; HttpOnly; SameSite=Lax; Secure")
+        expect(
+            OktaPageSeal.attributes(of: request, at: "https://localhost:8443"),
+            is: "; Path=/; HttpOnly; SameSite=Lax; Secure")
     }
 
     @Test("a session signs in silently, until it is too old or a new sign-in is wanted") func sessions() async throws {
@@ -79,10 +80,10 @@ import Wire
         let silent = Parameters.authorize.with([("prompt", "none")])
         let answer = try await browser.get(Parameters.authorize.target())
         answer.expectCode()
-        #expect(answer["set-cookie"]?.hasSuffix("; Path=/; HttpOnly; SameSite=Lax") == true)
+        expect(answer["set-cookie"]?.hasSuffix("; Path=/; HttpOnly; SameSite=Lax"), is: true)
         let first = browser.cookies["sid"]
         try await browser.get(silent.target()).expectCode()
-        #expect(browser.cookies["sid"] == first)
+        expect(browser.cookies["sid"], is: first)
         try await browser.world.advance("61s")
         try await browser.get(silent.with([("max_age", "61")]).target()).expectCode()
         try await browser.get(silent.with([("max_age", "60")]).target()).expectRedirect(
@@ -103,21 +104,21 @@ import Wire
         let code = try await browser.get(query.target()).expectCode()
         let tokens = try await browser.redeem(code)
         let claims = tokens.claims(of: "id_token")
-        #expect(claims["acr"] == "urn:okta:loa:2fa:any")
-        #expect(claims["amr"] == ["mfa", "otp", "pwd"])
+        expect(claims["acr"], is: "urn:okta:loa:2fa:any")
+        expect(claims["amr"], is: ["mfa", "otp", "pwd"])
         // The session is strong now; one of a single factor is not, when nobody may be asked.
         try await browser.get(query.with([("prompt", "none")]).target()).expectCode()
         var other = Browser(browser.world)
         try await other.get(Parameters.authorize.target()).expectCode()
         let weak = try await other.get(query.with([("prompt", "none")]).target())
-        #expect(weak.failure == "reauthentication-required")
+        expect(weak.failure, is: "reauthentication-required")
         let ifPossible = Parameters.authorize.with([
             ("acr_values", "urn:okta:loa:2fa:any:ifpossible"), ("login_hint", "cleo@example.test"),
         ])
         var third = Browser(browser.world)
         let weakCode = try await third.get(ifPossible.target()).expectCode()
         let redeemed = try await third.redeem(weakCode)
-        #expect(redeemed.claims(of: "id_token")["amr"] == ["pwd"])
+        expect(redeemed.claims(of: "id_token")["amr"], is: ["pwd"])
     }
 
     // MARK: - Ways back to the client
@@ -127,7 +128,7 @@ import Wire
         var browser = Browser(try await World(depth))
         let fragment = try await browser.get(Parameters.authorize.with([("response_mode", "fragment")]).target())
         fragment.expect(302, "")
-        #expect(fragment["location"]?.hasPrefix("com.example.app:/callback#code=") == true)
+        expect(fragment["location"]?.hasPrefix("com.example.app:/callback#code="), is: true)
         let spa = Parameters.spa.with([("scope", "openid"), ("state", "<\"&'")])
         let post = try await browser.get(spa.with([("response_mode", "form_post")]).target())
         post.expect(200)
@@ -135,10 +136,10 @@ import Wire
         #expect(post.text.contains("<input type=\"hidden\" name=\"state\" value=\"&lt;&quot;&amp;&#39;\">"))
         let message = try await browser.get(
             spa.with([("response_mode", "okta_post_message"), ("response_type", "token")]).target(), [Browser.json])
-        #expect(message.failure == "response-type-unsupported")
-        #expect(message.json["origin"] == "http://localhost:3000")
-        #expect(message.json["message"]?["error"] == "unsupported_response_type")
-        #expect(message.json["message"]?["state"] == "<\"&'")
+        expect(message.failure, is: "response-type-unsupported")
+        expect(message.json["origin"], is: "http://localhost:3000")
+        expect(message.json["message"]?["error"], is: "unsupported_response_type")
+        expect(message.json["message"]?["state"], is: "<\"&'")
     }
 
     @Test("the port of a loopback address is free for native apps only") func loopback() async throws {
@@ -149,7 +150,7 @@ import Wire
         ] {
             let query = Parameters.authorize.with([("client_id", Example.web), ("redirect_uri", uri)])
             let answer = try await browser.get(query.target())
-            #expect(answer.failure == (isAllowed ? nil : "redirect-uri-illegal"), "\(uri)")
+            expect(answer.failure, is: (isAllowed ? nil : "redirect-uri-illegal"), "\(uri)")
         }
     }
 
@@ -160,8 +161,8 @@ import Wire
         try await browser.get(web.target()).expectCode(at: "http://localhost:3000/callback")
         try await browser.world.set("okta.pkce", "always")
         let refused = try await browser.get(web.target())
-        #expect(refused.failure == "pkce-challenge-missing")
-        #expect(refused.reason?.hasSuffix("since switch pkce is always") == true)
+        expect(refused.failure, is: "pkce-challenge-missing")
+        expect(refused.reason?.hasSuffix("since switch pkce is always"), is: true)
         try await browser.world.set("okta.pkce", "never")
         try await browser.get(bare.target()).expectCode()
     }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -54,8 +55,9 @@ import Testing
                     ("Access-Control-Request-Headers", "dpop, content-type"),
                 ])
             answer.expect(204, "")
-            #expect(
-                permission(answer) == [
+            expect(
+                permission(answer),
+                is: [
                     "vary": "Origin", "access-control-allow-origin": Self.evil,
                     "access-control-allow-methods": "POST", "access-control-max-age": "3600",
                     "access-control-allow-headers": "dpop, content-type",
@@ -72,10 +74,11 @@ import Testing
             func ask(_ origin: String, _ wanted: String? = nil) async throws -> [String: String] {
                 try await preflight(world, "\(Example.custom)/\(name)", origin, wanted)
             }
-            #expect(try await ask(Self.evil) == ["vary": "Origin"])
-            #expect(try await ask(Self.evil, "dpop, Authorization")["access-control-allow-origin"] == Self.evil)
-            #expect(
-                try await ask(Self.trusted) == [
+            expect(try await ask(Self.evil), is: ["vary": "Origin"])
+            expect(try await ask(Self.evil, "dpop, Authorization")["access-control-allow-origin"], is: Self.evil)
+            expect(
+                try await ask(Self.trusted),
+                is: [
                     "vary": "Origin", "access-control-allow-origin": Self.trusted,
                     "access-control-allow-methods": methods, "access-control-max-age": "3600",
                 ])
@@ -83,7 +86,7 @@ import Testing
         try await world.set("okta.cors", "any")
         let answer = try await world.call(
             .options, Example.custom + "/revoke", [("Origin", Self.evil), ("Access-Control-Request-Method", "POST")])
-        #expect(answer["access-control-allow-origin"] == Self.evil)
+        expect(answer["access-control-allow-origin"], is: Self.evil)
     }
 
     @Test("authn and users are for trusted pages, cookies included", arguments: Depth.allCases)
@@ -100,20 +103,20 @@ import Testing
                 "vary": "Origin", "access-control-allow-origin": Self.trusted, "access-control-max-age": "3600",
                 "access-control-allow-methods": methods, "access-control-allow-credentials": "true",
             ]
-            #expect(try await preflight(world, path, Self.trusted) == allowed)
-            #expect(try await preflight(world, path, Self.evil, "content-type") == ["vary": "Origin"])
+            expect(try await preflight(world, path, Self.trusted), is: allowed)
+            expect(try await preflight(world, path, Self.evil, "content-type"), is: ["vary": "Origin"])
             allowed["access-control-allow-headers"] = "authorization"
             allowed["access-control-allow-origin"] = Self.evil
             allowed["access-control-allow-credentials"] = nil
             // No access token takes anybody to authn.
             let withToken = try await preflight(world, path, Self.evil, "authorization")
-            #expect(withToken == (path.hasPrefix("/api/v1/authn") ? ["vary": "Origin"] : allowed))
+            expect(withToken, is: (path.hasPrefix("/api/v1/authn") ? ["vary": "Origin"] : allowed))
         }
         try await world.set("okta.cors", "any")
         for (path, _) in routes {
             let any = try await preflight(world, path, Self.evil)
-            #expect(any["access-control-allow-origin"] == Self.evil)
-            #expect(any["access-control-allow-credentials"] == "true")
+            expect(any["access-control-allow-origin"], is: Self.evil)
+            expect(any["access-control-allow-credentials"], is: "true")
         }
     }
 
@@ -122,13 +125,13 @@ import Testing
         let world = try await World(depth)
         for fields in [[], [("Origin", Self.evil)], [("Access-Control-Request-Method", "POST")]] {
             let answer = try await world.call(.options, Self.token, fields)
-            #expect(answer.status == 405)
-            #expect(answer.failure == "method-not-allowed")
-            #expect(answer["allow"] == "POST, OPTIONS")
+            expect(answer.status, is: 405)
+            expect(answer.failure, is: "method-not-allowed")
+            expect(answer["allow"], is: "POST, OPTIONS")
         }
         let fields = [("Origin", Self.evil), ("Access-Control-Request-Method", "POST")]
-        #expect(try await world.call(.options, "/oauth2/nope/v1/token", fields).failure == "as-not-found")
-        #expect(try await world.call(.options, Example.custom + "/authorize", fields).status == 405)
+        expect(try await world.call(.options, "/oauth2/nope/v1/token", fields).failure, is: "as-not-found")
+        expect(try await world.call(.options, Example.custom + "/authorize", fields).status, is: 405)
     }
 
     // MARK: - Calls
@@ -144,8 +147,8 @@ import Testing
         ] {
             let answer = try await world.call(.get, path, [("Origin", Self.evil)])
             answer.expect(200)
-            #expect(permission(answer) == Self.readable(by: Self.evil), "\(path)")
-            #expect(try await world.call(.get, path)["vary"] == nil)
+            expect(permission(answer), is: Self.readable(by: Self.evil), "\(path)")
+            expect(try await world.call(.get, path)["vary"], is: nil)
         }
     }
 
@@ -164,19 +167,19 @@ import Testing
                 "invalid_request",
                 "Browser requests to the token endpoint must be part of at least one whitelisted redirect_uri."),
             "origin-not-redirect")
-        #expect(permission(refused) == ["vary": "Origin"])
-        #expect(refused.outcome(of: "origin") == .failed)
+        expect(permission(refused), is: ["vary": "Origin"])
+        expect(refused.outcome(of: "origin"), is: .failed)
         let own = try await world.call(.post, Self.token, Self.fields(Self.trusted), body)
-        #expect(own.failure == "code-invalid")
-        #expect(permission(own) == Self.readable(by: Self.trusted))
-        #expect(
-            try await world.call(.post, Self.token, Self.fields("HTTP://LOCALHOST:3000"), body).failure
-                == "code-invalid")
-        #expect(try await world.call(.post, Self.token, Self.fields("null"), body).failure == "origin-not-redirect")
+        expect(own.failure, is: "code-invalid")
+        expect(permission(own), is: Self.readable(by: Self.trusted))
+        expect(
+            try await world.call(.post, Self.token, Self.fields("HTTP://LOCALHOST:3000"), body).failure,
+            is: "code-invalid")
+        expect(try await world.call(.post, Self.token, Self.fields("null"), body).failure, is: "origin-not-redirect")
         try await world.set("okta.cors", "any")
         let any = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
-        #expect(any.failure == "code-invalid")
-        #expect(permission(any) == Self.readable(by: Self.evil))
+        expect(any.failure, is: "code-invalid")
+        expect(permission(any), is: Self.readable(by: Self.evil))
     }
 
     @Test("userinfo is readable by trusted pages, and by any that send an access token", arguments: Depth.allCases)
@@ -184,16 +187,16 @@ import Testing
         let world = try await World(depth)
         let path = Example.custom + "/userinfo"
         let bare = try await world.call(.get, path, [("Origin", Self.evil)])
-        #expect(permission(bare) == ["vary": "Origin"])
+        expect(permission(bare), is: ["vary": "Origin"])
         for scheme in ["Bearer", "DPoP"] {
             let sent = try await world.call(.get, path, [("Origin", Self.evil), ("authorization", "\(scheme) x")])
-            #expect(permission(sent) == Self.readable(by: Self.evil))
+            expect(permission(sent), is: Self.readable(by: Self.evil))
         }
         let basic = try await world.call(.get, path, [("Origin", Self.evil), ("authorization", "Basic eDp5")])
-        #expect(permission(basic) == ["vary": "Origin"])
-        #expect(
-            permission(try await world.call(.get, path, [("Origin", Self.trusted)]))
-                == Self.readable(by: Self.trusted))
+        expect(permission(basic), is: ["vary": "Origin"])
+        expect(
+            permission(try await world.call(.get, path, [("Origin", Self.trusted)])),
+            is: Self.readable(by: Self.trusted))
     }
 
     @Test("answers of authn and users are readable by trusted pages, cookies included", arguments: Depth.allCases)
@@ -207,22 +210,22 @@ import Testing
         }
         for (password, failure) in [("not-a-secret-1", nil), ("wrong", "authn-failed")] {
             let own = try await signIn(Self.trusted, password)
-            #expect(own.failure == failure)
-            #expect(permission(own) == cookies)
+            expect(own.failure, is: failure)
+            expect(permission(own), is: cookies)
             let foreign = try await signIn(Self.evil, password, .bearer("x"))
-            #expect(foreign.failure == failure)
-            #expect(permission(foreign) == ["vary": "Origin"])
+            expect(foreign.failure, is: failure)
+            expect(permission(foreign), is: ["vary": "Origin"])
         }
         for path in ["/api/v1/users", "/api/v1/users/" + Example.ada] {
             func list(_ origin: String, _ fields: World.Fields) async throws -> [String: String] {
                 permission(try await world.call(.get, path, [("Origin", origin)] + fields))
             }
-            #expect(try await list(Self.trusted, .apiToken) == cookies)
-            #expect(try await list(Self.evil, .apiToken) == ["vary": "Origin"])
-            #expect(try await list(Self.evil, .bearer("x")) == Self.readable(by: Self.evil))
+            expect(try await list(Self.trusted, .apiToken), is: cookies)
+            expect(try await list(Self.evil, .apiToken), is: ["vary": "Origin"])
+            expect(try await list(Self.evil, .bearer("x")), is: Self.readable(by: Self.evil))
         }
         try await world.arm("internal-error", at: "authn")
-        #expect(permission(try await signIn(Self.trusted, "wrong")) == cookies)
+        expect(permission(try await signIn(Self.trusted, "wrong")), is: cookies)
     }
 
     @Test("pages, authorize and factors have no CORS") func others() async throws {
@@ -230,10 +233,10 @@ import Testing
         let factors = "/api/v1/users/\(Example.ada)/factors"
         for path in [Example.custom + "/authorize", "/activate", factors] {
             let answer = try await world.call(.get, path, [("Origin", Self.trusted)])
-            #expect(answer["access-control-allow-origin"] == nil, "\(path)")
+            expect(answer["access-control-allow-origin"], is: nil, "\(path)")
         }
         let fields = [("Origin", Self.trusted), ("Access-Control-Request-Method", "GET")]
-        #expect(try await world.call(.options, factors, fields).failure == "method-not-allowed")
+        expect(try await world.call(.options, factors, fields).failure, is: "method-not-allowed")
     }
 
     @Test("an armed failure is readable by the page that tests it", arguments: Depth.allCases)
@@ -241,8 +244,8 @@ import Testing
         let world = try await World(depth)
         try await world.arm("internal-error", at: "token.create")
         let answer = try await world.call(.post, Self.token, Self.fields(Self.evil), "x=y")
-        #expect(answer.status == 500)
-        #expect(permission(answer) == Self.readable(by: Self.evil))
+        expect(answer.status, is: 500)
+        expect(permission(answer), is: Self.readable(by: Self.evil))
     }
 
     // MARK: - Trusted origins
@@ -258,23 +261,23 @@ import Testing
             try await world.control(.post, "state/okta/trusted-origin", members)
         }
         let added = try await act(#"{"origin":"HTTP://Evil.example:80"}"#)
-        #expect(added.status == 200)
+        expect(added.status, is: 200)
         #expect(added.text.contains(#"{"origin":"http://evil.example","cors":true}"#), "\(added.text)")
-        #expect(try await failure(Self.evil) == "refresh-token-invalid")
-        #expect(try await act(#"{"origin":"http://evil.example","cors":false}"#).status == 200)
-        #expect(try await failure(Self.evil) == "origin-not-trusted")
-        #expect(try await act(#"{"origin":"http://localhost:3000","remove":true}"#).status == 200)
-        #expect(try await failure(Self.trusted) == "origin-not-trusted")
-        #expect(try await act(#"{"origin":"capacitor://localhost"}"#).status == 200)
-        #expect(try await failure("capacitor://localhost") == "refresh-token-invalid")
+        expect(try await failure(Self.evil), is: "refresh-token-invalid")
+        expect(try await act(#"{"origin":"http://evil.example","cors":false}"#).status, is: 200)
+        expect(try await failure(Self.evil), is: "origin-not-trusted")
+        expect(try await act(#"{"origin":"http://localhost:3000","remove":true}"#).status, is: 200)
+        expect(try await failure(Self.trusted), is: "origin-not-trusted")
+        expect(try await act(#"{"origin":"capacitor://localhost"}"#).status, is: 200)
+        expect(try await failure("capacitor://localhost"), is: "refresh-token-invalid")
         for wrong in [
             #"{"origin":"evil.example"}"#, #"{"origin":"http://evil.example/path"}"#, #"{"cors":true}"#,
             #"{"origin":"http://evil.example","cors":"yes"}"#, #"{"origin":"http://nowhere.example","remove":true}"#,
         ] {
-            #expect(try await act(wrong).status == 400, "\(wrong)")
+            expect(try await act(wrong).status, is: 400, "\(wrong)")
         }
         try await world.control(.post, "reset")
-        #expect(try await failure(Self.trusted) == "refresh-token-invalid")
-        #expect(try await failure(Self.evil) == "origin-not-trusted")
+        expect(try await failure(Self.trusted), is: "refresh-token-invalid")
+        expect(try await failure(Self.evil), is: "origin-not-trusted")
     }
 }

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -19,7 +20,7 @@ import Understudy
                 "application_type": "web",
             ])
         added.expect(200)
-        #expect(added.json["methods"] == ["client_secret_basic", "client_secret_post"])
+        expect(added.json["methods"], is: ["client_secret_basic", "client_secret_post"])
         #expect(!added.text.contains("a-secret-of-mine"))
         let code = try await world.code(.authorizing("mine", Self.home, scope: "openid"))
         let form = Parameters.redeem(code).with("redirect_uri", Self.home).with("client_id", nil)
@@ -33,7 +34,7 @@ import Understudy
         let again = try await world.perform("add-client", ["id": "mine"])
         #expect(again.status == 400 && again.text.contains("another client has the id mine"))
         try await world.control(.post, "reset")
-        #expect(try await world.authorize(.authorizing("mine", Self.home)).failure == "client-unknown")
+        expect(try await world.authorize(.authorizing("mine", Self.home)).failure, is: "client-unknown")
     }
 
     @Test("a redirect URI that is nearly registered says what differs, and an action registers it")
@@ -41,16 +42,16 @@ import Understudy
         let world = try await World()
         let asked = Parameters.authorizing(Example.spa, "http://localhost:5173/spa")
         let refused = try await world.authorize(asked)
-        #expect(refused.failure == "redirect-uri-illegal")
-        #expect(
-            refused.reason
-                == "redirect-uri: found http://localhost:5173/spa; expected http://localhost:3000/spa. Only the port "
+        expect(refused.failure, is: "redirect-uri-illegal")
+        expect(
+            refused.reason,
+            is: "redirect-uri: found http://localhost:5173/spa; expected http://localhost:3000/spa. Only the port "
                 + "differs. Register it in redirect_uris of client \(Example.spa) in okta/accounts.yaml, or by the action "
                 + "add-redirect-uri")
         let added = try await world.perform(
             "add-redirect-uri", ["client": .string(Example.spa), "uri": "http://localhost:5173/spa"])
-        #expect(added.json["redirect_uris"] == ["http://localhost:3000/spa", "http://localhost:5173/spa"])
-        #expect(try await world.authorize(asked).status == 302)
+        expect(added.json["redirect_uris"], is: ["http://localhost:3000/spa", "http://localhost:5173/spa"])
+        expect(try await world.authorize(asked).status, is: 302)
     }
 
     @Test("the switch that accepts any redirect URI at localhost leaves a remark") func anyLocalhost() async throws {
@@ -59,7 +60,7 @@ import Understudy
         let answer = try await world.authorize(.authorizing(Example.spa, "http://localhost:5173/x"))
         #expect(answer.status == 302 && answer.outcome(of: "redirect-uri") == .noted)
         let elsewhere = try await world.authorize(.authorizing(Example.spa, "http://localhost.evil.test/x"))
-        #expect(elsewhere.failure == "redirect-uri-illegal")
+        expect(elsewhere.failure, is: "redirect-uri-illegal")
     }
 
     @Test("files beside accounts.yaml add records, which must not clash with others") func files() async throws {
@@ -77,8 +78,8 @@ import Understudy
             trusted_origins: ["http://localhost:5173"]
             """, to: "okta/accounts/mine.yaml")
         let world = try await World(on: Stage(fixtures.emulator(of: "okta")))
-        #expect(try await world.authorize(.authorizing("mine", Self.home)).status == 302)
-        #expect(try await world.call(.get, "/api/v1/users/dora@example.test", .apiToken).status == 200)
+        expect(try await world.authorize(.authorizing("mine", Self.home)).status, is: 302)
+        expect(try await world.call(.get, "/api/v1/users/dora@example.test", .apiToken).status, is: 200)
         try fixtures.write(
             "clients:\n  - { id: \"\(Example.spa)\", application_type: browser, methods: [none], grants: [] }\n",
             to: "okta/accounts/b.yaml")

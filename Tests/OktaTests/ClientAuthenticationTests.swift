@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -26,10 +27,10 @@ import Tokens
         let app = AppClient(world: world, credentials: [], fields: .basic(Example.native + ending))
         let tokens = try await AppClient.native(world).tokens()
         let access = tokens.member("access_token")
-        #expect(try await app.post("introspect", [("token", access)]).json["active"] == true)
+        expect(try await app.post("introspect", [("token", access)]).json["active"], is: true)
         let out = try await app.post("revoke", [("token_type_hint", "access_token"), ("token", access)])
         out.expect(200, "")
-        #expect(out.outcome(of: "client-method") == .passed)
+        expect(out.outcome(of: "client-method"), is: .passed)
         try await app.userinfo(access).expect(401, "", "access-token-revoked")
         try await app.post(
             "token", [("grant_type", "refresh_token"), ("refresh_token", tokens.member("refresh_token"))]
@@ -59,7 +60,7 @@ import Tokens
         try await Self.ask(world, Assertion()).expect(200)
         // A refused one uses nothing up.
         let expired = Assertion(id: "a9").changed { $0.claims["exp"] = JSON(World.exampleMoment) }
-        #expect(try await Self.ask(world, expired).failure == "assertion-expired")
+        expect(try await Self.ask(world, expired).failure, is: "assertion-expired")
         try await Self.ask(world, Assertion(id: "a9")).expect(200)
         try await Self.ask(world, Assertion(id: nil)).expect(200)
         try await Self.ask(world, Assertion(id: nil)).expect(200)
@@ -70,7 +71,7 @@ import Tokens
             $0.claims["exp"] = JSON(World.exampleMoment + 600)
         }
         try await Self.ask(world, long).expect(200)
-        #expect(try await Self.ask(world, long).failure == "assertion-replayed")
+        expect(try await Self.ask(world, long).failure, is: "assertion-replayed")
     }
 
     @Test("by a secret as key, and in every form of the endpoint's address") func forms() async throws {
@@ -90,7 +91,7 @@ import Tokens
         try await Self.ask(world, [("client_id", Example.service)] + (try Assertion(id: nil).items)).expect(200)
         let foreign = try await Self.ask(
             world, Assertion(id: nil).changed { $0.claims["aud"] = "http://127.0.0.1:1/oauth2/default/v1/token" })
-        #expect(foreign.failure == "assertion-audience")
+        expect(foreign.failure, is: "assertion-audience")
         #expect(foreign.why.contains("--public-base"), "\(foreign.why)")
     }
 
@@ -134,7 +135,7 @@ import Tokens
         for (items, fields, failure, check) in cases {
             let answer = try await Self.ask(World(), items, fields)
             #expect(answer.status == 401 && answer.failure == failure, "\(items) \(fields) \(answer.why)")
-            #expect(answer.outcome(of: check) == .failed, "\(answer.why)")
+            expect(answer.outcome(of: check), is: .failed, "\(answer.why)")
         }
     }
 }

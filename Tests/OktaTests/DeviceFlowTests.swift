@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -38,11 +39,11 @@ import Testing
         try await world.set("okta.device-interval", "100")
         let device = try await start(world)
         try await poll(world, device).expect(400, Self.pending, "device-pending")
-        for _ in 1...20 { #expect(try await poll(world, device).failure == "device-slow-down") }
+        for _ in 1...20 { expect(try await poll(world, device).failure, is: "device-slow-down") }
         try await world.advance("110s")
         let early = try await poll(world, device)
-        #expect(early.failure == "device-slow-down")
-        #expect(early.reason?.hasSuffix("expected a pause of 200 s, and 5 s more from now on") == true)
+        expect(early.failure, is: "device-slow-down")
+        expect(early.reason?.hasSuffix("expected a pause of 200 s, and 5 s more from now on"), is: true)
         try await world.advance("205s")
         try await poll(world, device).expect(400, Self.pending, "device-pending")
     }
@@ -51,14 +52,14 @@ import Testing
         let world = try await World()
         let device = try await start(world)
         let first = try await poll(world, device)
-        #expect(first.outcome(of: "poll-interval") == .passed)
+        expect(first.outcome(of: "poll-interval"), is: .passed)
         let second = try await poll(world, device)
         second.expect(400, Self.pending, "device-pending")
-        #expect(second.outcome(of: "poll-interval") == .noted)
+        expect(second.outcome(of: "poll-interval"), is: .noted)
         try await world.set("okta.device-interval", "1")
         let answer = try await world.submit(
             "client_id=\(Example.tv)&scope=openid", to: Example.custom + "/device/authorize")
-        #expect(answer.json["interval"] == 1)
+        expect(answer.json["interval"], is: 1)
     }
 
     @Test("a code is only good for its own client and server, and unknown ones for nobody")
@@ -66,11 +67,11 @@ import Testing
         let world = try await World()
         let unknown = try await poll(world, Device(device: "4ebdb4de-0000-4000-8000-000000000000", user: ""))
         unknown.expect(400, Self.invalid, "device-code-invalid")
-        #expect(unknown.reason == "found a device code that is unknown here; expected one of this sandbox")
+        expect(unknown.reason, is: "found a device code that is unknown here; expected one of this sandbox")
         let org = try await start(world, at: Example.org)
         let crossed = try await poll(world, org)
         crossed.expect(400, Self.invalid, "device-code-invalid")
-        #expect(crossed.reason == "found server default; expected org, which gave the device code")
+        expect(crossed.reason, is: "found server default; expected org, which gave the device code")
         let missing = try await world.token(
             "grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=\(Example.tv)")
         missing.expect(
@@ -85,7 +86,7 @@ import Testing
         try await world.perform("set-status", ["user": .string(Example.cleo), "status": "SUSPENDED"]).expect(200)
         let answer = try await poll(world, device)
         answer.expect(403, Self.denied, "device-denied")
-        #expect(answer.reason == "found a user who is SUSPENDED, \(Example.cleo); expected ACTIVE")
+        expect(answer.reason, is: "found a user who is SUSPENDED, \(Example.cleo); expected ACTIVE")
     }
 
     @Test("a client has at most a thousand open codes") func tooMany() async throws {
@@ -97,9 +98,9 @@ import Testing
             429,
             #"{"error":"too_many_user_codes","error_description":"Too many user codes generated. Please try again later."}"#,
             "user-codes-too-many")
-        #expect(
-            answer.reason
-                == "found 1000 devices of client \(Example.tv) that wait for an answer; expected fewer than 1000")
+        expect(
+            answer.reason,
+            is: "found 1000 devices of client \(Example.tv) that wait for an answer; expected fewer than 1000")
         try await world.advance("600s")
         _ = try await start(world)
         try await world.delete()
@@ -111,11 +112,11 @@ import Testing
         let device = try await start(world)
         let suspended = try await world.perform(
             "approve-device", ["user_code": .string(device.user), "user": "ben@example.test"])
-        #expect(suspended.status == 400)
+        expect(suspended.status, is: 400)
         #expect(suspended.text.contains("user ben@example.test is SUSPENDED, and only ACTIVE users sign in"))
         for action in ["approve-device", "deny-device", "expire-device"] {
             let answer = try await world.perform(action, ["user_code": "AAAAAAAA"])
-            #expect(answer.status == 400)
+            expect(answer.status, is: 400)
             #expect(
                 answer.text.contains("no device waits under user code AAAAAAAA; it is unknown, answered or expired"))
         }
@@ -168,8 +169,8 @@ import Testing
         #expect(done.text.contains("Follow the instructions on your device for next steps"))
         let tokens = try await poll(world, device.device)
         tokens.expect(200)
-        #expect(tokens.claims(of: "id_token")["sub"] == .string(Example.ada))
-        #expect(tokens.claims(of: "id_token")["amr"] == ["pwd"])
+        expect(tokens.claims(of: "id_token")["sub"], is: .string(Example.ada))
+        expect(tokens.claims(of: "id_token")["amr"], is: ["pwd"])
     }
 
     @Test("the address of a device fills in its code, and approves nothing by itself")
@@ -177,10 +178,10 @@ import Testing
         let world = try await World()
         let device = try await device(world)
         let answer = try await world.call(.get, "/activate?user_code=\(device.user)", [Self.json])
-        #expect(answer.json["page"] == "activate")
-        #expect(answer.json["user_code"] == .string(device.user))
-        #expect(answer.json["fields"] == ["tx", "csrf", "user_code", "action"])
-        #expect(try await poll(world, device.device).failure == "device-pending")
+        expect(answer.json["page"], is: "activate")
+        expect(answer.json["user_code"], is: .string(device.user))
+        expect(answer.json["fields"], is: ["tx", "csrf", "user_code", "action"])
+        expect(try await poll(world, device.device).failure, is: "device-pending")
     }
 
     @Test("a used or expired code is as wrong as an unknown one") func oldCodes() async throws {
@@ -188,11 +189,11 @@ import Testing
         let (used, old) = (try await device(world), try await device(world))
         let page = try await open(world)
         try await world.submit(page.form(used.user), to: "/activate", page.fields).expect(200)
-        #expect(
-            try await world.submit(page.form(used.user), to: "/activate", page.fields).failure == "user-code-invalid")
+        expect(
+            try await world.submit(page.form(used.user), to: "/activate", page.fields).failure, is: "user-code-invalid")
         try await world.advance("600s")
-        #expect(
-            try await world.submit(page.form(old.user), to: "/activate", page.fields).failure == "user-code-invalid")
+        expect(
+            try await world.submit(page.form(old.user), to: "/activate", page.fields).failure, is: "user-code-invalid")
     }
 
     @Test("a form that was not filled in on the page is refused", arguments: Depth.allCases)
@@ -202,9 +203,9 @@ import Testing
         let (page, other) = (try await open(world), try await open(world))
         func submit(_ form: String, _ fields: World.Fields, because reason: String) async throws {
             let answer = try await world.submit(form, to: "/activate", fields + [Self.json])
-            #expect(answer.status == 403)
-            #expect(answer.failure == "login-forged")
-            #expect(answer.reason == reason)
+            expect(answer.status, is: 403)
+            expect(answer.failure, is: "login-forged")
+            expect(answer.reason, is: reason)
         }
         let form = page.form(device.user)
         try await submit(form, [], because: "found no cookie understudy_tx; expected the one that comes with the page")
@@ -218,7 +219,7 @@ import Testing
         try await submit(
             form, page.fields + [("origin", "null"), ("sec-fetch-site", "cross-site")],
             because: "found a form from a page that hides its origin (cross-site); expected http://localhost:8080")
-        #expect(try await poll(world, device.device).failure == "device-pending")
+        expect(try await poll(world, device.device).failure, is: "device-pending")
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -34,7 +35,7 @@ import Testing
 
     private func mfaToken(_ world: World) async throws -> String {
         let answer = try await password(world)
-        #expect(answer.failure == "mfa-required")
+        expect(answer.failure, is: "mfa-required")
         return try answer.text("mfa_token")
     }
 
@@ -64,14 +65,14 @@ import Testing
         let world = try await World()
         let form = "\(Self.client)&grant_type=\(Self.otp)&scope=openid&login_hint=\(Self.ada)&otp=309848"
         let first = try await world.token(form)
-        #expect(first.failure == "mfa-required")
+        expect(first.failure, is: "mfa-required")
         let token = try first.text("mfa_token")
         let same = try await code(world, token, "489290")
         same.expect(403, Self.unusable, "direct-factor-unusable")
-        #expect(same.reason == "found otp as first factor; expected another one as second")
+        expect(same.reason, is: "found otp as first factor; expected another one as second")
         let again = try await world.token(form)
         again.expect(400, Self.wrong, "direct-otp-wrong")
-        #expect(again.reason == "found a code of ostunderstudyada0001 that was used; expected the next one")
+        expect(again.reason, is: "found a code of ostunderstudyada0001 that was used; expected the next one")
         try await world.token("\(Self.client)&grant_type=\(Self.otp)&scope=openid&login_hint=\(Self.ada)").expect(
             400, Self.wrong, "direct-otp-wrong")
     }
@@ -93,11 +94,11 @@ import Testing
         let told = try await world.perform("factor-code", ["user": .string(Example.ada), "factor": .string(kind)])
         let sent = try told.text("code")
         let first = try await world.token(form + "&binding_code=" + sent)
-        #expect(first.failure == "mfa-required")
+        expect(first.failure, is: "mfa-required")
         let answer = try await code(world, try first.text("mfa_token"), "309848")
         answer.expect(200)
         let methods: JSON = channel == "voice" ? ["mfa", "otp", "tel"] : ["mfa", "otp", "sms"]
-        #expect(answer.claims(of: "id_token")["amr"] == methods)
+        expect(answer.claims(of: "id_token")["amr"], is: methods)
         try await world.token(form + "&binding_code=" + sent).expect(403, Self.expired("oob_code"), "direct-expired")
     }
 
@@ -132,9 +133,9 @@ import Testing
         let token = try await mfaToken(world)
         let oobCode = try await challenge(world, "mfa_token=\(token)&channel_hint=push").text("oob_code")
         let first = try await primary(world, "push").text("oob_code")
-        #expect(try await poll(world, first, "mfa_token=\(token)").failure == "direct-not-associated")
+        expect(try await poll(world, first, "mfa_token=\(token)").failure, is: "direct-not-associated")
         let asFirst = try await world.token("\(Self.client)&grant_type=\(Self.oob)&scope=openid&oob_code=\(oobCode)")
-        #expect(asFirst.failure == "direct-not-associated")
+        expect(asFirst.failure, is: "direct-not-associated")
         try await poll(world, oobCode, "").expect(400, Self.pending, "direct-oob-pending")
     }
 
@@ -145,8 +146,9 @@ import Testing
         try await world.advance("300s")
         let late = try await code(world, token, "309848")
         late.expect(403, Self.expired("mfa_token"), "direct-expired")
-        #expect(
-            late.reason == "found one that ended at 2027-01-15T08:05:00.000Z as mfa_token; expected one that is less "
+        expect(
+            late.reason,
+            is: "found one that ended at 2027-01-15T08:05:00.000Z as mfa_token; expected one that is less "
                 + "than 300 s old, used once")
         try await poll(world, oobCode, "").expect(403, Self.expired("oob_code"), "direct-expired")
     }
@@ -156,7 +158,7 @@ import Testing
         let token = try await mfaToken(world)
         try await world.perform("set-status", ["user": .string(Example.ada), "status": "SUSPENDED"]).expect(200)
         let answer = try await code(world, token, "309848")
-        #expect(answer.failure == "direct-expired")
-        #expect(answer.reason == "found a user who is SUSPENDED, \(Example.ada); expected ACTIVE")
+        expect(answer.failure, is: "direct-expired")
+        expect(answer.reason, is: "found a user who is SUSPENDED, \(Example.ada); expected ACTIVE")
     }
 }

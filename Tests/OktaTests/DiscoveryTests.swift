@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -11,11 +12,11 @@ import Testing
     func otherAddress(_ host: String, _ isNoted: Bool) async throws {
         let world = try await World()
         let answer = try await world.call(.get, "/oauth2/default/.well-known/openid-configuration", [("host", host)])
-        #expect(answer.json["issuer"] == "http://localhost:8080/oauth2/default")
+        expect(answer.json["issuer"], is: "http://localhost:8080/oauth2/default")
         let finding = answer.findings.first { $0.check == "public-base" }
-        #expect(finding?.found == (isNoted ? .text("http://\(host)") : nil))
-        #expect(
-            finding?.note?.hasSuffix("start the server with --public-base http://\(host).") == (isNoted ? true : nil))
+        expect(finding?.found, is: (isNoted ? .text("http://\(host)") : nil))
+        expect(
+            finding?.note?.hasSuffix("start the server with --public-base http://\(host)."), is: (isNoted ? true : nil))
     }
 
     @Test("so is one that asks for no document, once, with its first tokens")
@@ -32,7 +33,7 @@ import Testing
         #expect(try await notes("10.0.2.2:8080").isEmpty)
         try await world.control(.post, "reset")
         let proxy = ("Forwarded", "for=10.0.0.1; Host=\"auth.example.test\";proto=https, for=x;host=y")
-        #expect(try await notes("127.0.0.1:9", [proxy]).first?.contains("https://auth.example.test") == true)
+        expect(try await notes("127.0.0.1:9", [proxy]).first?.contains("https://auth.example.test"), is: true)
         #expect(try await notes("127.0.0.1:9", [proxy]).isEmpty)
     }
 
@@ -40,11 +41,11 @@ import Testing
         let world = try await World()
         let path = "/.well-known/openid-configuration"
         let byPath = try await world.bare(.get, "/~\(world.name)\(path)")
-        #expect(byPath.json["issuer"] == .string("http://localhost:8080/~\(world.name)"))
+        expect(byPath.json["issuer"], is: .string("http://localhost:8080/~\(world.name)"))
         let byHost = try await world.bare(.get, path, [("host", "\(world.name).localhost:9")])
-        #expect(byHost.json["issuer"] == .string("http://\(world.name).localhost:8080"))
+        expect(byHost.json["issuer"], is: .string("http://\(world.name).localhost:8080"))
         let byField = try await world.call(.get, path, [("host", "127.0.0.1:9")])
-        #expect(byField.json["issuer"] == "http://localhost:8080")
+        expect(byField.json["issuer"], is: "http://localhost:8080")
     }
 }
 
@@ -61,7 +62,7 @@ import Testing
             #expect(id.wholeMatch(of: /[0-9a-f]{32}/) != nil, "\(id)")
             ids.insert(id)
         }
-        #expect(ids.count == 6)
+        expect(ids.count, is: 6)
     }
 
     @Test("JSON has a bare content type, and is not cached but for keys and discovery", arguments: Depth.allCases)
@@ -72,14 +73,14 @@ import Testing
             "/oauth2/nope/v1/token", "/oauth2/v1/tokens", "/api/v1/sessions/me",
         ] {
             let answer = try await world.call(.post, path)
-            #expect(answer["content-type"] == "application/json", "\(path)")
-            #expect(answer["cache-control"] == "no-cache, no-store", "\(path)")
+            expect(answer["content-type"], is: "application/json", "\(path)")
+            expect(answer["cache-control"], is: "no-cache, no-store", "\(path)")
             #expect(answer["pragma"] == "no-cache" && answer["expires"] == "0", "\(path)")
         }
         for (path, lifetime) in [(Example.custom + "/keys", 3_832_304), ("/.well-known/openid-configuration", 86_400)] {
             let answer = try await world.call(.get, path)
-            #expect(answer["content-type"] == "application/json", "\(path)")
-            #expect(answer["cache-control"] == "max-age=\(lifetime), must-revalidate", "\(path)")
+            expect(answer["content-type"], is: "application/json", "\(path)")
+            expect(answer["cache-control"], is: "max-age=\(lifetime), must-revalidate", "\(path)")
             #expect(answer["pragma"] == nil && answer["expires"] == nil, "\(path)")
         }
     }
@@ -101,23 +102,24 @@ import Testing
     @Test("each client has a count of its own at each route, for a minute", arguments: Depth.allCases)
     func counts(_ depth: Depth) async throws {
         let world = try await World(depth)
-        #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1800000060"])
+        expect(rate(try await ask(world, Example.spa)), is: ["600", "599", "1800000060"])
         try await world.advance("59s")
-        #expect(rate(try await ask(world, Example.spa)) == ["600", "598", "1800000060"])
-        #expect(rate(try await ask(world, Example.spa, Example.org + "/token")) == ["600", "597", "1800000060"])
-        #expect(rate(try await ask(world, Example.tv)) == ["600", "599", "1800000119"])
+        expect(rate(try await ask(world, Example.spa)), is: ["600", "598", "1800000060"])
+        expect(rate(try await ask(world, Example.spa, Example.org + "/token")), is: ["600", "597", "1800000060"])
+        expect(rate(try await ask(world, Example.tv)), is: ["600", "599", "1800000119"])
         let userinfo = Example.custom + "/userinfo"
-        #expect(rate(try await world.call(.get, userinfo)) == ["600", "599", "1800000119"])
+        expect(rate(try await world.call(.get, userinfo)), is: ["600", "599", "1800000119"])
         try await world.advance("1s")
-        #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1800000120"])
+        expect(rate(try await ask(world, Example.spa)), is: ["600", "599", "1800000120"])
         try await world.freeze(at: 1_700_000_000)
-        #expect(rate(try await ask(world, Example.spa)) == ["600", "599", "1700000060"], "a clock that was moved back")
+        expect(
+            rate(try await ask(world, Example.spa)), is: ["600", "599", "1700000060"], "a clock that was moved back")
     }
 
     @Test("unknown clients share a count") func unknown() async throws {
         let world = try await World()
-        #expect(rate(try await ask(world, "a"))[1] == "599")
-        #expect(rate(try await ask(world, "b"))[1] == "598")
+        expect(rate(try await ask(world, "a"))[1], is: "599")
+        expect(rate(try await ask(world, "b"))[1], is: "598")
     }
 
     @Test("discovery, keys and preflights have no limit", arguments: Depth.allCases)
@@ -127,10 +129,10 @@ import Testing
             Example.custom + "/keys", "/.well-known/openid-configuration",
             "/oauth2/default/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
         ] {
-            #expect(rate(try await world.call(.get, path)) == [nil, nil, nil], "\(path)")
+            expect(rate(try await world.call(.get, path)), is: [nil, nil, nil], "\(path)")
         }
         let fields = [("Origin", "http://a.test"), ("Access-Control-Request-Method", "POST")]
-        #expect(rate(try await world.call(.options, Self.token, fields)) == [nil, nil, nil])
+        expect(rate(try await world.call(.options, Self.token, fields)), is: [nil, nil, nil])
     }
 
     @Test("6.4: the switch enforce refuses what is beyond the quota, whatever else is wrong", arguments: Depth.allCases)
@@ -139,8 +141,8 @@ import Testing
         try await world.set("okta.rate-limit-quota", "2")
         for remaining in ["1", "0", "0"] {
             let answer = try await ask(world, Example.web)
-            #expect(answer.status == 401, "the client says no secret")
-            #expect(rate(answer) == ["2", remaining, "1800000060"])
+            expect(answer.status, is: 401, "the client says no secret")
+            expect(rate(answer), is: ["2", remaining, "1800000060"])
         }
         try await world.set("okta.rate-limit", "enforce")
         let refused = try await ask(world, Example.web)
@@ -149,18 +151,18 @@ import Testing
             429,
             #"{"errorCode":"E0000047","errorSummary":"API call exceeded rate limit due to too many requests.","#
                 + #""errorLink":"E0000047","errorId":"\#(id)","errorCauses":[]}"#, "rate-limited")
-        #expect(rate(refused) == ["2", "0", "1800000060"])
-        #expect(refused.outcome(of: "rate-limit") == .failed)
-        #expect(try await ask(world, Example.spa).failure == "refresh-token-invalid")
-        #expect(try await ask(world, Example.spa).failure == "refresh-token-invalid")
-        #expect(try await ask(world, Example.spa).failure == "rate-limited")
+        expect(rate(refused), is: ["2", "0", "1800000060"])
+        expect(refused.outcome(of: "rate-limit"), is: .failed)
+        expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid")
+        expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid")
+        expect(try await ask(world, Example.spa).failure, is: "rate-limited")
         try await world.advance("60s")
-        #expect(try await ask(world, Example.spa).failure == "refresh-token-invalid")
+        expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid")
         try await world.set("okta.rate-limit", "off")
         for _ in 1...3 {
             let answer = try await ask(world, Example.spa)
-            #expect(answer.failure == "refresh-token-invalid")
-            #expect(rate(answer) == [nil, nil, nil])
+            expect(answer.failure, is: "refresh-token-invalid")
+            expect(rate(answer), is: [nil, nil, nil])
         }
     }
 }
@@ -171,7 +173,7 @@ import Testing
         let order = #"{"issuer":"default","drill":"overlap"}"#
         for _ in 1...2 { try await world.control(.post, "state/okta/drill-keys", order).expect(200) }
         let third = try await world.control(.post, "state/okta/drill-keys", order)
-        #expect(third.status == 400)
+        expect(third.status, is: 400)
         #expect(
             third.text.contains("default has no spare pair; the call keys/okta/default/overlap waits"), "\(third.text)")
         let unknown = try await world.control(.post, "state/okta/drill-keys", #"{"issuer":"defalt","drill":"retire"}"#)

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -6,7 +7,7 @@ import Tokens
 @Suite("Okta's minted tokens") struct MintingTests {
     private static func minted(_ kind: String, _ order: JSON = [:], in world: World) async throws -> JSON {
         let answer = try await world.control(.post, "tokens/okta/\(kind)", order.text)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
         return answer.json
     }
 
@@ -21,10 +22,11 @@ import Tokens
         }
         let digest = Digest.sha256(Array(access.utf8))
         for (claim, fact) in [("at_hash", "access_token"), ("c_hash", "code")] {
-            #expect(try await finding(Base64URL.encode(digest.prefix(16)), claim, fact)?["outcome"] == "passed")
+            expect(try await finding(Base64URL.encode(digest.prefix(16)), claim, fact)?["outcome"], is: "passed")
             let whole = try await finding(Base64URL.encode(digest), claim, fact)
-            #expect(whole?["outcome"] == "failed")
-            #expect(whole?["note"]?.string?.hasPrefix("It is the whole digest; expected base64url of 16 bytes") == true)
+            expect(whole?["outcome"], is: "failed")
+            expect(
+                whole?["note"]?.string?.hasPrefix("It is the whole digest; expected base64url of 16 bytes"), is: true)
         }
     }
 
@@ -39,16 +41,16 @@ import Tokens
     func access(_ depth: Depth) async throws {
         let world = try await World(depth)
         let minted = try await Self.minted("access", in: world)
-        #expect(Self.names(minted["header"]) == ["kid", "alg"])
+        expect(Self.names(minted["header"]), is: ["kid", "alg"])
         let claims = try #require(minted["claims"])
-        #expect(
-            Self.names(claims) == ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "auth_time", "sub"])
+        expect(
+            Self.names(claims), is: ["ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "auth_time", "sub"])
         #expect(claims["iss"] == "http://localhost:8080/oauth2/default" && claims["aud"] == "api://default")
         #expect(claims["jti"]?.string?.hasPrefix("AT.") == true && claims["jti"]?.string?.utf8.count == 46)
         #expect(claims["exp"] == 1_800_003_600 && claims["scp"] == ["openid", "profile", "email"])
         let app = AppClient.native(world)
         let token = minted["token"]?.string ?? ""
-        #expect(try await app.userinfo(token).json["sub"] == .string(Example.ada))
+        expect(try await app.userinfo(token).json["sub"], is: .string(Example.ada))
         #expect(try await app.isActive(token))
     }
 
@@ -77,7 +79,7 @@ import Tokens
     @Test("issuers follow the form in which the sandbox is named") func forms() async throws {
         let world = try await World()
         let byPath = try await world.bare(.post, "/~\(world.name)/_understudy/tokens/okta/id")
-        #expect(byPath.json["claims"]?["iss"] == .string("http://localhost:8080/~\(world.name)/oauth2/default"))
+        expect(byPath.json["claims"]?["iss"], is: .string("http://localhost:8080/~\(world.name)/oauth2/default"))
     }
 
     @Test("a proof has the server's nonce and fits the access token") func proofs() async throws {
@@ -87,15 +89,15 @@ import Tokens
         let nonce = try await world.nonce()
         let proof = try await Self.minted("dpop-proof", ["nonce": "current"], in: world)
         #expect(proof["claims"]?["nonce"] == .string(nonce) && proof["claims"]?["htm"] == "POST")
-        #expect(Self.names(proof["header"]) == ["typ", "alg", "jwk"])
-        #expect(Self.names(proof["header"]?["jwk"]).sorted() == ["crv", "kty", "x", "y"])
+        expect(Self.names(proof["header"]), is: ["typ", "alg", "jwk"])
+        expect(Self.names(proof["header"]?["jwk"]).sorted(), is: ["crv", "kty", "x", "y"])
         let verdict = try await Self.explain(proof["token"]?.string ?? "", in: world)
         #expect(verdict["kind"] == "dpop-proof" && verdict["account"] == "key DK1" && verdict["failure"] == .null)
         let outcomes = (verdict["findings"]?.array ?? []).filter { $0["outcome"] == "not-judged" }.map { $0["check"] }
-        #expect(outcomes == ["proof-htm", "proof-htu"])
+        expect(outcomes, is: ["proof-htm", "proof-htu"])
         let elsewhere = try await Self.explain(
             proof["token"]?.string ?? "", ["method": "GET", "url": "http://localhost:8080/oauth2/v1/token"], in: world)
-        #expect(elsewhere["failure"] == "dpop-htm", "\(elsewhere)")
+        expect(elsewhere["failure"], is: "dpop-htm", "\(elsewhere)")
     }
 
     @Test(
@@ -112,8 +114,8 @@ import Tokens
         ])
     func refused(_ kind: String, _ order: String, _ hint: String) async throws {
         let answer = try await World().control(.post, "tokens/okta/\(kind)", order)
-        #expect(answer.status == 400)
-        #expect(answer.json["error"]?["message"]?.string?.contains(hint) == true, "\(answer.text)")
+        expect(answer.status, is: 400)
+        expect(answer.json["error"]?["message"]?.string?.contains(hint), is: true, "\(answer.text)")
     }
 }
 
@@ -121,7 +123,7 @@ import Tokens
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"okta-\#(scenario)"}"#)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
         return world
     }
 
@@ -138,10 +140,11 @@ import Tokens
         }
         #expect(kids[0] == first.read("access_token").header?["kid"] && kids[1] != kids[0])
         #expect(kids[2] == kids[1] && kids[3] == kids[1])
-        #expect(try await app.userinfo(first.member("access_token")).failure == "access-token-invalid")
+        expect(try await app.userinfo(first.member("access_token")).failure, is: "access-token-invalid")
         let rotating = world.sandbox.journal.entries().filter { $0.record.intervention != nil }
-        #expect(
-            rotating.map(\.record.intervention) == [
+        expect(
+            rotating.map(\.record.intervention),
+            is: [
                 "scenario okta-keys-rotate-mid-session in old at call 2, to both: do drill-keys; waits for call 2 of "
                     + "token.create whose form grant_type fits",
                 "scenario okta-keys-rotate-mid-session in both at call 2, to new: do drill-keys",
@@ -155,7 +158,7 @@ import Tokens
         let first = try await app.browserTokens()
         let old = first.member("refresh_token")
         let lost = try await app.refresh(old)
-        #expect(lost.entry?.record.intervention?.contains("fault empty reply") == true)
+        expect(lost.entry?.record.intervention?.contains("fault empty reply"), is: true)
         try await world.advance("20s")
         let second = try await app.refresh(old)
         second.expect(200)
@@ -165,9 +168,9 @@ import Tokens
         reused.expect(
             400, #"{"error":"invalid_grant","error_description":"The refresh token is invalid or expired."}"#,
             "refresh-token-invalid")
-        #expect(reused.entry?.explanation?.contains("refresh-token-reused") == true)
-        #expect(try await app.refresh(second.member("refresh_token")).failure == "refresh-token-invalid")
-        #expect(try await app.isActive(second.member("access_token")) == false)
+        expect(reused.entry?.explanation?.contains("refresh-token-reused"), is: true)
+        expect(try await app.refresh(second.member("refresh_token")).failure, is: "refresh-token-invalid")
+        expect(try await app.isActive(second.member("access_token")), is: false)
     }
 
     static func signIn(_ app: AppClient) async throws -> ReceivedAnswer {

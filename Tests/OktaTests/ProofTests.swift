@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -32,8 +33,8 @@ import Tokens
             400, Self.error("invalid_dpop_proof", "The DPoP proof JWT header is missing."), "dpop-missing")
         let proof = Proof(nonce: try await world.nonce())
         let replayed = try await world.redeem(code, proof, assertion: assertion)
-        #expect(replayed.status == 401)
-        #expect(replayed.failure == "assertion-replayed")
+        expect(replayed.status, is: 401)
+        expect(replayed.failure, is: "assertion-replayed")
         // Nor was the proof, since the client comes first.
         try await world.redeem(code, proof).expect(200)
     }
@@ -54,8 +55,8 @@ import Tokens
         let token = try await world.bankToken()
         try await world.advance("3600s")
         let answer = try await world.userinfo("Bearer", token, nil)
-        #expect(answer.status == 401)
-        #expect(answer.failure == "access-token-expired")
+        expect(answer.status, is: 401)
+        expect(answer.failure, is: "access-token-expired")
     }
 
     // MARK: - 3.4
@@ -65,11 +66,11 @@ import Tokens
         let world = try await World()
         let unread = try await world.redeemNative([("DPoP", "not even a token")])
         unread.expect(200)
-        #expect(unread.json["token_type"] == "Bearer")
+        expect(unread.json["token_type"], is: "Bearer")
         try await world.set("okta.dpop-optional", "bind")
         let bound = try await world.redeemNative([("DPoP", try Proof(nonce: try await world.nonce()).text)])
         bound.expect(200)
-        #expect(bound.json["token_type"] == "DPoP")
+        expect(bound.json["token_type"], is: "DPoP")
         try await world.redeemNative([("DPoP", "not even a token")]).expect(
             400, Self.error("invalid_dpop_proof", "The DPoP proof JWT cannot be parsed."), "dpop-malformed")
         let refreshToken = try #require(bound.json["refresh_token"]?.string)
@@ -80,7 +81,7 @@ import Tokens
         }
         let renewed = try await world.refreshNative(
             refreshToken, [("DPoP", try Proof(nonce: try await world.nonce()).text)])
-        #expect(renewed.json["token_type"] == "DPoP")
+        expect(renewed.json["token_type"], is: "DPoP")
     }
 
     // MARK: - Nonces
@@ -88,7 +89,7 @@ import Tokens
     @Test("a nonce is renewed after a day and good for three") func nonces() async throws {
         let world = try await World()
         let first = try await world.nonce()
-        #expect(try await world.nonce() == first)
+        expect(try await world.nonce(), is: first)
         let start = World.exampleMoment
         try await world.freeze(at: start + 24 * 3600)
         let answer = try await world.redeem(try await world.bankCode(), Proof(nonce: first, at: start + 24 * 3600))
@@ -114,7 +115,7 @@ import Tokens
         try await world.redeem(try await world.bankCode(), proof).expect(200)
         try await world.redeem(try await world.bankCode(), Proof(by: Proof.dk2, id: "a")).expect(200)
         try await world.advance("600s")
-        #expect(try await world.redeem(try await world.bankCode(), proof).failure == "dpop-replayed")
+        expect(try await world.redeem(try await world.bankCode(), proof).failure, is: "dpop-replayed")
         try await world.advance("1s")
         try await world.redeem(try await world.bankCode(), proof).expect(200)
     }
@@ -136,9 +137,9 @@ extension Proof {
         var state = vendor.initialState
         let identifiers = IdentifierSource(seed: 1)
         for day in 0..<100 { _ = state.proofNonces(at: moment + .seconds(Double(day) * 86_400), identifiers) }
-        #expect(state.proofNonces.count == 8)
+        expect(state.proofNonces.count, is: 8)
         let good = state.proofNonces(at: moment + .seconds(99 * 86_400), identifiers)
-        #expect(good.count == 3)
+        expect(good.count, is: 3)
         let back = state.proofNonces(at: moment, identifiers)
         #expect(back.count == 8 && back.last == state.proofNonces.all.last?.id, "those of the future still count")
     }

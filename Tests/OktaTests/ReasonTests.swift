@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -148,9 +149,9 @@ extension Support.Mistake {
         let answer = try await world.call(
             .get, "/oauth2/default/.well-known/openid-configuration",
             [("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "auth.example.test")])
-        #expect(
-            answer.entry?.findings.contains { $0.note?.contains("--public-base https://auth.example.test") == true }
-                == true,
+        expect(
+            answer.entry?.findings.contains { $0.note?.contains("--public-base https://auth.example.test") == true },
+            is: true,
             "\(answer.entry?.findings ?? [])")
     }
 }

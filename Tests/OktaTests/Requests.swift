@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -216,7 +217,7 @@ extension World {
 
     func restarted() throws -> World {
         let next = try stage.restarted()
-        #expect(next.emulator.exportState()["sandboxes"] == stage.emulator.exportState()["sandboxes"])
+        expect(next.emulator.exportState()["sandboxes"], is: stage.emulator.exportState()["sandboxes"])
         return moved(to: next)
     }
 }

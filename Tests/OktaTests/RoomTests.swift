@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -34,7 +35,7 @@ import Testing
         let last = try await push()
         last.expect(200)
         let room = try #require(last.findings.first { $0.check == "room" })
-        #expect(room.note == "They made room for the new pushed request, and are forgotten.")
+        expect(room.note, is: "They made room for the new pushed request, and are forgotten.")
         try await world.delete()
     }
 }

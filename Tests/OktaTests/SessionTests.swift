@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -18,19 +19,19 @@ import Testing
         let asked = try await browser.get(Self.own, Self.page)
         asked.expect(200)
         #expect(asked.json["login"] == "ada@example.test" && asked.json["mfaActive"] == true)
-        #expect(asked.json["expiresAt"] == "2027-01-15T10:00:00.000Z")
-        #expect(asked["Access-Control-Allow-Origin"] == "http://localhost:3000")
-        #expect(asked["Access-Control-Allow-Credentials"] == "true")
-        #expect(try await browser.get("/api/v1/users/me", Self.page).json["id"] == .string(Example.ada))
+        expect(asked.json["expiresAt"], is: "2027-01-15T10:00:00.000Z")
+        expect(asked["Access-Control-Allow-Origin"], is: "http://localhost:3000")
+        expect(asked["Access-Control-Allow-Credentials"], is: "true")
+        expect(try await browser.get("/api/v1/users/me", Self.page).json["id"], is: .string(Example.ada))
         try await browser.world.advance("3600s")
         let refreshed = try await browser.post(Self.own + "/lifecycle/refresh", [], Self.page)
-        #expect(refreshed.json["expiresAt"] == "2027-01-15T11:00:00.000Z")
+        expect(refreshed.json["expiresAt"], is: "2027-01-15T11:00:00.000Z")
         let ended = try await browser.delete(Self.own, Self.page)
         ended.expect(204)
-        #expect(browser.cookies["sid"] == nil)
+        expect(browser.cookies["sid"], is: nil)
         let gone = try await browser.get(Self.own, Self.page)
         #expect(gone.status == 404 && gone.failure == "session-not-found")
-        #expect(gone.reason == "there is no cookie sid; expected one that is open")
+        expect(gone.reason, is: "there is no cookie sid; expected one that is open")
     }
 
     @Test("a session ends two hours after its last use") func end() async throws {
@@ -40,12 +41,12 @@ import Testing
         try await browser.world.advance("7199s")
         try await browser.get(silent.target()).expectCode()
         try await browser.world.advance("7199s")
-        #expect(try await browser.get(Self.own).status == 200)
+        expect(try await browser.get(Self.own).status, is: 200)
         try await browser.world.advance("1s")
         let over = try await browser.get(Self.own)
-        #expect(over.status == 404)
-        #expect(over.reason == "the cookie sid names no session; expected one that is open")
-        #expect(try await browser.get("/api/v1/users/me").failure == "session-invalid")
+        expect(over.status, is: 404)
+        expect(over.reason, is: "the cookie sid names no session; expected one that is open")
+        expect(try await browser.get("/api/v1/users/me").failure, is: "session-invalid")
         try await browser.get(silent.target()).expectRedirect(
             Self.loginRequired, "login-required", because: "the cookie sid names no session")
     }
@@ -55,14 +56,14 @@ import Testing
         var browser = Browser(try await World())
         let target = "/login/sessionCookieRedirect?redirectUrl=http://localhost:3000/home&token="
         let token = try await browser.world.sessionToken()
-        #expect(try await browser.get(target + token)["Location"] == "http://localhost:3000/home")
-        #expect(try await browser.get(Self.own).status == 200)
+        expect(try await browser.get(target + token)["Location"], is: "http://localhost:3000/home")
+        expect(try await browser.get(Self.own).status, is: 200)
         browser.forget("sid")
         let again = try await browser.get(target + token)
         #expect(again.status == 302 && browser.cookies["sid"] == nil)
         let elsewhere = try await browser.get("/login/sessionCookieRedirect?redirectUrl=https://evil.test/&token=x")
         #expect(elsewhere.status == 400 && elsewhere.failure == "body-invalid")
-        #expect(elsewhere.reason == "redirectUrl is https://evil.test/; expected an address at a trusted origin")
+        expect(elsewhere.reason, is: "redirectUrl is https://evil.test/; expected an address at a trusted origin")
     }
 
     @Test(
@@ -79,7 +80,7 @@ import Testing
     func notEmulated(_ path: String, _ reason: String) async throws {
         let answer = try await World().call(.get, path)
         #expect(answer.status == 404 && answer.failure == "path-not-found")
-        #expect(answer.reason?.hasPrefix(reason) == true, "\(answer.reason ?? "")")
+        expect(answer.reason?.hasPrefix(reason), is: true, "\(answer.reason ?? "")")
     }
 }
 

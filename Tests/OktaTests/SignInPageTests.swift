@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -27,7 +28,7 @@ import Testing
         #expect(target.wholeMatch(of: /\/login\/login\.htm\?tx=[A-Za-z0-9_-]{32}/) != nil)
         let page = try await browser.get(target, [Browser.json])
         page.expect(200)
-        #expect(page["cache-control"] == "no-store")
+        expect(page["cache-control"], is: "no-store")
         return Opened(browser: browser, target: target, page: page.json)
     }
 
@@ -40,12 +41,12 @@ import Testing
             400, "login-unknown", "This sign-in is unknown, finished or too old.",
             because: "the sign-in began 2027-01-15T08:00:00.000Z")
         let silent = try await opened.browser.get(Parameters.authorize.with([("prompt", "none")]).target())
-        #expect(silent.failure == "login-required")
+        expect(silent.failure, is: "login-required")
         let nowhere = try await opened.browser.get("/login/login.htm")
         nowhere.expect(200)
         let style = try await opened.browser.get("/login/page.css")
         style.expect(200)
-        #expect(style["content-type"] == "text/css; charset=utf-8")
+        expect(style["content-type"], is: "text/css; charset=utf-8")
     }
 
     // MARK: - Second factor and consent
@@ -61,11 +62,11 @@ import Testing
         #expect(still.status == 200 && still["refresh"] == "5")
         let answered = try await opened.browser.world.perform(
             "answer-push", ["user": "ada@example.test", "result": .string(result)])
-        #expect(answered.status == 200, "\(answered.text)")
+        expect(answered.status, is: 200, "\(answered.text)")
         let next = try await opened.browser.get(opened.target)
         if result == "APPROVE" {
             let claims = try await opened.browser.redeem(next.expectCode()).claims(of: "id_token")
-            #expect(claims["amr"] == ["mfa", "pwd", "swk"])
+            expect(claims["amr"], is: ["mfa", "pwd", "swk"])
         } else {
             #expect(next.status == 200 && next["refresh"] == nil)
             #expect(next.text.contains("data-failure=\"direct-oob-rejected\""))
@@ -83,16 +84,16 @@ import Testing
         var other = try await begin(.pipeline, query)
         let unmet = try await other.send([("user", "cleo@example.test")])
         #expect(unmet.failure == "acr-unmet" && unmet.reason?.contains("the user has no active factor") == true)
-        #expect(unmet["location"]?.contains("error=unmet_authentication_requirements") == true)
+        expect(unmet["location"]?.contains("error=unmet_authentication_requirements"), is: true)
     }
 
     @Test("pages of a sandbox that the path names lead back to it") func prefix() async throws {
         let world = try await World()
         try await world.set("okta.login-mode", "page")
         let answer = try await world.bare(.get, "/~\(world.name)" + Parameters.authorize.target())
-        #expect(answer["location"]?.hasPrefix("/~\(world.name)/login/login.htm?tx=") == true)
+        expect(answer["location"]?.hasPrefix("/~\(world.name)/login/login.htm?tx="), is: true)
         // A client's own mode beats the switch only if it has one.
         let page = try await world.bare(.get, answer["location"] ?? "")
-        #expect(page.status == 200)
+        expect(page.status, is: 200)
     }
 }

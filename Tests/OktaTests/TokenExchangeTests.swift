@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -56,7 +57,7 @@ import Tokens
         ][failure]
         let (status, body) = try #require(expected)
         answer.expect(status, body, failure)
-        #expect(answer.outcome(of: check) == .failed)
+        expect(answer.outcome(of: check), is: .failed)
     }
 
     /// The same token with another header, or with another signature.
@@ -76,7 +77,7 @@ import Tokens
         let token = try await world.signIn().text("access_token")
         let answer = try await onBehalf(world, Self.forged(token, header: header))
         answer.expect(400, Self.body("invalid_request", "'subject_token' is invalid."), "exchange-subject")
-        #expect(answer.outcome(of: header == nil ? "subject-signature" : "subject-algorithm") == .failed)
+        expect(answer.outcome(of: header == nil ? "subject-signature" : "subject-algorithm"), is: .failed)
     }
 
     @Test("neither a revoked token nor one of another kind is exchanged") func otherTokens() async throws {
@@ -84,15 +85,15 @@ import Tokens
         let tokens = try await world.signIn()
         let idToken = try await onBehalf(world, tokens.text("id_token"))
         idToken.expect(400, Self.body("invalid_request", "'subject_token' is invalid."), "exchange-subject")
-        #expect(idToken.outcome(of: "subject-kind") == .failed)
+        expect(idToken.outcome(of: "subject-kind"), is: .failed)
         let refreshToken = try await onBehalf(world, tokens.text("refresh_token"))
-        #expect(refreshToken.failure == "exchange-subject")
-        #expect(refreshToken.outcome(of: "subject-parts") == .failed)
+        expect(refreshToken.failure, is: "exchange-subject")
+        expect(refreshToken.outcome(of: "subject-parts"), is: .failed)
         let token = try tokens.text("access_token")
         try await world.submit("client_id=\(Example.native)&token=\(token)", to: Example.custom + "/revoke").expect(200)
         let revoked = try await onBehalf(world, token)
         revoked.expect(400, Self.gone, "exchange-subject-expired")
-        #expect(revoked.outcome(of: "subject-revocation") == .failed)
+        expect(revoked.outcome(of: "subject-revocation"), is: .failed)
     }
 
     // MARK: - Between the apps of a device
@@ -121,9 +122,9 @@ import Tokens
     func withoutSecret(_ scope: String) async throws {
         let world = try await World()
         let answer = try await world.signIn(scope)
-        #expect(answer.json["device_secret"] == nil)
-        #expect(answer.claims(of: "id_token")["sid"] == nil)
-        #expect(answer.claims(of: "id_token")["ds_hash"] == nil)
+        expect(answer.json["device_secret"], is: nil)
+        expect(answer.claims(of: "id_token")["sid"], is: nil)
+        expect(answer.claims(of: "id_token")["ds_hash"], is: nil)
     }
 
     @Test("the ID token may have expired, and a refreshed one still names the session")
@@ -131,8 +132,8 @@ import Tokens
         let world = try await World()
         let (idToken, secret, first) = try await deviceSession(world)
         let refreshed = try await refresh(world, first, as: Example.native)
-        #expect(refreshed.json["device_secret"] == nil)
-        #expect(refreshed.claims(of: "id_token")["ds_hash"] == first.claims(of: "id_token")["ds_hash"])
+        expect(refreshed.json["device_secret"], is: nil)
+        expect(refreshed.claims(of: "id_token")["ds_hash"], is: first.claims(of: "id_token")["ds_hash"])
         try await world.advance("2h")
         try await native(world, idToken, secret).expect(200)
         try await native(world, try refreshed.text("id_token"), secret).expect(200)
@@ -144,12 +145,12 @@ import Tokens
         let invalid = Self.body("invalid_request", "'actor_token' is invalid.")
         let unknown = try await native(world, idToken, "nobody-knows-it")
         unknown.expect(400, invalid, "exchange-actor")
-        #expect(unknown.reason == "found a device secret that is unknown here; expected one of this sandbox")
+        expect(unknown.reason, is: "found a device secret that is unknown here; expected one of this sandbox")
         let misfit = try await native(world, idToken, other)
         misfit.expect(400, invalid, "exchange-actor")
-        #expect(misfit.outcome(of: "subject-device-secret") == .failed)
+        expect(misfit.outcome(of: "subject-device-secret"), is: .failed)
         let plain = try await world.signIn().text("id_token")
-        #expect(try await native(world, plain, other).outcome(of: "subject-device-secret") == .failed)
+        expect(try await native(world, plain, other).outcome(of: "subject-device-secret"), is: .failed)
     }
 
     @Test("a device session ends when all of its user's sessions do") func globalRevocation() async throws {

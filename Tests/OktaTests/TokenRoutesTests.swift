@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -16,30 +17,31 @@ import Tokens
         let code = try await app.code()
         let answer = try await app.redeem(code)
         answer.expect(200)
-        #expect(
-            answer.json.object?.map(\.name) == [
+        expect(
+            answer.json.object?.map(\.name),
+            is: [
                 "token_type", "expires_in", "access_token", "scope", "refresh_token", "id_token",
             ])
         #expect(answer.json["token_type"] == "Bearer" && answer.json["expires_in"] == 3600)
-        #expect(answer.json["scope"] == "openid profile offline_access")
-        #expect(answer["content-type"] == "application/json")
+        expect(answer.json["scope"], is: "openid profile offline_access")
+        expect(answer["content-type"], is: "application/json")
         let access = answer.read("access_token")
-        #expect(access.header?.map(\.name).sorted() == ["alg", "kid"])
-        #expect(access.claims?["scp"] == ["openid", "profile", "offline_access"])
+        expect(access.header?.map(\.name).sorted(), is: ["alg", "kid"])
+        expect(access.claims?["scp"], is: ["openid", "profile", "offline_access"])
         #expect(access.claims?["cid"] == .string(Example.native) && access.claims?["uid"] == .string(Example.ada))
         #expect(access.claims?["sub"] == "ada@example.test" && access.claims?["exp"] == 1_800_003_600)
-        #expect(access.claims?["aud"] == "api://default")
+        expect(access.claims?["aud"], is: "api://default")
         let id = answer.read("id_token").claims
         #expect(id?["aud"] == .string(Example.native) && id?["nonce"] == "n1" && id?["sub"] == .string(Example.ada))
         let hash = Base64URL.encode(Digest.sha256(Array(answer.member("access_token").utf8)).prefix(16))
-        #expect(id?["at_hash"] == .string(hash))
+        expect(id?["at_hash"], is: .string(hash))
         #expect(try await app.isActive(answer.member("access_token")))
 
         let again = try await app.redeem(code)
         again.expect(400, Self.codeInvalid, "code-invalid")
         #expect(again.why.contains("found a code that was used"), "\(again.why)")
         try await app.introspect(answer.member("access_token")).expect(200, #"{"active":false}"#)
-        #expect(try await app.refresh(answer.member("refresh_token")).failure == "refresh-token-invalid")
+        expect(try await app.refresh(answer.member("refresh_token")).failure, is: "refresh-token-invalid")
     }
 
     @Test("a verifier without a challenge, and a user who is no longer active, get nothing")
@@ -78,9 +80,9 @@ import Tokens
         let app = AppClient.spa(world)
         var tokens = [try await app.browserTokens().member("refresh_token")]
         for _ in 0..<3 { tokens.append(try await app.refresh(tokens.last ?? "").member("refresh_token")) }
-        #expect(Set(tokens).count == 4)
+        expect(Set(tokens).count, is: 4)
         // Within the leeway each of them yields the newest.
-        for token in tokens.dropLast() { #expect(try await app.refresh(token).member("refresh_token") == tokens.last) }
+        for token in tokens.dropLast() { expect(try await app.refresh(token).member("refresh_token"), is: tokens.last) }
         #expect(try await app.isActive(tokens[3]))
     }
 
@@ -132,7 +134,7 @@ import Tokens
         let token = try await world.mint("okta/access", ["claims": ["jti": nil]])
         let app = AppClient.native(world)
         try await app.userinfo(token).expect(200)
-        #expect(try await app.introspect(token).json["active"] == true)
+        expect(try await app.introspect(token).json["active"], is: true)
     }
 
     @Test("everything else is inactive, and the journal says why") func inactive() async throws {
@@ -148,20 +150,20 @@ import Tokens
         ] {
             let answer = try await app.introspect(text)
             answer.expect(200, Self.inactive)
-            #expect(answer.outcome(of: check) == .noted, "\(check): \(answer.findings)")
+            expect(answer.outcome(of: check), is: .noted, "\(check): \(answer.findings)")
         }
         try await app.introspect(tokens.member("refresh_token"), at: Example.org).expect(200, Self.inactive)
         try await world.advance("3600s")
         for name in ["access_token", "id_token"] {
             let answer = try await app.introspect(tokens.text(name))
             answer.expect(200, Self.inactive)
-            #expect(answer.outcome(of: "expiry") == .noted)
+            expect(answer.outcome(of: "expiry"), is: .noted)
         }
         let nothing = try await app.post("introspect", [])
         nothing.expect(
             400, #"{"error":"invalid_request","error_description":"The 'token' parameter is required."}"#,
             "token-parameter-missing")
-        #expect(nothing["content-type"] == "application/json")
+        expect(nothing["content-type"], is: "application/json")
     }
 
     @Test("an access token is revoked alone, by its own client only") func revocation() async throws {
@@ -171,7 +173,7 @@ import Tokens
         let token = tokens.member("access_token")
         let other = try await AppClient.spa(world).revoke(token)
         other.expect(200, "")
-        #expect(other.outcome(of: "token-of-client") == .noted)
+        expect(other.outcome(of: "token-of-client"), is: .noted)
         #expect(try await app.isActive(token))
         try await AppClient.spa(world).revoke(tokens.member("refresh_token")).expect(200, "")
         try await app.revoke(tokens.member("refresh_token"), at: Example.org).expect(200, "")
@@ -179,7 +181,7 @@ import Tokens
         for _ in 0..<2 { try await app.revoke(token).expect(200, "") }
         let answer = try await app.introspect(token)
         answer.expect(200, Self.inactive)
-        #expect(answer.outcome(of: "token-revoked") == .noted)
+        expect(answer.outcome(of: "token-revoked"), is: .noted)
         let userinfo = try await app.userinfo(token)
         userinfo.expect(401, "", "access-token-revoked")
         #expect(userinfo.why.contains("revoked; expected a token that was not revoked"), "\(userinfo.why)")
@@ -258,13 +260,13 @@ import Tokens
         var browser = Browser(try await World())
         let first = named(try await push(&browser, .authorize.with([("prompt", "none")])))
         let refused = try await browser.get(first.target())
-        #expect(refused.failure == "login-required")
-        #expect(refused["location"]?.hasPrefix("com.example.app:/callback?error=login_required&") == true)
+        expect(refused.failure, is: "login-required")
+        expect(refused["location"]?.hasPrefix("com.example.app:/callback?error=login_required&"), is: true)
         try await browser.get(first.target()).expectPage(
             400, "request-uri-invalid", Self.invalid, because: "has been used")
         let second = named(try await push(&browser))
         try await browser.world.arm("access-denied", at: "authorize")
         let armed = try await browser.get(second.target())
-        #expect(armed["location"]?.hasPrefix("com.example.app:/callback?error=access_denied&") == true)
+        expect(armed["location"]?.hasPrefix("com.example.app:/callback?error=access_denied&"), is: true)
     }
 }

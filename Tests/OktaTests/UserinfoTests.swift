@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -12,12 +13,12 @@ import Understudy
 
     private static let invalid = challenge("invalid_token", "The access token is invalid.")
 
-    private func expect(
+    private func expectRefusal(
         _ answer: ReceivedAnswer, _ status: Int, _ failure: String, _ challenge: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         answer.expect(status, "", failure, sourceLocation: sourceLocation)
-        #expect(answer["www-authenticate"] == challenge, sourceLocation: sourceLocation)
+        expect(answer["www-authenticate"], is: challenge, sourceLocation: sourceLocation)
     }
 
     @Test("tells what the scopes and the profile say") func scopes() async throws {
@@ -35,13 +36,13 @@ import Understudy
             let token = try await world.mint("okta/access", ["user": .string(id), "scopes": scopes])
             return try await app.userinfo(token).json
         }
-        #expect(try await ask(["openid", "phone"]) == ["sub": .string(id), "phone_number": "+15550111"])
-        #expect(
-            try await ask(["openid", "address"])
-                == ["sub": .string(id), "address": ["locality": "Ulm", "country": "DE"]])
-        #expect(
-            try await ask(["openid", "email"])
-                == ["sub": .string(id), "email": "d@example.test", "email_verified": true])
+        expect(try await ask(["openid", "phone"]), is: ["sub": .string(id), "phone_number": "+15550111"])
+        expect(
+            try await ask(["openid", "address"]),
+            is: ["sub": .string(id), "address": ["locality": "Ulm", "country": "DE"]])
+        expect(
+            try await ask(["openid", "email"]),
+            is: ["sub": .string(id), "email": "d@example.test", "email_verified": true])
         let profile = try await ask(["openid", "profile"])
         #expect(profile["nickname"] == "Do" && profile["locale"] == "de-DE")
     }
@@ -51,21 +52,21 @@ import Understudy
         let app = AppClient.native(world)
         let tokens = try await app.tokens()
         let id = try await app.userinfo(tokens.member("id_token"))
-        expect(id, 401, "access-token-invalid", Self.invalid)
+        expectRefusal(id, 401, "access-token-invalid", Self.invalid)
         #expect(id.why.contains("expected an access token"), "\(id.why)")
         let org = try await app.userinfo(tokens.member("access_token"), at: Example.org)
-        expect(
+        expectRefusal(
             org, 401, "access-token-invalid",
             Self.challenge("invalid_token", "The access token is invalid.", at: Example.org))
         #expect(org.why.contains("It is a key of server default"), "\(org.why)")
-        #expect(try await app.userinfo(tokens.member("access_token"), at: "/oauth2/nope/v1").failure == "as-not-found")
+        expect(try await app.userinfo(tokens.member("access_token"), at: "/oauth2/nope/v1").failure, is: "as-not-found")
         // Both sandboxes have the keys of the fixtures, but not the same address.
         let other = try await World()
         let code = "/~\(other.name)\(Example.custom)"
         let foreign = try await AppClient.native(other).tokens(at: code)
         let answer = try await app.userinfo(foreign.member("access_token"))
-        expect(answer, 401, "access-token-invalid", Self.invalid)
-        #expect(answer.outcome(of: "issuer") == .failed)
+        expectRefusal(answer, 401, "access-token-invalid", Self.invalid)
+        expect(answer.outcome(of: "issuer"), is: .failed)
         #expect(answer.why.contains("found \"http://localhost:8080/~\(other.name)/oauth2/default\""), "\(answer.why)")
         #expect(answer.why.contains("expected http://localhost:8080/oauth2/default or"), "\(answer.why)")
         try await AppClient.native(other).userinfo(foreign.member("access_token"), at: code).expect(200)
@@ -77,21 +78,21 @@ import Understudy
         let app = AppClient.native(world)
         let token = try await app.tokens().member("access_token")
         let byPath = try await app.tokens(at: "/~\(world.name)\(Example.custom)").member("access_token")
-        #expect(CompactToken(byPath).claims?["iss"] == .string("http://localhost:8080/~\(world.name)/oauth2/default"))
+        expect(CompactToken(byPath).claims?["iss"], is: .string("http://localhost:8080/~\(world.name)/oauth2/default"))
         try await app.userinfo(byPath).expect(200)
         try await app.userinfo(token, at: "/~\(world.name)\(Example.custom)").expect(200)
         try await world.control(.post, "keys/okta/default/overlap")
         try await app.userinfo(token).expect(200)
         try await world.control(.post, "keys/okta/default/retire")
         let retired = try await app.userinfo(token)
-        expect(retired, 401, "access-token-invalid", Self.invalid)
+        expectRefusal(retired, 401, "access-token-invalid", Self.invalid)
         #expect(retired.why.contains("it has left since"), "\(retired.why)")
         let next = try await app.tokens().member("access_token")
         for _ in 0..<3 { try await app.userinfo(next).expect(200) }
         try await world.control(.post, "keys/okta/default/same-kid")
         let same = try await app.userinfo(next)
-        expect(same, 401, "access-token-invalid", Self.invalid)
-        #expect(same.outcome(of: "signature") == .failed)
+        expectRefusal(same, 401, "access-token-invalid", Self.invalid)
+        expect(same.outcome(of: "signature"), is: .failed)
     }
 }
 
@@ -107,7 +108,7 @@ import Understudy
         ]
         let enrolled = try await world.bare(
             .post, prefix + "/_understudy/state/ims/enroll-user", fields + [json], user.text)
-        #expect(enrolled.status == 200, "\(enrolled.text)")
+        expect(enrolled.status, is: 200, "\(enrolled.text)")
     }
 
     @Test("signs a user in with keys that it fetches from the issuer", arguments: Depth.allCases)
@@ -117,12 +118,12 @@ import Understudy
         let token = try await AppClient.native(world).tokens().member("access_token")
         let answer = try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
         answer.expect(200)
-        #expect(answer.json["enterprise_id"] == "ada@example.test", "\(answer.text)")
+        expect(answer.json["enterprise_id"], is: "ada@example.test", "\(answer.text)")
         let fetched = world.sandbox.journal.entries().filter { $0.record.route == "keys.list" }
-        #expect(fetched.map(\.request.target) == ["/oauth2/default/v1/keys"])
+        expect(fetched.map(\.request.target), is: ["/oauth2/default/v1/keys"])
         // The fetched keys serve the next call.
         try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")]).expect(200)
-        #expect(world.sandbox.journal.entries().count { $0.record.route == "keys.list" } == 1)
+        expect(world.sandbox.journal.entries().count { $0.record.route == "keys.list" }, is: 1)
     }
 
     @Test("does so in the default sandbox, and in one that is named by path or host") func forms() async throws {
@@ -135,7 +136,7 @@ import Understudy
             let minted = try await world.bare(.post, prefix + "/_understudy/tokens/okta/access", fields)
             let token = try #require(minted.json["token"]?.string, "\(minted.text)")
             let answer = try await world.bare(.get, prefix + Self.me, fields + [("authorization", "Bearer \(token)")])
-            #expect(answer.status == 200, "\(answer.text) \(minted.text)")
+            expect(answer.status, is: 200, "\(answer.text) \(minted.text)")
         }
     }
 
@@ -148,17 +149,17 @@ import Understudy
             return try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
         }
         try await me([:]).expect(200)
-        #expect(try await me(["server": "org", "header": ["typ": "JWT"]]).failure == "issuer-unknown")
-        #expect(try await me(["defect": "unknown-kid"]).failure == "kid-unknown")
+        expect(try await me(["server": "org", "header": ["typ": "JWT"]]).failure, is: "issuer-unknown")
+        expect(try await me(["defect": "unknown-kid"]).failure, is: "kid-unknown")
         let elsewhere = try await me([
             "claims": ["iss": "http://127.0.0.1:8080/oauth2/default"], "header": ["typ": "JWT"],
         ])
-        #expect(elsewhere.failure == "issuer-unknown")
+        expect(elsewhere.failure, is: "issuer-unknown")
         #expect(
             elsewhere.findings.contains { $0.note?.contains("--public-base says which address that is") == true },
             "\(elsewhere.findings)")
         let literal = try await me(["claims": ["iss": "{base}/oauth2/default"], "header": ["typ": "JWT"]])
-        #expect(literal.failure == "issuer-unknown")
+        expect(literal.failure, is: "issuer-unknown")
     }
 
     @Test("enrolls the user at the first call, in the scenario for that", arguments: Depth.allCases)
@@ -170,7 +171,7 @@ import Understudy
         for _ in 1...2 {
             let answer = try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
             answer.expect(200)
-            #expect(answer.json["enterprise_id"] == "ada@example.test", "\(answer.text)")
+            expect(answer.json["enterprise_id"], is: "ada@example.test", "\(answer.text)")
         }
         let stranger = try await world.mint("ims/user")
         try await world.call(.get, Self.me, [("authorization", "Bearer \(stranger)")]).expect(200)
@@ -187,7 +188,7 @@ import Understudy
         try await world.control(.post, "keys/okta/default/replace")
         try await me().expect(200)
         try await world.control(.post, "keys/okta/default/replace")
-        #expect(try await me().failure == "kid-unknown")
+        expect(try await me().failure, is: "kid-unknown")
         try await world.advance("30s")
         try await me().expect(200)
     }
@@ -217,19 +218,19 @@ import Understudy
         let token = try await app.tokens()
         let claims = try #require(token.read("id_token").claims)
         #expect(claims["nonce"] == "wrong" && claims["role"] == "admin" && claims["auth_time"] == nil)
-        #expect(token.read("access_token").claims?["role"] == nil)
-        #expect(
-            world.masked(try #require(token.entry))["intervention"]
-                == [["set_claims": "nonce, role, auth_time", "of": "id"]])
+        expect(token.read("access_token").claims?["role"], is: nil)
+        expect(
+            world.masked(try #require(token.entry))["intervention"],
+            is: [["set_claims": "nonce, role, auth_time", "of": "id"]])
         let key = try #require(
             try await Self.keys(in: world).first { $0.id == token.read("id_token").header?["kid"]?.string })
-        #expect(token.read("id_token").signature(by: key, algorithm: .rs256).outcome == .passed)
+        expect(token.read("id_token").signature(by: key, algorithm: .rs256).outcome, is: .passed)
         try await Self.set(["claims": []], in: world).expect(200, #"{"server":"default","policies":null,"claims":[]}"#)
         let plain = try await app.tokens()
-        #expect(plain.read("id_token").claims?["nonce"] == "n1")
-        #expect(world.masked(try #require(plain.entry))["intervention"] == nil)
+        expect(plain.read("id_token").claims?["nonce"], is: "n1")
+        expect(world.masked(try #require(plain.entry))["intervention"], is: nil)
         try await Self.set([:], in: world).expect(200)
-        #expect(try await Self.rules(in: world) == [])
+        expect(try await Self.rules(in: world), is: [])
     }
 
     private static func keys(in world: World) async throws -> [VerificationKey] {
@@ -243,17 +244,17 @@ import Understudy
         let app = AppClient.native(world)
         let past = JSON(World.exampleMoment - 3600)
         try await Self.set(["claims": [["name": "exp", "value": past]]], in: world).expect(200)
-        #expect(
-            try await Self.rules(in: world)
-                == [["server": "default", "claims": [["name": "exp", "value": past, "always": true]]]])
+        expect(
+            try await Self.rules(in: world),
+            is: [["server": "default", "claims": [["name": "exp", "value": past, "always": true]]]])
         let answer = try await app.tokens()
         #expect(answer.read("id_token").claims?["exp"] == past && answer.read("access_token").claims?["exp"] == past)
         let hash = Base64URL.encode(Digest.sha256(Array(answer.member("access_token").utf8)).prefix(16))
-        #expect(answer.read("id_token").claims?["at_hash"] == .string(hash))
+        expect(answer.read("id_token").claims?["at_hash"], is: .string(hash))
         let used = try await app.userinfo(answer.member("access_token"))
         #expect(used.status == 401 && used.failure == "access-token-expired")
         try await world.control(.post, "reset")
-        #expect(try await Self.rules(in: world) == [])
+        expect(try await Self.rules(in: world), is: [])
     }
 
     @Test("a scenario or fault sets claims, so that the third refresh gives a bad token") func fault() async throws {
@@ -267,11 +268,11 @@ import Understudy
         let token = try await app.tokens().member("refresh_token")
         for call in 1...4 {
             let answer = try await app.refresh(token)
-            #expect((answer.read("id_token").claims?["sub"] == nil) == (call >= 3))
+            expect((answer.read("id_token").claims?["sub"] == nil), is: (call >= 3))
             guard call == 3 else { continue }
             let intervention = world.masked(try #require(answer.entry))["intervention"]
-            #expect(intervention?[0] == "armed fault at call 3: do set-claims")
-            #expect(intervention?[1] == ["set_claims": "sub", "of": "id"])
+            expect(intervention?[0], is: "armed fault at call 3: do set-claims")
+            expect(intervention?[1], is: ["set_claims": "sub", "of": "id"])
         }
         let archive = try await world.control(.get, "journal?format=har")
         #expect(archive.text.contains("set claims sub, of id"), "\(archive.text.suffix(2000))")
@@ -281,7 +282,7 @@ import Understudy
         let world = try await World.restartable()
         try await Self.set(["claims": [["name": "role", "in": "access", "value": "admin"]]], in: world).expect(200)
         let again = try world.restarted()
-        #expect(try await AppClient.native(again).tokens().read("access_token").claims?["role"] == "admin")
+        expect(try await AppClient.native(again).tokens().read("access_token").claims?["role"], is: "admin")
     }
 
     @Test("claims of the fixtures are in tokens, introspection, userinfo and minted tokens alike")
@@ -313,7 +314,7 @@ import Understudy
         #expect(shown.json["shown"] == ["a": 1] && shown.json["department"] == "Flight" && shown.json["teams"] == nil)
         let minted = CompactToken(try await world.mint("okta/access", ["scopes": "openid profile"]))
         #expect(minted.claims?["department"] == "Flight" && minted.claims?["teams"] == ["Everyone"])
-        #expect(try await app.tokens("openid").read("access_token").claims?["department"] == nil)
+        expect(try await app.tokens("openid").read("access_token").claims?["department"], is: nil)
     }
 
     @Test(
@@ -332,8 +333,8 @@ import Understudy
     func refused(_ order: String, _ message: String) async throws {
         let world = try await World()
         let answer = try await world.control(.post, "state/okta/set-claims", order)
-        #expect(answer.status == 400)
-        #expect(answer.json["error"]?["message"]?.string?.contains(message) == true, "\(answer.text)")
-        #expect(try await Self.rules(in: world) == [])
+        expect(answer.status, is: 400)
+        expect(answer.json["error"]?["message"]?.string?.contains(message), is: true, "\(answer.text)")
+        expect(try await Self.rules(in: world), is: [])
     }
 }

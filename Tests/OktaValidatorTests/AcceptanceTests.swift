@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Testing
 import Tokens
@@ -13,29 +14,29 @@ import Tokens
         #expect(verified.text == token && verified.keyOrigin == .discovery)
         #expect(try await OktaTokenValidator().isValid(token))
         let nonce = OktaTokenValidator(.id.with { $0.nonce = "n2" })
-        #expect(await nonce.failure(of: token) == .nonce)
+        expect(await nonce.failure(of: token), is: .nonce)
         await #expect(throws: OktaTokenError.self) { try await nonce.isValid(token) }
-        #expect(await OktaTokenValidator(.id.with { $0.audience = "x" }).failure(of: token) == .audience)
+        expect(await OktaTokenValidator(.id.with { $0.audience = "x" }).failure(of: token), is: .audience)
         let slash = OktaValidatorOptions.id.with { $0.issuer? += "/" }
-        #expect(await OktaTokenValidator(slash).failure(of: token) == .issuer)
-        #expect(await OktaTokenValidator(slash, .observed).failure(of: token) == nil)
+        expect(await OktaTokenValidator(slash).failure(of: token), is: .issuer)
+        expect(await OktaTokenValidator(slash, .observed).failure(of: token), is: nil)
     }
 
     @Test("takes a token for 50 minutes after its end") func expiry() async throws {
         let token = try TestToken.id.signed()
         let end = TestToken.now + 3600
-        #expect(await OktaTokenValidator(at: end + 3000).failure(of: token) == nil)
+        expect(await OktaTokenValidator(at: end + 3000).failure(of: token), is: nil)
         let late = try #require(await OktaTokenValidator(at: end + 3001).error(of: token))
-        #expect(late.failure == .expired)
-        #expect(late.detail == "exp 1800003600 is 3001 s before now, leeway 3000 s")
+        expect(late.failure, is: .expired)
+        expect(late.detail, is: "exp 1800003600 is 3001 s before now, leeway 3000 s")
         let unchecked = OktaValidatorOptions.id.with { $0.checksExpiry = false }
-        #expect(await OktaTokenValidator(unchecked, at: end + 3001).failure(of: token) == nil)
-        #expect(await OktaTokenValidator(.id, .observed, at: end + 3001).failure(of: token) == nil)
+        expect(await OktaTokenValidator(unchecked, at: end + 3001).failure(of: token), is: nil)
+        expect(await OktaTokenValidator(.id, .observed, at: end + 3001).failure(of: token), is: nil)
         let strict = OktaValidatorOptions.id.with { $0.checksExpiry = true }
-        #expect(await OktaTokenValidator(strict, .observed, at: end).failure(of: token) == nil)
-        #expect(await OktaTokenValidator(strict, .observed, at: end + 1).failure(of: token) == .expired)
+        expect(await OktaTokenValidator(strict, .observed, at: end).failure(of: token), is: nil)
+        expect(await OktaTokenValidator(strict, .observed, at: end + 1).failure(of: token), is: .expired)
         let exact = OktaValidatorOptions.id.with { $0.leeway = 0 }
-        #expect(await OktaTokenValidator(exact, at: end + 1).failure(of: token) == .expired)
+        expect(await OktaTokenValidator(exact, at: end + 1).failure(of: token), is: .expired)
     }
 
     private static let issueTimes: [(JSON, OktaTokenFailure?)] = [
@@ -46,11 +47,11 @@ import Tokens
     @Test("takes a token that was issued up to 50 minutes from now", arguments: issueTimes)
     func issuedAt(_ iat: JSON, _ failure: OktaTokenFailure?) async throws {
         let token = try TestToken.id.claim("iat", iat.isNull ? nil : iat).signed()
-        #expect(await OktaTokenValidator().failure(of: token) == failure)
-        #expect(await OktaTokenValidator(.id, .observed).failure(of: token) == nil)
+        expect(await OktaTokenValidator().failure(of: token), is: failure)
+        expect(await OktaTokenValidator(.id, .observed).failure(of: token), is: nil)
         let checked = OktaValidatorOptions.id.with { ($0.checksIssuedAt, $0.leeway) = (true, 3000) }
         let observed = failure == .issuedInFuture ? failure : nil
-        #expect(await OktaTokenValidator(checked, .observed).failure(of: token) == observed)
+        expect(await OktaTokenValidator(checked, .observed).failure(of: token), is: observed)
     }
 
     @Test("misses claims that it compares, except as the shipped library does") func missing() async throws {
@@ -65,8 +66,8 @@ import Tokens
         let checked = OktaValidatorOptions.id.with { $0.checksExpiry = true }
         for (token, failure) in cases {
             let text = try token.signed()
-            #expect(await OktaTokenValidator().failure(of: text) == failure, "\(token.claims)")
-            #expect(await OktaTokenValidator(checked, .observed).failure(of: text) == nil, "\(token.claims)")
+            expect(await OktaTokenValidator().failure(of: text), is: failure, "\(token.claims)")
+            expect(await OktaTokenValidator(checked, .observed).failure(of: text), is: nil, "\(token.claims)")
         }
     }
 
@@ -81,23 +82,23 @@ import Tokens
             (.access.with { $0.claims = ["none": "1"] }, .claim),
         ]
         for (options, failure) in cases {
-            #expect(await OktaTokenValidator(options).failure(of: token) == failure, "\(options)")
+            expect(await OktaTokenValidator(options).failure(of: token), is: failure, "\(options)")
         }
-        #expect(await OktaTokenValidator(client, .observed).failure(of: token) == nil)
+        expect(await OktaTokenValidator(client, .observed).failure(of: token), is: nil)
         let foreign = OktaValidatorOptions.access.with { $0.clientID = "x" }
-        #expect(await OktaTokenValidator(foreign, .observed).failure(of: token) == .claim)
+        expect(await OktaTokenValidator(foreign, .observed).failure(of: token), is: .claim)
         let scopes = OktaValidatorOptions.access.with { $0.scopes = "openid" }
-        #expect(await OktaTokenValidator(scopes, .observed).failure(of: token) == .claim, "an array never fits")
+        expect(await OktaTokenValidator(scopes, .observed).failure(of: token), is: .claim, "an array never fits")
         for (name, value) in [("scp", JSON("openid x")), ("scope", "openid x")] {
             let text = try TestToken.access.claim("scp", nil).claim(name, value).signed()
-            #expect(await OktaTokenValidator(scopes).failure(of: text) == nil)
+            expect(await OktaTokenValidator(scopes).failure(of: text), is: nil)
         }
     }
 
     @Test("takes RS256 alone, and a signature by the key that the token names") func signatures() async throws {
         let rs384 = try TestToken.id.signedAndNamed(by: TestKey.current, .rs384)
-        #expect(await OktaTokenValidator().failure(of: rs384) == .algorithm)
-        #expect(await OktaTokenValidator(.id, .observed).failure(of: rs384) == nil)
+        expect(await OktaTokenValidator().failure(of: rs384), is: .algorithm)
+        expect(await OktaTokenValidator(.id, .observed).failure(of: rs384), is: nil)
         let cases: [(String, OktaTokenFailure)] = [
             (try TestToken.id.signed(defect: .noAlgorithm), .algorithm),
             (try TestToken.id.signed(defect: .publicKeyAsSecret), .algorithm),
@@ -108,7 +109,7 @@ import Tokens
             (try TestToken.id.signed(defect: .tamperedPayload), .signature),
             (try TestToken.id.signed(by: TestKey.impostor), .signature),
         ]
-        for (token, failure) in cases { #expect(await OktaTokenValidator().failure(of: token) == failure, "\(token)") }
+        for (token, failure) in cases { expect(await OktaTokenValidator().failure(of: token), is: failure, "\(token)") }
     }
 
     @Test("takes a given key instead of asking anybody") func givenKeys() async throws {
@@ -118,16 +119,16 @@ import Tokens
             await OktaTokenValidator(issuer: issuer, keys: keys).failure(of: token)
         }
         let current = TestKey.current.published
-        #expect(await failure(.jwk(current, fetch: issuer.fetch), token) == nil)
-        #expect(await failure(.jwk(TestKey.next.published), token) == .keyIDMismatch)
-        #expect(await failure(.jwk(TestKey.current.published(["n": "!"])), token) == .key)
+        expect(await failure(.jwk(current, fetch: issuer.fetch), token), is: nil)
+        expect(await failure(.jwk(TestKey.next.published), token), is: .keyIDMismatch)
+        expect(await failure(.jwk(TestKey.current.published(["n": "!"])), token), is: .key)
         let unnamed = try TestToken.id.header("kid", nil).signed()
-        #expect(await failure(.jwk(current), unnamed) == .keyIDMissing)
-        #expect(await failure(.jwk(TestKey.current.published(["kid": nil])), unnamed) == nil)
+        expect(await failure(.jwk(current), unnamed), is: .keyIDMissing)
+        expect(await failure(.jwk(TestKey.current.published(["kid": nil])), unnamed), is: nil)
         let pem = try OktaKeys.rsa(pem: TestKey.current.publicPEM ?? "")
-        #expect(await failure(pem, unnamed) == nil)
-        #expect(await failure(.rsa(TestKey.next.verificationKey), unnamed) == .signature)
-        #expect(issuer.asked == [])
+        expect(await failure(pem, unnamed), is: nil)
+        expect(await failure(.rsa(TestKey.next.verificationKey), unnamed), is: .signature)
+        expect(issuer.asked, is: [])
     }
 
     @Test("asks once for a new name, and once more when a key fails that it had kept") func rotation() async throws {
@@ -140,38 +141,39 @@ import Tokens
         #expect(await validator.failure(of: new) == nil && issuer.keyFetches == 2)
         issuer.publish([TestKey.impostor.published])
         let later = OktaTokenValidator(issuer: issuer)
-        #expect(await later.failure(of: try TestToken.id.signed(by: TestKey.impostor)) == nil)
+        expect(await later.failure(of: try TestToken.id.signed(by: TestKey.impostor)), is: nil)
         let fetches = issuer.keyFetches
         issuer.publish([current])
         #expect(await later.failure(of: old) == nil && issuer.keyFetches == fetches + 1)
-        #expect(issuer.asked.count == 2 * issuer.keyFetches)
+        expect(issuer.asked.count, is: 2 * issuer.keyFetches)
         let observed = OktaTokenValidator(.id, .observed, issuer: issuer)
-        #expect(await observed.failure(of: old) == nil)
+        expect(await observed.failure(of: old), is: nil)
         issuer.publish([TestKey.impostor.published])
         let asked = issuer.keyFetches
-        #expect(await observed.failure(of: try TestToken.id.signed(by: TestKey.impostor)) == .signature)
-        #expect(issuer.keyFetches == asked, "the shipped library keeps a key for ever")
+        expect(await observed.failure(of: try TestToken.id.signed(by: TestKey.impostor)), is: .signature)
+        expect(issuer.keyFetches, is: asked, "the shipped library keeps a key for ever")
     }
 
     @Test("tells what is wrong with an issuer that gives no key") func brokenIssuers() async throws {
         let broken = TestIssuer()
         broken.answer(TestIssuer.keysPath, .oktaError(500, "E0000009"))
         let token = try TestToken.id.signed()
-        #expect(await OktaTokenValidator(issuer: broken).failure(of: token) == .noKey)
-        #expect(await OktaTokenValidator(.id, .observed, issuer: broken).failure(of: token) == .noKey)
+        expect(await OktaTokenValidator(issuer: broken).failure(of: token), is: .noKey)
+        expect(await OktaTokenValidator(.id, .observed, issuer: broken).failure(of: token), is: .noKey)
         let nobody = "http://127.0.0.1:1"
         let refusing = TestIssuer()
         refusing.answer(TestIssuer.discoveryPath, .failed(.unreachable("127.0.0.1:1 cannot be reached.")))
         let elsewhere = try TestToken.id.claim("iss", .string(nobody)).signed()
         let options = OktaValidatorOptions.id.with { $0.issuer = nobody }
         for profile in BehaviourProfile.allCases {
-            #expect(await OktaTokenValidator(options, profile, issuer: refusing).failure(of: elsewhere) == .noWellKnown)
+            expect(
+                await OktaTokenValidator(options, profile, issuer: refusing).failure(of: elsewhere), is: .noWellKnown)
         }
         let absent = TestIssuer()
         absent.answer(TestIssuer.discoveryPath, .oktaError(404, "E0000007"))
         let nope = OktaValidatorOptions.id.with { $0.issuer = "http://localhost:8080/oauth2/nope" }
         let stranger = try TestToken.id.claim("iss", JSON(nope.issuer)).signed()
-        #expect(await OktaTokenValidator(nope, issuer: absent).failure(of: stranger) == .noWellKnown)
-        #expect(await OktaTokenValidator(nope, .observed, issuer: absent).failure(of: stranger) == .noKeysURL)
+        expect(await OktaTokenValidator(nope, issuer: absent).failure(of: stranger), is: .noWellKnown)
+        expect(await OktaTokenValidator(nope, .observed, issuer: absent).failure(of: stranger), is: .noKeysURL)
     }
 }

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -141,20 +142,20 @@ private struct Refused {
     @Test("says what was found, and carries the names of the validator page and of the shipped library")
     func names() async throws {
         let all = try Self.refused()
-        #expect(Set(all.map(\.failure)) == Set(OktaTokenFailure.allCases))
+        expect(Set(all.map(\.failure)), is: Set(OktaTokenFailure.allCases))
         for each in all {
             let error = try #require(await each.validator.error(of: each.token))
-            #expect(error.failure == each.failure, "\(error)")
+            expect(error.failure, is: each.failure, "\(error)")
             #expect(error.name == each.failure.rawValue && error.name.hasPrefix("jwt-"))
             #expect(error.detail.hasPrefix(each.detail), "\(error)")
-            #expect(error.documentedName == each.documented.map { "OktaJWTValidationError.\($0)" })
+            expect(error.documentedName, is: each.documented.map { "OktaJWTValidationError.\($0)" })
             let isOfAPI = ["noWellKnown", "noJWKSEndpoint", "noKey", "offline"].contains(each.shipped)
             let type = isOfAPI ? "OktaAPIError" : "OktaJWTVerificationError"
-            #expect(error.shippedName == each.shipped.map { "\(type).\($0)" })
-            #expect(error.shippedValue == each.value, "\(error)")
+            expect(error.shippedName, is: each.shipped.map { "\(type).\($0)" })
+            expect(error.shippedValue, is: each.value, "\(error)")
             #expect(error.findings.contains { $0.outcome == .failed })
             #expect(error.json["error"] == .string(error.name) && error.json["valid"] == false)
-            #expect(error.json["findings"]?.array?.count == error.findings.count)
+            expect(error.json["findings"]?.array?.count, is: error.findings.count)
         }
     }
 
@@ -163,10 +164,10 @@ private struct Refused {
             by: TestKey.next)
         let validator = OktaTokenValidator(keys: .rsa(TestKey.current.verificationKey))
         let error = try #require(await validator.error(of: token))
-        #expect(error.failure == .audience)
+        expect(error.failure, is: .audience)
         let failed = error.findings.filter { $0.outcome == .failed }.map(\.check)
-        #expect(failed == ["audience", "expiry", "issued-at", "nonce", "signature"])
-        #expect(error.findings.first { $0.check == "issuer" }?.outcome == .passed)
+        expect(failed, is: ["audience", "expiry", "issued-at", "nonce", "signature"])
+        expect(error.findings.first { $0.check == "issuer" }?.outcome, is: .passed)
     }
 
     @Test("comes from a rule with an example that keeps it and one that breaks it") func examples() throws {

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Mutations
 import TestKeys
@@ -29,11 +30,11 @@ import Tokens
 
     @Test("may be modulus and exponent, a public key or a certificate, in DER or PEM") func rsaKeys() async throws {
         let (n, e) = try Self.numbers(TestKey.current)
-        #expect(await failure(try .rsa(modulus: n, exponent: e), unnamed) == nil)
-        #expect(await failure(try .rsa(modulus: [0] + n, exponent: e), unnamed) == nil)
+        expect(await failure(try .rsa(modulus: n, exponent: e), unnamed), is: nil)
+        expect(await failure(try .rsa(modulus: [0] + n, exponent: e), unnamed), is: nil)
         let der = try #require(TestKey.current.verificationKey.publicDER)
-        #expect(await failure(try .rsa(der: der), unnamed) == nil)
-        #expect(await failure(try .rsa(pem: TestKey.current.publicPEM ?? ""), unnamed) == nil)
+        expect(await failure(try .rsa(der: der), unnamed), is: nil)
+        expect(await failure(try .rsa(pem: TestKey.current.publicPEM ?? ""), unnamed), is: nil)
         #expect(throws: KeyError.self) { try OktaKeys.rsa(der: Array(der.dropLast())) }
         #expect(throws: KeyError.self) { try OktaKeys.rsa(modulus: [], exponent: e) }
         #expect(throws: KeyError.noKeyInPEM) { try OktaKeys.rsa(pem: "nothing") }
@@ -45,11 +46,11 @@ import Tokens
     @Test("may be a certificate, whose key alone is read") func certificates() async throws {
         let signer = try SigningKey.pem(TestPEM.rsaPrivate)
         let token = try TestToken.id.signed(by: signer)
-        #expect(await failure(try .rsa(pem: TestPEM.rsaCertificate), token) == nil)
+        expect(await failure(try .rsa(pem: TestPEM.rsaCertificate), token), is: nil)
         let lines = TestPEM.rsaCertificate.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
         let der = try #require(Base64URL.decodeLeniently(lines.utf8))
-        #expect(await failure(try .rsa(der: der), token) == nil)
-        #expect(await failure(try .rsa(der: der), self.token) == .signature)
+        expect(await failure(try .rsa(der: der), token), is: nil)
+        expect(await failure(try .rsa(der: der), self.token), is: .signature)
     }
 
     @Test("are read from a JWK by type and numbers alone") func jwkMembers() async throws {
@@ -64,15 +65,15 @@ import Tokens
         ]
         for (name, changes, expected) in cases {
             let jwk = TestKey.current.published(changes)
-            #expect(await failure(.jwk(jwk)) == expected, "\(name)")
-            if changes["kid"] == nil { #expect(await failure(in: [jwk]) == expected, "\(name) in a set") }
+            expect(await failure(.jwk(jwk)), is: expected, "\(name)")
+            if changes["kid"] == nil { expect(await failure(in: [jwk]), is: expected, "\(name) in a set") }
         }
         let repeated = JSON.object(
             JSONObject((TestKey.current.published.object ?? [:]).map { ($0.name, $0.value) } + [("n", "AQAB")]))
-        #expect(await failure(.jwk(repeated)) == .key)
+        expect(await failure(.jwk(repeated)), is: .key)
         for type in ["kty": JSON("EC"), "e": "AQAB=="] {
             let jwk = TestKey.current.published([type.key: type.value])
-            #expect(await failure(.jwk(jwk), nil, .observed) == nil, "the shipped library reads only the numbers")
+            expect(await failure(.jwk(jwk), nil, .observed), is: nil, "the shipped library reads only the numbers")
         }
     }
 
@@ -87,41 +88,41 @@ import Tokens
         for strange in [odd, TestKey.next.published(["nbf": 7]), 7, TestKey.current.published(["x5c": []])] {
             let isWanted = strange["kid"] == good["kid"]
             let set = isWanted ? [strange] : [strange, good]
-            #expect(await failure(in: set) == nil)
+            expect(await failure(in: set), is: nil)
             let validator = OktaTokenValidator(.id, .observed, issuer: TestIssuer(set))
             let error = try #require(await validator.error(of: token))
             #expect(error.failure == .noKey && error.shippedName == nil, "it throws nothing, but stops the app")
             #expect(error.detail.contains("stops the app"))
         }
-        #expect(await failure(in: [good, odd], .observed) == nil)
-        #expect(await failure(in: [TestKey.next.published(["kid": nil]), good], .observed) == nil)
+        expect(await failure(in: [good, odd], .observed), is: nil)
+        expect(await failure(in: [TestKey.next.published(["kid": nil]), good], .observed), is: nil)
     }
 
     @Test("are the first of a name, whatever else a set has") func sets() async throws {
         let (current, next) = (TestKey.current.published, TestKey.next.published)
-        #expect(await failure(in: [next, .null, [], current, TestKey.impostor.published]) == nil)
-        #expect(await failure(in: [TestKey.impostor.published, current]) == .signature)
-        #expect(await failure(in: []) == .noKey)
+        expect(await failure(in: [next, .null, [], current, TestKey.impostor.published]), is: nil)
+        expect(await failure(in: [TestKey.impostor.published, current]), is: .signature)
+        expect(await failure(in: []), is: .noKey)
     }
 
     @Test("may be several, of which the token names one") func given() async throws {
         let keys = [TestKey.current, TestKey.next].map(\.verificationKey)
-        #expect(await failure(.set(keys)) == nil)
-        #expect(await failure(.set(keys), unnamed) == .keyIDMissing)
-        #expect(await failure(.set([keys[1]])) == .noKey)
-        #expect(await failure(.set([])) == .noKey)
+        expect(await failure(.set(keys)), is: nil)
+        expect(await failure(.set(keys), unnamed), is: .keyIDMissing)
+        expect(await failure(.set([keys[1]])), is: .noKey)
+        expect(await failure(.set([])), is: .noKey)
         let ec = try #require(TestKey.ec)
-        #expect(await failure(.set([ec.verificationKey]), try TestToken.id.header("kid", "ec").signed()) == .key)
+        expect(await failure(.set([ec.verificationKey]), try TestToken.id.header("kid", "ec").signed()), is: .key)
     }
 
     @Test("need no waiting where they are given") func synchronous() throws {
         let given = OktaTokenValidator(keys: .rsa(TestKey.current.verificationKey))
-        #expect(try given.validate(token).keyOrigin == .rsaKey)
+        expect(try given.validate(token).keyOrigin, is: .rsaKey)
         #expect(try given.isValid(unnamed))
         let issuer = TestIssuer()
         let error = #expect(throws: OktaTokenError.self) { try OktaTokenValidator(issuer: issuer).validate(self.token) }
         #expect(error?.failure == .noWellKnown && issuer.asked == [])
-        #expect(error?.detail == "the key has to be fetched, and this call makes no request")
+        expect(error?.detail, is: "the key has to be fetched, and this call makes no request")
     }
 
     private static let absences: [(KeyAnswer, OktaTokenFailure, OktaTokenFailure)] = [
@@ -141,7 +142,7 @@ import Tokens
             let issuer = TestIssuer()
             issuer.answer(path, answer)
             let error = try #require(await OktaTokenValidator(issuer: issuer).error(of: token))
-            #expect(error.failure == failure, "\(error.detail)")
+            expect(error.failure, is: failure, "\(error.detail)")
             #expect(error.detail.contains(path) || failure == .noKeysURL)
         }
     }
@@ -149,8 +150,8 @@ import Tokens
     @Test("are read from an answer of any status by the shipped library") func anyStatus() async throws {
         let issuer = TestIssuer()
         issuer.answer(TestIssuer.keysPath, .json(["keys": [TestKey.current.published]], status: 500))
-        #expect(await OktaTokenValidator(issuer: issuer).failure(of: token) == .noKey)
-        #expect(await OktaTokenValidator(.id, .observed, issuer: issuer).failure(of: token) == nil)
+        expect(await OktaTokenValidator(issuer: issuer).failure(of: token), is: .noKey)
+        expect(await OktaTokenValidator(.id, .observed, issuer: issuer).failure(of: token), is: nil)
     }
 }
 
@@ -174,8 +175,8 @@ import Tokens
         ]
         let issuer = TestIssuer()
         let validator = OktaTokenValidator(.id, profile, issuer: issuer)
-        for text in texts { #expect(await validator.failure(of: text) == .malformed, "\(text.prefix(80))") }
-        #expect(issuer.asked == [])
+        for text in texts { expect(await validator.failure(of: text), is: .malformed, "\(text.prefix(80))") }
+        expect(issuer.asked, is: [])
     }
 
     @Test("cut off anywhere are refused") func truncated() async throws {
@@ -211,21 +212,21 @@ import Tokens
     @Test("with padding or the standard alphabet are taken by the shipped library alone")
     func encodings() async throws {
         let padded = try TestToken.id.signed() + "=="
-        #expect(await OktaTokenValidator().failure(of: padded) == .malformed)
-        #expect(await OktaTokenValidator(.id, .observed).failure(of: padded) == nil)
+        expect(await OktaTokenValidator().failure(of: padded), is: .malformed)
+        expect(await OktaTokenValidator(.id, .observed).failure(of: padded), is: nil)
     }
 
     @Test("with a key of their own are judged by ours") func ownKeys() async throws {
         let token = TestToken.id.header("jwk", TestKey.next.published).header("jku", "http://evil.example/keys")
         let issuer = TestIssuer()
-        #expect(await OktaTokenValidator(issuer: issuer).failure(of: try token.signed(by: TestKey.next)) == .signature)
+        expect(await OktaTokenValidator(issuer: issuer).failure(of: try token.signed(by: TestKey.next)), is: .signature)
         #expect(issuer.asked.allSatisfy { $0.hasPrefix(TestIssuer.base) })
     }
 
     @Test("compare texts byte for byte") func bytes() async throws {
         let token = try TestToken.id.claim("nonce", "zoe\u{301}").signed()
-        #expect(await OktaTokenValidator(.id.with { $0.nonce = "zo\u{E9}" }).failure(of: token) == .nonce)
-        #expect(await OktaTokenValidator(.id.with { $0.nonce = "zoe\u{301}" }).failure(of: token) == nil)
+        expect(await OktaTokenValidator(.id.with { $0.nonce = "zo\u{E9}" }).failure(of: token), is: .nonce)
+        expect(await OktaTokenValidator(.id.with { $0.nonce = "zoe\u{301}" }).failure(of: token), is: nil)
     }
 
     @Test("with odd claims give an error, never a trap") func oddClaims() async throws {
@@ -242,7 +243,7 @@ import Tokens
                         ($0.clientID, $0.scopes) = ("x", "y")
                     }
                     let error = await OktaTokenValidator(options, profile).error(of: text)
-                    #expect(error?.detail.isEmpty == false)
+                    expect(error?.detail.isEmpty, is: false)
                 }
             }
         }

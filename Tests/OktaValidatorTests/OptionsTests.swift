@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Testing
 import Tokens
@@ -14,8 +15,8 @@ import Tokens
         let expected = OktaValidatorOptions(
             issuer: "i", audience: "a", nonce: "n", checksExpiry: true, checksIssuedAt: false, leeway: 3000,
             clientID: "c", scopes: "s", type: "t", claims: ["customClaim": "customClaimValue"])
-        #expect(options == expected)
-        #expect(OktaValidatorOptions([:]) == OktaValidatorOptions())
+        expect(options, is: expected)
+        expect(OktaValidatorOptions([:]), is: OktaValidatorOptions())
     }
 
     private static let wrong: [(name: String, value: any Sendable, problem: String)] = [
@@ -28,8 +29,8 @@ import Tokens
 
     @Test("of another type say what would be right", arguments: wrong.indices) func problems(_ index: Int) {
         let (name, value, problem) = Self.wrong[index]
-        #expect(OktaValidatorOptions.problem(in: [name: value]) == problem)
-        #expect(OktaValidatorOptions.problem(in: ["nonce": "n"]) == nil)
+        expect(OktaValidatorOptions.problem(in: [name: value]), is: problem)
+        expect(OktaValidatorOptions.problem(in: ["nonce": "n"]), is: nil)
     }
 
     @Test("that make no sense say why") func senseless() {
@@ -38,17 +39,17 @@ import Tokens
             OktaTokenValidator.problem(with: options, keys: keys)
         }
         let discovery = OktaKeys.discovery(fetch: TestIssuer().fetch)
-        #expect(problem(OktaValidatorOptions(), given) == nil)
-        #expect(problem(OktaValidatorOptions(), discovery)?.hasPrefix("without the option issuer") == true)
-        #expect(problem(OktaValidatorOptions(leeway: -1), given) == nil)
+        expect(problem(OktaValidatorOptions(), given), is: nil)
+        expect(problem(OktaValidatorOptions(), discovery)?.hasPrefix("without the option issuer"), is: true)
+        expect(problem(OktaValidatorOptions(leeway: -1), given), is: nil)
         let many = Dictionary(uniqueKeysWithValues: (0...OktaValidatorOptions.mostClaims).map { ("c\($0)", "x") })
-        #expect(
-            problem(OktaValidatorOptions(claims: many), given)
-                == "33 claims are to be compared; expected at most 32.")
+        expect(
+            problem(OktaValidatorOptions(claims: many), given),
+            is: "33 claims are to be compared; expected at most 32.")
         if let ec = TestKey.ec {
-            #expect(
-                problem(OktaValidatorOptions(), .rsa(ec.verificationKey))
-                    == "the key is an EC key on P-256; expected an RSA key.")
+            expect(
+                problem(OktaValidatorOptions(), .rsa(ec.verificationKey)),
+                is: "the key is an EC key on P-256; expected an RSA key.")
         }
     }
 
@@ -69,7 +70,7 @@ import Tokens
         }
         var token = TestToken.id.claim("cid", "x").claim("scp", "x")
         for name in names { token = token.claim(name, "x") }
-        #expect(await OktaTokenValidator(options, profile).failure(of: try token.signed()) == nil)
+        expect(await OktaTokenValidator(options, profile).failure(of: try token.signed()), is: nil)
         let last = try token.claim("c9", "y").claim("c31", "y").signed()
         let error = try #require(await OktaTokenValidator(options, profile).error(of: last))
         #expect(error.failure == .claim && error.detail.hasPrefix("c31 is "), "in order of name")
@@ -81,8 +82,8 @@ import Tokens
         ]
         for (value, failure) in cases {
             let token = try TestToken.id.claim("nbf", value).signed()
-            #expect(await OktaTokenValidator().failure(of: token) == failure)
-            #expect(await OktaTokenValidator(.id, .observed).failure(of: token) == nil)
+            expect(await OktaTokenValidator().failure(of: token), is: failure)
+            expect(await OktaTokenValidator(.id, .observed).failure(of: token), is: nil)
         }
     }
 
@@ -91,21 +92,22 @@ import Tokens
             ("jwt", nil), ("JWT", nil), ("at+jwt", OktaTokenFailure.malformed), (7, .malformed),
         ] as [(JSON, OktaTokenFailure?)] {
             let token = try TestToken.id.header("typ", value).signed()
-            #expect(await OktaTokenValidator().failure(of: token) == failure, "\(value)")
+            expect(await OktaTokenValidator().failure(of: token), is: failure, "\(value)")
         }
         let other = OktaValidatorOptions.id.with { $0.type = "okta-at+jwt" }
-        #expect(
-            await OktaTokenValidator(other).failure(of: try TestToken.id.header("typ", "OKTA-at+JWT").signed()) == nil)
-        #expect(await OktaTokenValidator(other).failure(of: try TestToken.id.signed()) == nil)
+        expect(
+            await OktaTokenValidator(other).failure(of: try TestToken.id.header("typ", "OKTA-at+JWT").signed()), is: nil
+        )
+        expect(await OktaTokenValidator(other).failure(of: try TestToken.id.signed()), is: nil)
     }
 
     @Test("drop a slash at the end as the shipped library does") func slashes() async throws {
         let options = OktaValidatorOptions.id.with { ($0.issuer, $0.audience) = (TestIssuer.base + "/", "a/") }
         let token = try TestToken.id.claim("aud", "a").signed()
-        #expect(await OktaTokenValidator(options, .observed).failure(of: token) == nil)
-        #expect(await OktaTokenValidator(options).failure(of: token) == .issuer)
+        expect(await OktaTokenValidator(options, .observed).failure(of: token), is: nil)
+        expect(await OktaTokenValidator(options).failure(of: token), is: .issuer)
         let slashed = try TestToken.id.claim("aud", "a/").claim("iss", JSON(options.issuer)).signed()
-        #expect(await OktaTokenValidator(options).failure(of: slashed) == nil, "discovery drops it in any case")
+        expect(await OktaTokenValidator(options).failure(of: slashed), is: nil, "discovery drops it in any case")
     }
 }
 
@@ -117,29 +119,30 @@ import Tokens
         let token = CompactToken(try TestToken.id.signed())
         let verdict = TokenChecker.okta.verdict(on: token, at: moment, settings)
         #expect(verdict.isUsable && verdict.result["key"] == "given" && !verdict.findings.isEmpty)
-        #expect(verdict.summary == "valid, by the key of: given")
+        expect(verdict.summary, is: "valid, by the key of: given")
         let other = CompactToken(try TestToken.id.signedAndNamed(by: TestKey.next))
         let refused = TokenChecker.okta.verdict(on: other, at: moment, settings)
         #expect(!refused.isUsable && refused.result["error"] == "jwt-no-key")
         let nobody = TokenChecker.okta.verdict(on: token, at: moment)
-        #expect(nobody.result["error"] == "jwt-no-well-known", "it never asks anybody")
+        expect(nobody.result["error"], is: "jwt-no-well-known", "it never asks anybody")
     }
 
     @Test("answers programs in the forms that the command promises") func forms() throws {
         let settings = CheckerSettings(key: .set([TestKey.current.verificationKey]))
         let valid = TokenChecker.okta.verdict(on: CompactToken(try TestToken.id.signed()), at: moment, settings)
-        #expect(
-            valid.answer == [
+        expect(
+            valid.answer,
+            is: [
                 "valid": true, "header": .object(TestToken.id.header), "claims": .object(TestToken.id.claims),
                 "key": "given",
             ])
         let late = TokenChecker.okta.verdict(
             on: CompactToken(try TestToken.id.claim("exp", 1_799_990_000).signed()), at: moment, settings)
         let names = late.answer.object?.map(\.name)
-        #expect(names == ["valid", "error", "seed", "shipped", "detail", "findings"])
-        #expect(late.answer["seed"] == .null)
-        #expect(late.answer["shipped"] == "OktaJWTVerificationError.expiredJWT")
-        #expect(late.answer["detail"] == "exp 1799990000 is 10000 s before now, leeway 3000 s")
+        expect(names, is: ["valid", "error", "seed", "shipped", "detail", "findings"])
+        expect(late.answer["seed"], is: .null)
+        expect(late.answer["shipped"], is: "OktaJWTVerificationError.expiredJWT")
+        expect(late.answer["detail"], is: "exp 1799990000 is 10000 s before now, leeway 3000 s")
     }
 
     @Test("takes every setting of a validator") func settings() async throws {
@@ -147,7 +150,7 @@ import Tokens
         var settings = CheckerSettings()
         (settings.issuer, settings.audience, settings.clientID) = (TestIssuer.base, "api://default", TestToken.client)
         (settings.scopes, settings.claims) = ("openid", [("uid", "00uunderstudyada0001")])
-        #expect(TokenChecker.okta.problem(with: settings) == nil)
+        expect(TokenChecker.okta.problem(with: settings), is: nil)
         let token = CompactToken(try TestToken.access.signed())
         let good = await TokenChecker.okta.verdict(on: token, at: moment, settings, fetching: issuer.fetch)
         #expect(good.isUsable && good.result["key"] == "discovery")
@@ -164,7 +167,7 @@ import Tokens
             var changed = settings
             change(&changed)
             let verdict = await TokenChecker.okta.verdict(on: token, at: moment, changed, fetching: issuer.fetch)
-            #expect(verdict.result["error"] == .string(error))
+            expect(verdict.result["error"], is: .string(error))
         }
         let typed = CompactToken(try TestToken.access.header("typ", "x").claim("exp", 1).claim("iat", 2e9).signed())
         (settings.type, settings.checksExpiry, settings.checksIssuedAt) = ("x", false, false)
@@ -176,17 +179,17 @@ import Tokens
 
     @Test("says which settings make no sense") func problems() {
         var settings = CheckerSettings()
-        #expect(TokenChecker.okta.problem(with: settings)?.hasPrefix("without the option issuer") == true)
+        expect(TokenChecker.okta.problem(with: settings)?.hasPrefix("without the option issuer"), is: true)
         settings.issuer = "x"
         settings.claims = [("a", "1"), ("a", "2")]
-        #expect(TokenChecker.okta.problem(with: settings) == "the claim a is given twice.")
+        expect(TokenChecker.okta.problem(with: settings), is: "the claim a is given twice.")
     }
 
     @Test("lists its rules") func rules() {
         let rules = TokenChecker.okta.rules
         #expect(rules.allSatisfy { $0.id.hasPrefix("okta.") && !$0.expects.isEmpty })
-        #expect(Set(rules.map(\.id)).count == rules.count)
-        #expect(Set(rules.flatMap(\.failures)) == Set(OktaTokenFailure.allCases.map(\.rawValue)))
-        for rule in rules where rule.source?.hasPrefix("ours") == true { #expect(rule.evidence == .ours) }
+        expect(Set(rules.map(\.id)).count, is: rules.count)
+        expect(Set(rules.flatMap(\.failures)), is: Set(OktaTokenFailure.allCases.map(\.rawValue)))
+        for rule in rules where rule.source?.hasPrefix("ours") == true { expect(rule.evidence, is: .ours) }
     }
 }

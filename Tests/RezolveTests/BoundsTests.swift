@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -19,13 +20,13 @@ import Understudy
             try await world.set(seed: 7)
             if refusesFirst {
                 let refused = try await world.call(.post, Example.ada + "/wallet", .ada, card + #""none"}"#)
-                #expect(refused.failure == "address-not-found")
+                expect(refused.failure, is: "address-not-found")
             }
             let made = try await world.call(.post, Example.ada + "/wallet", .ada, card + #""address-1"}"#)
-            #expect(made.status == 201)
+            expect(made.status, is: 201)
             ids.append(made.json["id"])
         }
-        #expect(ids[0] == ids[1])
+        expect(ids[0], is: ids[1])
     }
 
     @Test("a seed that is set again never gives a new customer the id of another") func repeatedSeed() async throws {
@@ -36,7 +37,7 @@ import Understudy
             let guest = try await world.call(.post, "/api/v2/authentication/register/guest", .keyN, "{}")
             entities.insert(try #require(guest.json["sdkEntity"]?.string))
         }
-        #expect(entities.count == 3)
+        expect(entities.count, is: 3)
     }
 
     @Test("an explanation names the account whose key fits, not the one that the request names")
@@ -45,18 +46,18 @@ import Understudy
         let token = try await world.mint("rezolve/login")
         let order: JSON = ["token": .string(token), "request": ["partner": "3"]]
         let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
-        #expect(verdict?["account"] == "partner 317")
-        #expect(verdict?["failure"] == "masked-signature")
+        expect(verdict?["account"], is: "partner 317")
+        expect(verdict?["failure"], is: "masked-signature")
         let keyless: JSON = ["token": .string(token), "request": ["partner": "404"]]
         let other = try await world.control(.post, "tokens/explain", keyless.text).json["verdicts"]?[0]
-        #expect(other?["failure"] == "masked-no-auth-key")
+        expect(other?["failure"], is: "masked-no-auth-key")
     }
 
     @Test("a password in a body that was sent to another route is masked too") func neighbouringRoute() async throws {
         let world = try await World()
         let body = #"{"username":"u","password":"not-a-secret-9","email":"x@example.test"}"#
         let answer = try await world.call(.post, "/v1/credentials/forget", .keyN, body)
-        #expect(answer.failure == "rua-user-not-found")
+        expect(answer.failure, is: "rua-user-not-found")
         let journal = try await world.control(.get, "journal")
         #expect(!journal.text.contains("not-a-secret-9"))
         #expect(journal.text.contains("x@example.test"))
@@ -91,9 +92,9 @@ import Understudy
         try await world.call(.post, "/api/v2/authentication/register/guest").expect(200)
         try await world.call(.post, "/v2/credentials/register/guest").expect(200)
         try await world.call(.post, "/v2/credentials/register", [], #"{"username":"u","password":"p"}"#).expect(201)
-        #expect(
-            try await world.call(.post, "/v2/credentials/register/guest", [("x-rezolve-partner-apikey", "x")]).failure
-                == "rua-api-key-wrong")
+        expect(
+            try await world.call(.post, "/v2/credentials/register/guest", [("x-rezolve-partner-apikey", "x")]).failure,
+            is: "rua-api-key-wrong")
         try await world.call(.post, "/api/v2/authentication/register/guest", [("x-rezolve-partner-apikey", "x")])
             .expectDenied("masked-api-key")
         let token = try await world.mint("rezolve/registration")
@@ -154,18 +155,18 @@ import Understudy
     func size() throws {
         let vendor = try Rezolve(fixtures: VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
         var state = vendor.initialState
-        #expect(vendor.size(of: state) == StateSize())
+        expect(vendor.size(of: state), is: StateSize())
         var customer = RezolveCustomer(
             entityID: "e", partnerID: "317", partnerEntityID: "u", created: Moment(unixSeconds: 0))
         state.store(customer)
         state.users.store(RUAUser(id: 5000, customer: customer, created: Moment(unixSeconds: 0)))
         let before = vendor.size(of: state)
-        #expect(before.records == 2)
+        expect(before.records, is: 2)
         customer.addresses.append(RezolveAddress(id: "a", line1: String(repeating: "x", count: 5000)))
         state.store(customer)
         #expect((5000...6000).contains(vendor.size(of: state).bytes - before.bytes))
         state.remove(entity: "e")
-        #expect(vendor.size(of: state) == StateSize())
+        expect(vendor.size(of: state), is: StateSize())
     }
 }
 
@@ -189,7 +190,7 @@ import Understudy
             entities.append(answer.json["entity_id"]?.string ?? "")
         }
         #expect(entities[0] != entities[1])
-        #expect(try await register(Self.composed, world).failure == "registration-duplicate")
+        expect(try await register(Self.composed, world).failure, is: "registration-duplicate")
         let token = try await world.mint(
             "rezolve/login", ["customer": .string(entities[0]), "partner_entity_id": .string(Self.decomposed)])
         let answer = try await world.call(
@@ -229,10 +230,10 @@ import Understudy
                 #"{"username":"\#(name)","password":"\#(password)","deviceId":"d"}"#
             ).status
         }
-        #expect(try await logIn(Self.composed, "pw-4") == 200)
-        #expect(try await logIn(Self.decomposed, "pw-5") == 200)
-        #expect(try await logIn(Self.composed, "pw-5") == 401)
-        #expect(try await logIn(Self.decomposed, "pw-4") == 401)
+        expect(try await logIn(Self.composed, "pw-4"), is: 200)
+        expect(try await logIn(Self.decomposed, "pw-5"), is: 200)
+        expect(try await logIn(Self.composed, "pw-5"), is: 401)
+        expect(try await logIn(Self.decomposed, "pw-4"), is: 401)
     }
 
     @Test("a change of nothing but the normalization is a change, and is exported") func exported() async throws {
@@ -241,7 +242,7 @@ import Understudy
             try await world.call(.put, Example.ada + "/profile", .ada, #"{"name":"\#(name)"}"#).expect(200)
         }
         let state = try await world.control(.get, "state/rezolve")
-        #expect(state.text.utf8.count(where: { $0 == 0xCC }) == 1, "\(state.text)")
+        expect(state.text.utf8.count(where: { $0 == 0xCC }), is: 1, "\(state.text)")
     }
 }
 
@@ -261,7 +262,7 @@ import Understudy
             entities.insert(entity)
             keys.insert(key.text)
         }
-        #expect(entities.count == 1)
-        #expect(keys.count == 2)
+        expect(entities.count, is: 1)
+        expect(keys.count, is: 2)
     }
 }

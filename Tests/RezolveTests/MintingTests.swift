@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -7,18 +8,19 @@ import Tokens
 @Suite("Rezolve's minted tokens") struct MintingTests {
     @Test("what the example world holds is minted byte for byte") func exampleWorld() async throws {
         let world = try await World()
-        #expect(try await world.mint("rezolve/login") == Example.jwtAda)
-        #expect(try await world.mint("rezolve/login", ["expires_in": -1]) == Example.jwtAdaOld)
-        #expect(
-            try await world.mint("rezolve/login", ["defect": "fractional-exp", "expires_in": 1800]) == Example.jwtFloat)
-        #expect(try await world.mint("rezolve/registration") == Example.regNew)
-        #expect(
-            try await world.mint("rezolve/login", ["partner_entity_id": "317", "defect": "v2-header-bug"])
-                == Example.jwtV2Bug)
+        expect(try await world.mint("rezolve/login"), is: Example.jwtAda)
+        expect(try await world.mint("rezolve/login", ["expires_in": -1]), is: Example.jwtAdaOld)
+        expect(
+            try await world.mint("rezolve/login", ["defect": "fractional-exp", "expires_in": 1800]),
+            is: Example.jwtFloat)
+        expect(try await world.mint("rezolve/registration"), is: Example.regNew)
+        expect(
+            try await world.mint("rezolve/login", ["partner_entity_id": "317", "defect": "v2-header-bug"]),
+            is: Example.jwtV2Bug)
         try await world.freeze(at: 1_520_869_470 - 1800)
-        #expect(
-            try await world.mint("rezolve/registration", ["partner": "3", "partner_entity_id": "123"])
-                == Example.seedJWT)
+        expect(
+            try await world.mint("rezolve/registration", ["partner": "3", "partner_entity_id": "123"]),
+            is: Example.seedJWT)
     }
 
     @Test("every member of an order shows in the token") func members() async throws {
@@ -30,9 +32,10 @@ import Tokens
                     "partner": 317, "customer": "entity456", "partner_entity_id": "other", "device_id": "dev-9",
                     "expires_in": "60", "header": ["kid": "k"], "claims": ["extra": [1], "exp": 7],
                 ]))
-        #expect(token.header == ["auth": "v2", "alg": "HS512", "typ": "JWT", "kid": "k"])
-        #expect(
-            token.claims == [
+        expect(token.header, is: ["auth": "v2", "alg": "HS512", "typ": "JWT", "kid": "k"])
+        expect(
+            token.claims,
+            is: [
                 "rezolve_entity_id": "entity456", "partner_entity_id": "other", "exp": 7, "device_id": "dev-9",
                 "extra": [1],
             ])
@@ -55,9 +58,9 @@ import Tokens
         ])
     func refused(_ kind: String, _ order: String, _ hint: String) async throws {
         let answer = try await World().control(.post, "tokens/rezolve/" + kind, order)
-        #expect(answer.status == 400)
-        #expect(answer.json["error"]?["code"] == "invalid")
-        #expect(answer.json["error"]?["message"]?.string?.contains(hint) == true, "\(answer.text)")
+        expect(answer.status, is: 400)
+        expect(answer.json["error"]?["code"], is: "invalid")
+        expect(answer.json["error"]?["message"]?.string?.contains(hint), is: true, "\(answer.text)")
     }
 
     @Test(
@@ -65,7 +68,7 @@ import Tokens
         arguments: ["9223372036854775807", "-9223372036854775808"])
     func endlessLifetime(_ seconds: String) async throws {
         let answer = try await World().control(.post, "tokens/rezolve/login", #"{"expires_in":\#(seconds)}"#)
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         #expect(answer.json["claims"]?["exp"]?.int != nil)
     }
 
@@ -82,11 +85,11 @@ import Tokens
         let answer = try await World().control(
             .post, "tokens/explain", JSON.object(["token": .string(token), "vendor": "rezolve"]).text)
         let verdict = try #require(answer.json["verdicts"]?[0])
-        #expect(verdict["kind"] == .string(kind))
-        #expect(verdict["account"] == .string(account))
-        #expect(verdict["failure"] == JSON(failure))
-        #expect(verdict["accepted"] == .bool(failure == nil))
-        #expect(verdict["answer"]?["status"]?.int == (failure == "token-expired" ? 401 : failure == nil ? nil : 403))
+        expect(verdict["kind"], is: .string(kind))
+        expect(verdict["account"], is: .string(account))
+        expect(verdict["failure"], is: JSON(failure))
+        expect(verdict["accepted"], is: .bool(failure == nil))
+        expect(verdict["answer"]?["status"]?.int, is: (failure == "token-expired" ? 401 : failure == nil ? nil : 403))
     }
 
     @Test("explaining a token judges what is known of its request, and nothing else")
@@ -99,10 +102,10 @@ import Tokens
         }
         let bare = try #require(try await verdict([:]))
         let device = bare["findings"]?.array?.first { $0["check"] == "device" }
-        #expect(device?["outcome"] == "not-judged")
-        #expect(try await verdict(["device_id": "another"])?["failure"] == "masked-device-mismatch")
-        #expect(try await verdict(["entity": "entity456"])?["failure"] == "masked-other-user")
-        #expect(try await verdict(["partner": "3"])?["failure"] == "masked-signature")
+        expect(device?["outcome"], is: "not-judged")
+        expect(try await verdict(["device_id": "another"])?["failure"], is: "masked-device-mismatch")
+        expect(try await verdict(["entity": "entity456"])?["failure"], is: "masked-other-user")
+        expect(try await verdict(["partner": "3"])?["failure"], is: "masked-signature")
     }
 }
 
@@ -259,7 +262,7 @@ import Tokens
         let answer = try await World().call(.get, path, .keyN.bearer(token).device(Example.device))
         answer.expect(200)
         let note = answer.findings.first { $0.check == "milliseconds-exp" }
-        #expect(note?.outcome == .noted)
-        #expect(note?.note?.contains("exp looks like milliseconds") == true)
+        expect(note?.outcome, is: .noted)
+        expect(note?.note?.contains("exp looks like milliseconds"), is: true)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -58,8 +59,8 @@ import Tokens
         for key in [Example.apiKeyS, "123jlklk"] {
             let answer = try await world.call(
                 .get, ping, World.Fields().bearer(Example.jwtAda) + [("x-rezolve-partner-apikey", key)])
-            #expect(answer.status == 500)
-            #expect(answer.failure == "rua-api-key-wrong")
+            expect(answer.status, is: 500)
+            expect(answer.failure, is: "rua-api-key-wrong")
         }
     }
 
@@ -95,16 +96,16 @@ import Tokens
         try await world.call(.put, "/v1/user/details", session, #"{"email":"new@example.test","firstName":"Eda"}"#)
             .expect(200)
         try await world.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"new@example.test"}"#).expect(200, "{}")
-        #expect(
-            try await world.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"ada@example.test"}"#).failure
-                == "rua-user-not-found")
+        expect(
+            try await world.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"ada@example.test"}"#).failure,
+            is: "rua-user-not-found")
         try await world.call(
             .post, "/v2/credentials/register", .keyN, #"{"username":"b","password":"p","phone":"+15550109"}"#
         ).expect(201)
         let taken = try await world.call(.put, "/v1/user/details", session, #"{"phone":"+15550109"}"#)
-        #expect(taken.failure == "rua-user-exists")
-        #expect(taken.entry?.explanation == "user 1002 has the phone +15550109 already; expected an unused one")
-        #expect(try await world.call(.put, "/v1/user/details", session, #"{"phone":7}"#).failure == "rua-body-invalid")
+        expect(taken.failure, is: "rua-user-exists")
+        expect(taken.entry?.explanation, is: "user 1002 has the phone +15550109 already; expected an unused one")
+        expect(try await world.call(.put, "/v1/user/details", session, #"{"phone":7}"#).failure, is: "rua-body-invalid")
         let state = try await world.control(.get, "state/rezolve")
         let other = try await World()
         try await other.control(.put, "state/rezolve", state.text).expect(200)
@@ -116,10 +117,10 @@ import Tokens
         let world = try await World()
         try await world.arm("service-unavailable", at: "rua.login")
         let down = try await world.call(.post, "/v2/credentials/login", .keyN, Example.login)
-        #expect(down.json["code"] == 7)
+        expect(down.json["code"], is: 7)
         let large = try await world.call(
             .post, "/v2/credentials/login", .keyN, String(repeating: " ", count: 1 << 20 | 1))
-        #expect(large.json["code"] == 5)
+        expect(large.json["code"], is: 5)
     }
 
     @Test("a renewed token is a login JWT for the same device and 30 minutes") func renewedToken() async throws {
@@ -127,9 +128,10 @@ import Tokens
         try await world.advance("45m")
         let answer = try await world.call(.get, ping, World.Fields().bearer(Example.jwtAda))
         let token = CompactToken(String(try #require(answer.json["accessToken"]?.string).dropFirst(7)))
-        #expect(token.header == ["auth": "v2", "alg": "HS512", "typ": "JWT"])
-        #expect(
-            token.claims == [
+        expect(token.header, is: ["auth": "v2", "alg": "HS512", "typ": "JWT"])
+        expect(
+            token.claims,
+            is: [
                 "rezolve_entity_id": "entity123", "partner_entity_id": "user-1001", "exp": 1_800_004_500,
                 "device_id": .string(Example.device),
             ])
@@ -142,7 +144,7 @@ import Tokens
         try await world.call(.post, logout, .keyN.bearer(other)).expect(200, "{}")
         let refused = try await world.call(.get, ping, .keyN.bearer(other))
         refused.expect(401, invalid("Token is invalid."), "rua-token-invalid")
-        #expect(refused.outcome(of: "session-open") == .failed)
+        expect(refused.outcome(of: "session-open"), is: .failed)
         try await world.call(.post, logout, .keyN.bearer(other))
             .expect(401, invalid("Token is invalid."), "rua-token-invalid")
         try await world.call(.get, ping, .keyN.bearer(Example.jwtAda)).expect(200)
@@ -157,8 +159,8 @@ import Tokens
         let answer = try await world.call(
             .post, "/v2/credentials/register", .keyN, #"{"password":"not-a-secret-2","phone":"+15550101"}"#)
         answer.expect(201)
-        #expect(answer.json["username"] == "+15550101")
-        #expect(answer.json["email"] == "")
+        expect(answer.json["username"], is: "+15550101")
+        expect(answer.json["email"], is: "")
     }
 
     @Test("RUA gives no id away that a partner has used already") func ownIDs() async throws {
@@ -171,7 +173,7 @@ import Tokens
         let user = try await world.call(
             .post, "/v2/credentials/register", .keyN, #"{"username":"c","password":"not-a-secret-2"}"#)
         user.expect(201)
-        #expect(user.json["id"] == 1003)
+        expect(user.json["id"], is: 1003)
         try await world.call(.get, "/api/v1/partner/317/customer/\(entity)/wallet", .keyN.bearer(token))
             .expect(200, "[]")
     }
@@ -186,8 +188,8 @@ import Tokens
         ])
     func taken(_ body: String, _ status: Int) async throws {
         let answer = try await World().call(.post, "/v2/credentials/register", .keyN, body)
-        #expect(answer.status == status)
-        #expect(answer.failure == (status == 422 ? "rua-user-exists" : nil))
+        expect(answer.status, is: status)
+        expect(answer.failure, is: (status == 422 ? "rua-user-exists" : nil))
     }
 
     @Test(
@@ -213,14 +215,14 @@ import Tokens
 
     @Test("users of one partner are unknown to another") func otherPartner() async throws {
         let world = try await World()
-        #expect(
-            try await world.call(.post, "/v2/credentials/login", .keyS, Example.login).failure
-                == "rua-wrong-credentials")
-        #expect(
-            try await world.call(.get, "/v1/credentials/confirm/000000/1001", .keyS).failure == "rua-user-not-found")
-        #expect(
-            try await world.call(.post, "/v1/credentials/forget", .keyS, #"{"email":"ada@example.test"}"#).failure
-                == "rua-user-not-found")
+        expect(
+            try await world.call(.post, "/v2/credentials/login", .keyS, Example.login).failure,
+            is: "rua-wrong-credentials")
+        expect(
+            try await world.call(.get, "/v1/credentials/confirm/000000/1001", .keyS).failure, is: "rua-user-not-found")
+        expect(
+            try await world.call(.post, "/v1/credentials/forget", .keyS, #"{"email":"ada@example.test"}"#).failure,
+            is: "rua-user-not-found")
     }
 }
 
@@ -265,9 +267,9 @@ import Tokens
         try await world.call(.post, path, .keyS.bearer(Example.regNew), body).expectDenied("masked-signature")
         let own = World.Fields.keyN.bearer(try token(entity)).device(Example.device)
         try await world.call(.post, path, own, "{").expect(400, Example.malformed, "body-malformed")
-        #expect(try await world.call(.post, path, own, "{}").failure == "body-missing-fields")
-        #expect(
-            try await world.call(.post, path, own, #"{"deviceId":1,"entityId":"x"}"#).failure == "masked-other-user")
+        expect(try await world.call(.post, path, own, "{}").failure, is: "body-missing-fields")
+        expect(
+            try await world.call(.post, path, own, #"{"deviceId":1,"entityId":"x"}"#).failure, is: "masked-other-user")
         try await world.freeze(at: 1_800_001_800)
         try await world.call(.post, path, .keyN.bearer(Example.regNew), body).expectExpired()
     }

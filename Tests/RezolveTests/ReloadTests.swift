@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -61,7 +62,7 @@ import Understudy
     }
 
     @Test(
-        "fifty times under load: no request is lost, none sees a mixture, no change is lost",
+        "twenty times under load: no request is lost, none sees a mixture, no change is lost",
         .timeLimit(.minutes(15)), arguments: Depth.allCases)
     func underLoad(_ depth: Depth) async throws {
         let fixtures = try Self.versions.map(Self.version)
@@ -73,7 +74,7 @@ import Understudy
             read(reader, until: done.isSet), read(reader, until: done.isSet), read(reader, until: done.isSet),
         ]
         async let writes = write(writer, until: done.isSet)
-        for number in 1...50 {
+        for number in 1...20 {
             try emulator.reload(fixtures[number % 2].store)
             // Requests arrive between the changes as well as during them.
             let enough = reader.sandbox.exchanges + 10
@@ -84,14 +85,14 @@ import Understudy
         }
         done.isSet.store(true, ordering: .relaxed)
         let answered = try await reads.reduce(0, +)
-        #expect(answered == reader.sandbox.exchanges)
-        #expect(answered >= 500)
+        expect(answered, is: reader.sandbox.exchanges)
+        #expect(answered >= 200)
         let (sent, created) = try await writes
-        #expect(sent == writer.sandbox.exchanges)
+        expect(sent, is: writer.sandbox.exchanges)
         #expect(created > 0)
         let list = try await writer.call(.get, Example.ada + "/phonebook", Self.fields("A"))
-        #expect(list.json["phones"]?.array?.count == created + 1)
-        #expect(try await reader.control(.get, "health").json["reload"]?["count"] == 50)
+        expect(list.json["phones"]?.array?.count, is: created + 1)
+        expect(try await reader.control(.get, "health").json["reload"]?["count"], is: 20)
     }
 
     // MARK: - State after a reload
@@ -116,21 +117,21 @@ import Understudy
             ])
         try emulator.reload(fixtures.store)
         let kept = try await touched.call(.get, Example.ada + "/profile", .ada)
-        #expect(kept.json["title"] == "Dr")
-        #expect(kept.json["name"] == "Ada L", "the record was changed, so it is the sandbox's own now")
+        expect(kept.json["title"], is: "Dr")
+        expect(kept.json["name"], is: "Ada L", "the record was changed, so it is the sandbox's own now")
         let followed = try await untouched.call(.get, Example.ada + "/profile", .ada)
-        #expect(followed.json["name"] == "Ada Lovelace")
+        expect(followed.json["name"], is: "Ada Lovelace")
         for world in [touched, untouched] {
             let customers = try await world.control(.get, "state/rezolve").json["customers"]?.array ?? []
             let names = customers.map { $0["partner_entity_id"]?.string ?? "" }
-            #expect(names.prefix(3) == ["user-1001", "user-1003", "u"])
-            #expect(names.count == (world.name == touched.name ? 4 : 3))
+            expect(names.prefix(3), is: ["user-1001", "user-1003", "u"])
+            expect(names.count, is: (world.name == touched.name ? 4 : 3))
         }
         let next = try await touched.call(.post, "/v2/credentials/register/guest", .keyN)
-        #expect(next.json["id"] == 1003, "ids go on")
+        expect(next.json["id"], is: 1003, "ids go on")
         try await touched.control(.post, "reset")
         try await touched.freeze(at: World.exampleMoment)
-        #expect(try await touched.call(.get, Example.ada + "/profile", .ada).json["name"] == "Ada Lovelace")
+        expect(try await touched.call(.get, Example.ada + "/profile", .ada).json["name"], is: "Ada Lovelace")
     }
 
     @Test("a record that left the file goes, unless its user or it was changed by requests")
@@ -151,9 +152,9 @@ import Understudy
         try await signedIn.call(.post, "/v2/credentials/login", .keyN, Example.login)
             .expect(200, Example.ruaAda(timesLoggedIn: "2"))
         try await signedIn.call(.get, Example.ada + "/wallet", .ada).expect(200, "[\(Example.card1)]")
-        #expect(
-            try await untouched.call(.post, "/v2/credentials/login", .keyN, Example.login).failure
-                == "rua-wrong-credentials")
+        expect(
+            try await untouched.call(.post, "/v2/credentials/login", .keyN, Example.login).failure,
+            is: "rua-wrong-credentials")
         try await untouched.call(.get, Example.ada + "/wallet", .ada).expectDenied("masked-other-user")
     }
 
@@ -164,15 +165,15 @@ import Understudy
         let world = try await World(on: Stage(emulator))
         let user = #"{"username":"new@example.test","password":"p"}"#
         let registered = try await world.call(.post, "/v2/credentials/register", .keyN, user)
-        #expect(registered.json["id"] == 1002)
+        expect(registered.json["id"], is: 1002)
         try fixtures.put(
             Self.accounts,
             [("users:\n", "users:\n  - { id: 1002, customer: \"entity456\", username: \"ben\", password: \"b\" }\n")])
         try emulator.reload(fixtures.store)
         let login = #"{"username":"new@example.test","password":"p","deviceId":"d"}"#
-        #expect(try await world.call(.post, "/v2/credentials/login", .keyN, login).json["id"] == 1002)
+        expect(try await world.call(.post, "/v2/credentials/login", .keyN, login).json["id"], is: 1002)
         let ben = #"{"username":"ben","password":"b","deviceId":"d"}"#
-        #expect(try await world.call(.post, "/v2/credentials/login", .keyN, ben).failure == "rua-wrong-credentials")
+        expect(try await world.call(.post, "/v2/credentials/login", .keyN, ben).failure, is: "rua-wrong-credentials")
         let other = try await World(on: Stage(emulator))
         try await other.call(.post, "/v2/credentials/login", .keyN, ben).expect(200)
     }
@@ -195,16 +196,16 @@ import Understudy
         _ = try await world.call(.get, Example.ada + "/profile", .ada)
         let before = try await world.control(.get, "state/rezolve").text
         let active = try await world.control(.get, "scenarios").json["active"]
-        #expect(active?[0]?["state"] == "second")
+        expect(active?[0]?["state"], is: "second")
         try fixtures.put(Self.failures, [("Access is denied.", "No.")])
         try emulator.reload(fixtures.store)
-        #expect(try await world.control(.get, "state/rezolve").text == before)
-        #expect(try await world.control(.get, "scenarios").json["active"] == active)
-        #expect(try await world.call(.get, Example.ada + "/phonebook", .ada).failure == "service-unavailable")
-        #expect(try await world.call(.get, Example.ada + "/wallet", .keyN).json["message"] == "No.")
+        expect(try await world.control(.get, "state/rezolve").text, is: before)
+        expect(try await world.control(.get, "scenarios").json["active"], is: active)
+        expect(try await world.call(.get, Example.ada + "/phonebook", .ada).failure, is: "service-unavailable")
+        expect(try await world.call(.get, Example.ada + "/wallet", .keyN).json["message"], is: "No.")
         try fixtures.remove("rezolve/scenarios/own.yaml")
         try emulator.reload(fixtures.store)
-        #expect(try await world.control(.get, "scenarios").json["active"] == [])
+        expect(try await world.control(.get, "scenarios").json["active"], is: [])
     }
 
     @Test("a call that waits over a change is judged and answered by the new fixtures alone")

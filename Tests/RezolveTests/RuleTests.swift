@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -68,12 +69,12 @@ private typealias Change = (inout RezolveFacts) -> Void
         let token = RezolveToken(Example.jwtAda)
         for _ in 0..<2 {
             var nothing: Finding?
-            #expect(keys.map { token.signature(by: $0, &nothing) } == [.passed, .failed])
-            #expect(token.mistake(by: keys[0]) { [] } == nil)
+            expect(keys.map { token.signature(by: $0, &nothing) }, is: [.passed, .failed])
+            expect(token.mistake(by: keys[0]) { [] }, is: nil)
         }
         let facts = try Self.ada { $0.signer = nil }
         let signature = Rezolve.tokenRules.rules.first { $0.id == "signature" }
-        #expect(signature?.outcome(on: facts) == .notJudged, "no key is known")
+        expect(signature?.outcome(on: facts), is: .notJudged, "no key is known")
     }
 
     private static let switches = RezolveSwitches.AuthHeader.allCases.flatMap { auth in

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -9,7 +10,7 @@ import Tokens
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-\#(scenario)"}"#)
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
         return world
     }
 
@@ -53,16 +54,16 @@ import Tokens
     func renewal(_ depth: Depth) async throws {
         let world = try await world("token-expires-mid-session", depth)
         var app = try await App(world)
-        for call in 1...4 { #expect(try await app.readAddresses() == 200, "call \(call)") }
-        #expect(app.renewals == 1)
+        for call in 1...4 { expect(try await app.readAddresses(), is: 200, "call \(call)") }
+        expect(app.renewals, is: 1)
         #expect(!app.isLoggedOut)
         let entries = world.sandbox.journal.entries()
-        #expect(entries.map(\.record.route) == ["rua.login"] + books(3) + ["rua.ping"] + books(2))
-        #expect(entries.map(\.response.status.code) == [200, 200, 200, 401, 200, 200, 200])
-        #expect(entries[3].record.failure == "token-expired")
-        #expect(
-            entries[3].explanation
-                == "scenario rezolve-token-expires-mid-session in fresh at call 3, to expired: fail token-expired; "
+        expect(entries.map(\.record.route), is: ["rua.login"] + books(3) + ["rua.ping"] + books(2))
+        expect(entries.map(\.response.status.code), is: [200, 200, 200, 401, 200, 200, 200])
+        expect(entries[3].record.failure, is: "token-expired")
+        expect(
+            entries[3].explanation,
+            is: "scenario rezolve-token-expires-mid-session in fresh at call 3, to expired: fail token-expired; "
                 + "waits for a call of \(Self.routes) with a newer token")
     }
 
@@ -79,15 +80,15 @@ import Tokens
         for token in [token, token, token, token, older, token] {
             statuses.append(try await world.call(.get, Example.ada + "/profile", fields(token)).status)
         }
-        #expect(statuses == [200, 200, 401, 401, 401, 401])
+        expect(statuses, is: [200, 200, 401, 401, 401, 401])
         let expected =
             "scenario rezolve-token-expires-mid-session in expired: fail token-expired; waits for a call of "
             + "\(Self.routes) with a newer token; this token "
-        #expect(
-            world.sandbox.journal.entries().suffix(3).map(\.explanation)
-                == ["has already been refused", "is from before the refusal", "has already been refused"].map {
-                    expected + $0
-                })
+        expect(
+            world.sandbox.journal.entries().suffix(3).map(\.explanation),
+            is: ["has already been refused", "is from before the refusal", "has already been refused"].map {
+                expected + $0
+            })
     }
 
     @Test("a token minted after the refusal is newer, whatever its lifetime; one minted alike differs from the refused")
@@ -98,11 +99,11 @@ import Tokens
             for _ in 1...3 { _ = try await world.call(.get, Example.ada + "/profile", fields(token)) }
             let renewed = try await world.mint("rezolve/login", ["expires_in": JSON(lifetime)])
             let expiry = lifetime == 900 ? World.exampleMoment + 901 : World.exampleMoment + lifetime
-            #expect(CompactToken(renewed).claims?["exp"] == JSON(expiry))
+            expect(CompactToken(renewed).claims?["exp"], is: JSON(expiry))
             try await world.call(.get, Example.ada + "/profile", fields(renewed)).expect(200)
             let again = try await world.call(.get, Example.ada + "/profile", fields(token))
             again.expect(200)
-            #expect(again.entry?.record.intervention == nil, "the scenario has begun anew")
+            expect(again.entry?.record.intervention, is: nil, "the scenario has begun anew")
         }
     }
 
@@ -110,8 +111,8 @@ import Tokens
     func loggedOut() async throws {
         let world = try await world("logged-out-elsewhere")
         var app = try await App(world)
-        #expect(try await app.readAddresses() == 401)
-        #expect(app.renewals == 1)
+        expect(try await app.readAddresses(), is: 401)
+        expect(app.renewals, is: 1)
         #expect(app.isLoggedOut)
         let token = try await world.mint("rezolve/login")
         let renewal = try await world.call(.get, "/v2/credentials/ping", World.Fields().bearer(token))
@@ -130,32 +131,32 @@ import Tokens
                     .post, Example.ada + "/phonebook", fields(token), #"{"name":"n","phone":"+1555010\#(number)"}"#
                 ).status)
         }
-        #expect(statuses == [201, 201, 503])
+        expect(statuses, is: [201, 201, 503])
         for _ in 1...5 { _ = try await world.call(.get, Example.ada + "/profile", fields(token)) }
         let reads = world.sandbox.journal.entries().suffix(5).map(\.response.transmission)
         #expect(reads.prefix(4).allSatisfy { (.milliseconds(200)...(.milliseconds(800))).contains($0.delay) })
-        #expect(reads.last?.fault == .truncated(bytes: 40))
+        expect(reads.last?.fault, is: .truncated(bytes: 40))
     }
 
     @Test("a customer can be registered and removed without a request of the app") func customers() async throws {
         let world = try await World()
         let made = try await world.control(
             .post, "state/rezolve/register-customer", #"{"partner_entity_id":"user-9","entity":"entity-9"}"#)
-        #expect(made.text == #"{"entity_id":"entity-9","partner_id":"317"}"#)
+        expect(made.text, is: #"{"entity_id":"entity-9","partner_id":"317"}"#)
         let token = try await world.mint("rezolve/login", ["customer": "entity-9"])
         let path = "/api/v1/partner/317/customer/entity-9/addressbook"
-        #expect(try await world.call(.get, path, fields(token)).text == "[]")
+        expect(try await world.call(.get, path, fields(token)).text, is: "[]")
         try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity-9"}"#)
-        #expect(try await world.call(.get, path, fields(token)).failure == "masked-other-user")
+        expect(try await world.call(.get, path, fields(token)).failure, is: "masked-other-user")
     }
 
     @Test("a session can be ended from outside") func logOut() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/login")
         let answer = try await world.control(.post, "state/rezolve/log-out", #"{"entity":"entity123"}"#)
-        #expect(answer.text == #"{"id":1001,"username":"ada@example.test"}"#)
+        expect(answer.text, is: #"{"id":1001,"username":"ada@example.test"}"#)
         let ping = try await world.call(.get, "/v2/credentials/ping", [("authorization", "Bearer \(token)")])
-        #expect(ping.status == 200)
+        expect(ping.status, is: 200)
         #expect(ping.json["accessToken"] != nil, "a logged-out session gets a token that is over")
     }
 }
@@ -270,10 +271,10 @@ extension ScenarioPlay {
         try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)
         try await request().expect(200)
         try await world.set("rezolve.device-check", "enforce")
-        #expect(try await request().failure == "masked-device-mismatch")
+        expect(try await request().failure, is: "masked-device-mismatch")
         try await world.control(.put, "settings", #"{"switches":{"rezolve.device-check":null}}"#)
         try await request().expect(200)
         try await world.control(.put, "settings", #"{"profile":{"rezolve":null}}"#)
-        #expect(try await request().failure == "masked-device-mismatch")
+        expect(try await request().failure, is: "masked-device-mismatch")
     }
 }

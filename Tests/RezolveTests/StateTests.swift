@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -23,7 +24,7 @@ import Understudy
         let key = try await world.call(.get, path + "/publickey", .keyN.bearer(Example.regNew))
         let pem = try #require(key.json["public_key"]?.string)
         key.expect(200, JSON.object(["public_key": .string(pem)]).text)
-        #expect(try VerificationKey.pem(pem).first?.kind == .rsa(bits: 2048))
+        expect(try VerificationKey.pem(pem).first?.kind, is: .rsa(bits: 2048))
         try await world.call(.get, path + "/publickey", .keyN.bearer(Example.regNew)).expect(200, key.text)
         let ada = try await world.call(.get, Example.ada + "/publickey", .ada)
         #expect(ada.json["public_key"] != key.json["public_key"])
@@ -45,7 +46,7 @@ import Understudy
         let token = try await world.mint("rezolve/registration", ["partner": "3", "partner_entity_id": "user-1001"])
         let answer = try await world.call(.post, register, .keyS.bearer(token), #"{"email":"a@example.test"}"#)
         answer.expect(200)
-        #expect(answer.json["partner_id"] == "3")
+        expect(answer.json["partner_id"], is: "3")
         let path = "/api/v1/partner/3/customer/entity123/addressbook"
         try await world.call(.get, path, .keyS.bearer(token)).expectDenied("masked-other-user")
     }
@@ -63,7 +64,7 @@ import Understudy
                 + #""partnerId":"317","applicationId":null,"timesLoggedIn":null,"roles":[{"role":"ROLE_USER"}],"#
                 + #""socialProviders":null,"guest":true,"accountNonExpired":true,"accountNonLocked":true,"#
                 + #""credentialsNonExpired":true,"timezone":"GMT"}"#)
-        #expect(second.json["id"] == 1003)
+        expect(second.json["id"], is: 1003)
         #expect(second.json["sdkEntity"] != first.json["sdkEntity"])
         let token = try Forged.token(claims: Forged.adaClaims(entity: #""\#(entity)""#, user: #""\#(entity)""#))
         try await world.call(
@@ -89,23 +90,24 @@ import Understudy
         let (world, other) = (try await World(), try await World())
         try await RezolveLife.live(world)
         let state = try await world.control(.get, "state/rezolve")
-        #expect(state.json["last_user_id"] == 1003)
-        #expect(state.json["customers"]?.array?.map { $0["partner_entity_id"] }.prefix(2) == ["user-1001", "rua-1002"])
+        expect(state.json["last_user_id"], is: 1003)
+        expect(
+            state.json["customers"]?.array?.map { $0["partner_entity_id"] }.prefix(2), is: ["user-1001", "rua-1002"])
         let exported = state.text
-        #expect(try await other.control(.put, "state/rezolve", exported).text == exported)
-        #expect(try await RezolveLife.seen(other) == RezolveLife.seen(world))
+        expect(try await other.control(.put, "state/rezolve", exported).text, is: exported)
+        expect(try await RezolveLife.seen(other), is: RezolveLife.seen(world))
         // Ada's password comes from the fixtures, so it works in every sandbox.
         try await other.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
         let login = Example.login.replacing("ada@", with: "new@").replacing("not-a-secret-1", with: "pass-of-new")
         let refused = try await other.call(.post, "/v2/credentials/login", .keyN, login)
-        #expect(refused.failure == "rua-wrong-credentials")
+        expect(refused.failure, is: "rua-wrong-credentials")
         // An import may include a password.
         let withPassword = exported.replacing(
             #""username":"new@example.test""#, with: #""username":"new@example.test","password":"pass-of-new""#)
-        #expect(try await other.control(.put, "state/rezolve", withPassword).text == exported)
+        expect(try await other.control(.put, "state/rezolve", withPassword).text, is: exported)
         try await other.call(.post, "/v2/credentials/login", .keyN, login).expect(200)
         // Ids continue after those already assigned.
-        #expect(try await other.call(.post, "/v2/credentials/register/guest", .keyN).json["id"] == 1004)
+        expect(try await other.call(.post, "/v2/credentials/register/guest", .keyN).json["id"], is: 1004)
     }
 
     @Test("what was replaced by a call outlives a restart as well, an empty state too") func replaced() async throws {
@@ -116,9 +118,9 @@ import Understudy
             #"{"customers":[],"users":[]}"#,
         ] {
             let put = try await world.control(.put, "state/rezolve", state)
-            #expect(put.status == 200)
+            expect(put.status, is: 200)
             let again = world.moved(to: try first.restarted())
-            #expect(try await again.control(.get, "state/rezolve").text == put.text)
+            expect(try await again.control(.get, "state/rezolve").text, is: put.text)
         }
     }
 
@@ -133,7 +135,7 @@ import Understudy
         let fixtures = FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"])
         let again = world.moved(to: try first.restarted(fixtures))
         try await again.freeze(at: World.exampleMoment)
-        #expect(try await again.call(.get, Example.ada + "/profile", .ada).json["name"] == "Ada Lovelace")
+        expect(try await again.call(.get, Example.ada + "/profile", .ada).json["name"], is: "Ada Lovelace")
         _ = try await RezolveLife.publicKey(ofUser: "new@example.test", password: "pass-of-new", in: again)
     }
 
@@ -152,7 +154,7 @@ import Understudy
             stage = try stage.restarted(fixtures)
             let again = world.moved(to: stage)
             try await again.freeze(at: World.exampleMoment)
-            #expect(try await again.call(.get, Example.ada + "/publickey", .ada).text == key.text)
+            expect(try await again.call(.get, Example.ada + "/publickey", .ada).text, is: key.text)
         }
     }
 
@@ -163,15 +165,15 @@ import Understudy
         try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity123"}"#)
         let again =
             #"{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","email":"ada@example.test"}"#
-        #expect(try await world.control(.post, "state/rezolve/register-customer", again).status == 200)
+        expect(try await world.control(.post, "state/rezolve/register-customer", again).status, is: 200)
         let restarted = try first.restarted()
         let exported = first.emulator.exportState()
-        #expect(restarted.emulator.exportState()["sandboxes"] == exported["sandboxes"])
+        expect(restarted.emulator.exportState()["sandboxes"], is: exported["sandboxes"])
         #expect(!exported.text.contains("PRIVATE KEY"))
         let states = try await (
             world.control(.get, "state/rezolve"), world.moved(to: restarted).control(.get, "state/rezolve")
         )
-        #expect(states.0.text == states.1.text)
+        expect(states.0.text, is: states.1.text)
     }
 
     @Test("a seed's ids go on where they were, and none is given out twice") func seededIDs() async throws {
@@ -186,7 +188,7 @@ import Understudy
         let second = try Emulator(fixtures: Repository.fixtures, settings: settings)
         try second.importState(FixtureNode(saved, from: "file"))
         let again = world.moved(to: try Stage(second))
-        #expect(try await again.call(.post, guest, .keyN).json["sdkEntity"] == two)
+        expect(try await again.call(.post, guest, .keyN).json["sdkEntity"], is: two)
         #expect(one != two)
     }
 }

@@ -1,5 +1,6 @@
 package import Contracts
 package import Emulation
+import Expectations
 import Foundation
 import HTTPTypes
 package import Testing
@@ -29,7 +30,7 @@ package struct Mistake: Sendable, CustomStringConvertible {
     package func check(in world: World) async throws {
         let answer = try await send(world)
         #expect(answer.status >= 400)
-        if let failure { #expect(answer.entry?.record.failure == failure) }
+        if let failure { expect(answer.entry?.record.failure, is: failure) }
         let reason = answer.entry?.explanation ?? ""
         for phrase in phrases where !reason.lowercased().contains(phrase.lowercased()) {
             Issue.record("“\(phrase)” is not in: \(reason)")
@@ -111,7 +112,7 @@ package func expectExamples<Facts>(
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
     let ids = list.rules.map(\.id)
-    #expect(Set(ids).count == ids.count, "ids are unique", sourceLocation: sourceLocation)
+    expect(Set(ids).count, is: ids.count, "ids are unique", sourceLocation: sourceLocation)
     #expect(Set(breaking.keys).subtracting(ids).isEmpty, "each example has its rule", sourceLocation: sourceLocation)
     for rule in list.rules {
         let outcomes = holding.map { rule.outcome(on: $0) }
@@ -120,8 +121,8 @@ package func expectExamples<Facts>(
             sourceLocation: sourceLocation)
         let broken = breaking[rule.id].flatMap { rule.outcome(on: $0) }
         let expected: Set<Finding.Outcome> = rule.failures.isEmpty ? [.noted, .notJudged] : [.failed]
-        #expect(
-            broken.map(expected.contains) == true,
+        expect(
+            broken.map(expected.contains), is: true,
             "nothing shows that \(rule.id) is broken: \(String(describing: broken))", sourceLocation: sourceLocation)
     }
     expectAgreement(of: list, on: holding + Array(breaking.values), sourceLocation: sourceLocation)

@@ -1,4 +1,5 @@
 package import Emulation
+import Expectations
 import HTTPEngine
 package import HTTPTypes
 package import JSON
@@ -281,19 +282,20 @@ package struct ReceivedAnswer: Sendable {
 extension ReceivedAnswer {
     /// Expects a success, with exactly this content if one is given.
     package func expect(_ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(
-            self.status == status, "\(text) \(failure ?? "") \(entry?.explanation ?? "")",
+        Expectations.expect(
+            self.status, is: status, "\(text) \(failure ?? "") \(entry?.explanation ?? "")",
             sourceLocation: sourceLocation)
-        if let body { #expect(text == body, sourceLocation: sourceLocation) }
-        #expect(failure == nil, sourceLocation: sourceLocation)
+        if let body { Expectations.expect(text, is: body, sourceLocation: sourceLocation) }
+        Expectations.expect(failure, is: nil, sourceLocation: sourceLocation)
     }
 
     /// Expects a refusal: status, exact content, and the failure's name in the journal.
     package func expect(
         _ status: Int, _ body: String, _ failure: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(self.status == status, sourceLocation: sourceLocation)
-        #expect(text == body, sourceLocation: sourceLocation)
-        #expect(self.failure == failure, "\(entry?.explanation ?? "") \(findings)", sourceLocation: sourceLocation)
+        Expectations.expect(self.status, is: status, sourceLocation: sourceLocation)
+        Expectations.expect(text, is: body, sourceLocation: sourceLocation)
+        Expectations.expect(
+            self.failure, is: failure, "\(entry?.explanation ?? "") \(findings)", sourceLocation: sourceLocation)
     }
 }

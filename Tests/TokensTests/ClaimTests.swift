@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -10,31 +11,31 @@ import Testing
 
     @Test("Presence tells absent from wrong, and lets optional members be absent") func presence() {
         let token = Self.token("{\"a\":\"\",\"b\":1.5,\"c\":2,\"d\":null,\"e\":[1],\"f\":{}}")
-        #expect(token.claim("a", is: .string).outcome == .passed)
-        #expect(token.claim("a", is: .nonEmptyString).outcome == .failed)
-        #expect(token.claim("b", is: .number).outcome == .passed)
-        #expect(token.claim("b", is: .integer).outcome == .failed)
-        #expect(token.claim("c", is: [.nonEmptyString, .integer]).outcome == .passed)
-        #expect(token.claim("d", is: .string).found == .json(nil))
-        #expect(token.claim("e", is: [.string, .array]).outcome == .passed)
-        #expect(token.claim("f", is: .object).outcome == .passed)
-        #expect(token.claim("x", is: .any).outcome == .failed)
-        #expect(token.claim("x", is: .any).found == .absent)
-        #expect(token.claim("x", is: .any, required: false).outcome == .passed)
-        #expect(token.claim("d", is: .any).outcome == .passed)
+        expect(token.claim("a", is: .string).outcome, is: .passed)
+        expect(token.claim("a", is: .nonEmptyString).outcome, is: .failed)
+        expect(token.claim("b", is: .number).outcome, is: .passed)
+        expect(token.claim("b", is: .integer).outcome, is: .failed)
+        expect(token.claim("c", is: [.nonEmptyString, .integer]).outcome, is: .passed)
+        expect(token.claim("d", is: .string).found, is: .json(nil))
+        expect(token.claim("e", is: [.string, .array]).outcome, is: .passed)
+        expect(token.claim("f", is: .object).outcome, is: .passed)
+        expect(token.claim("x", is: .any).outcome, is: .failed)
+        expect(token.claim("x", is: .any).found, is: .absent)
+        expect(token.claim("x", is: .any, required: false).outcome, is: .passed)
+        expect(token.claim("d", is: .any).outcome, is: .passed)
     }
 
     @Test("Equality is byte for byte and of one type") func equality() {
         let token = Self.token("{\"iss\":\"caf\u{E9}\",\"n\":1.0,\"o\":{\"a\":1}}")
-        #expect(token.claim("iss", equals: "caf\u{E9}").outcome == .passed)
-        #expect(token.claim("iss", equals: "cafe\u{301}").outcome == .failed)
-        #expect(token.claim("iss", equals: "caf\u{E9}/").outcome == .failed)
-        #expect(token.claim("n", equals: "1.0").outcome == .failed)
-        #expect(token.claim("n", equals: 1 as JSON).outcome == .failed)
-        #expect(token.claim("o", equals: ["a": 1] as JSON).outcome == .passed)
-        #expect(token.claim("x", equals: "y").outcome == .failed)
-        #expect(token.claim("iss", equals: "x").check == "claim-iss-equals")
-        #expect(token.headerMember("alg", equals: "HS256").check == "header-alg-equals")
+        expect(token.claim("iss", equals: "caf\u{E9}").outcome, is: .passed)
+        expect(token.claim("iss", equals: "cafe\u{301}").outcome, is: .failed)
+        expect(token.claim("iss", equals: "caf\u{E9}/").outcome, is: .failed)
+        expect(token.claim("n", equals: "1.0").outcome, is: .failed)
+        expect(token.claim("n", equals: 1 as JSON).outcome, is: .failed)
+        expect(token.claim("o", equals: ["a": 1] as JSON).outcome, is: .passed)
+        expect(token.claim("x", equals: "y").outcome, is: .failed)
+        expect(token.claim("iss", equals: "x").check, is: "claim-iss-equals")
+        expect(token.headerMember("alg", equals: "HS256").check, is: "header-alg-equals")
     }
 
     @Test(
@@ -46,14 +47,14 @@ import Testing
         ])
     func audience(_ text: String, _ passes: Bool, _ passesWithoutArrays: Bool) {
         let token = Self.token("{\"aud\":\(text)}")
-        #expect(token.audience(isOneOf: ["a"]).outcome == (passes ? .passed : .failed))
-        #expect(
-            token.audience(isOneOf: ["a"], acceptsArray: false).outcome == (passesWithoutArrays ? .passed : .failed))
-        #expect(token.audience(isOneOf: []).outcome == .failed)
+        expect(token.audience(isOneOf: ["a"]).outcome, is: (passes ? .passed : .failed))
+        expect(
+            token.audience(isOneOf: ["a"], acceptsArray: false).outcome, is: (passesWithoutArrays ? .passed : .failed))
+        expect(token.audience(isOneOf: []).outcome, is: .failed)
     }
 
     @Test("An absent audience fails unless it is optional")
-    func absentAudience() { #expect(Self.token("{}").audience(isOneOf: ["a"]).outcome == .failed) }
+    func absentAudience() { expect(Self.token("{}").audience(isOneOf: ["a"]).outcome, is: .failed) }
 
     @Test("Nothing is judged without claims or header, and nothing passes") func unreadable() throws {
         let token = CompactToken("%.%.%")
@@ -64,8 +65,8 @@ import Testing
             token.issuedAt(at: 0), token.lifetime(atMost: 1, from: .moment(0)),
         ]
         #expect(findings.allSatisfy { $0.outcome == .notJudged })
-        #expect(token.signature(by: key, algorithm: .hs256).outcome == .failed)
-        #expect(token.keyReferences() == nil)
+        expect(token.signature(by: key, algorithm: .hs256).outcome, is: .failed)
+        expect(token.keyReferences(), is: nil)
     }
 
     @Test(
@@ -75,26 +76,26 @@ import Testing
         ])
     func type(_ text: String, _ passes: Bool) {
         let token = Self.token("{}", header: "{\"typ\":\(text)}")
-        #expect(token.type(is: "JWT").outcome == (passes ? .passed : .failed))
-        #expect(Self.token("{}", header: "{}").type(is: "JWT").outcome == .passed)
-        #expect(Self.token("{}", header: "{}").type(is: "JWT", required: true).outcome == .failed)
+        expect(token.type(is: "JWT").outcome, is: (passes ? .passed : .failed))
+        expect(Self.token("{}", header: "{}").type(is: "JWT").outcome, is: .passed)
+        expect(Self.token("{}", header: "{}").type(is: "JWT", required: true).outcome, is: .failed)
     }
 
     @Test("A failure becomes a remark where a rule is only advice, and nothing else changes") func noted() {
-        #expect(Self.token("{}").claim("x", is: .any).noted.outcome == .noted)
-        #expect(Self.token("{\"x\":1}").claim("x", is: .any).noted.outcome == .passed)
+        expect(Self.token("{}").claim("x", is: .any).noted.outcome, is: .noted)
+        expect(Self.token("{\"x\":1}").claim("x", is: .any).noted.outcome, is: .passed)
     }
 
     @Test("A finding is readable for people and for programs") func rendering() {
         let finding = Self.token("{\"exp\":1800001800}").expiry(at: 1_800_001_800)
-        #expect(
-            finding.description
-                == "expiry: found 1800001800 (2027-01-15T08:30:00Z); "
+        expect(
+            finding.description,
+            is: "expiry: found 1800001800 (2027-01-15T08:30:00Z); "
                 + "expected later than 1800001800 (2027-01-15T08:30:00Z) [RFC 7519 section 4.1.4]")
-        #expect(finding.json["check"] == "expiry")
-        #expect(finding.json["outcome"] == "failed")
-        #expect(finding.json["found"] == "1800001800 (2027-01-15T08:30:00Z)")
-        #expect(finding.json["note"] == nil)
+        expect(finding.json["check"], is: "expiry")
+        expect(finding.json["outcome"], is: "failed")
+        expect(finding.json["found"], is: "1800001800 (2027-01-15T08:30:00Z)")
+        expect(finding.json["note"], is: nil)
     }
 }
 
@@ -118,14 +119,14 @@ import Testing
         ])
     func forms(_ text: String, _ form: NumericDate.Form, _ size: NumericDate.Size) throws {
         let date = NumericDate(try JSON.parse(text.utf8))
-        #expect(date.form == form)
-        #expect(date.size == size)
-        #expect((date.seconds() != nil) == (date.isNumber && size != .excessive))
+        expect(date.form, is: form)
+        expect(date.size, is: size)
+        expect((date.seconds() != nil), is: (date.isNumber && size != .excessive))
     }
 
     @Test("An absent claim is absent") func absent() {
-        #expect(NumericDate(nil).form == .absent)
-        #expect(NumericDate(nil).seconds() == nil)
+        expect(NumericDate(nil).form, is: .absent)
+        expect(NumericDate(nil).seconds(), is: nil)
     }
 
     @Test(
@@ -137,7 +138,7 @@ import Testing
     func expiry(_ moment: Double, _ leeway: Double, _ acceptsLastSecond: Bool, _ passes: Bool) {
         let token = ClaimTests.token("{\"exp\":1800000000}")
         let rules = TimeRules(leeway: leeway, acceptsLastSecond: acceptsLastSecond)
-        #expect(token.expiry(at: moment, rules).outcome == (passes ? .passed : .failed))
+        expect(token.expiry(at: moment, rules).outcome, is: (passes ? .passed : .failed))
     }
 
     @Test(
@@ -149,55 +150,56 @@ import Testing
     func start(_ moment: Double, _ leeway: Double, _ passes: Bool) {
         let token = ClaimTests.token("{\"nbf\":1800000000,\"iat\":1800000000}")
         let rules = TimeRules(leeway: leeway)
-        #expect(token.notBefore(at: moment, rules).outcome == (passes ? .passed : .failed))
-        #expect(token.notBefore(at: moment, claim: "iat", rules).outcome == (passes ? .passed : .failed))
-        #expect(token.issuedAt(at: moment, rules).outcome == (passes ? .passed : .failed))
+        expect(token.notBefore(at: moment, rules).outcome, is: (passes ? .passed : .failed))
+        expect(token.notBefore(at: moment, claim: "iat", rules).outcome, is: (passes ? .passed : .failed))
+        expect(token.issuedAt(at: moment, rules).outcome, is: (passes ? .passed : .failed))
     }
 
     @Test("Milliseconds are seconds far away, unless they are to be read as such") func milliseconds() {
         let token = ClaimTests.token("{\"exp\":1800000000000}")
         let finding = token.expiry(at: 1_800_000_001)
-        #expect(finding.outcome == .passed)
+        expect(finding.outcome, is: .passed)
         #expect(finding.note != nil)
-        #expect(token.expiry(at: 1_800_000_001, TimeRules(readsMilliseconds: true)).outcome == .failed)
-        #expect(token.expiry(at: 1_799_999_999, TimeRules(readsMilliseconds: true)).outcome == .passed)
+        expect(token.expiry(at: 1_800_000_001, TimeRules(readsMilliseconds: true)).outcome, is: .failed)
+        expect(token.expiry(at: 1_799_999_999, TimeRules(readsMilliseconds: true)).outcome, is: .passed)
     }
 
     @Test("An exp that is not above 0 is over at any leeway", arguments: ["0", "-1", "-0", "0.0", "-1e300"])
     func neverBegan(_ expiry: String) {
         let token = ClaimTests.token("{\"exp\":\(expiry)}")
-        #expect(token.expiry(at: 1, leeway: 4_000_000_000).outcome == .failed)
-        #expect(token.expiry(at: 0, TimeRules(leeway: 1, acceptsLastSecond: true)).outcome == .failed)
+        expect(token.expiry(at: 1, leeway: 4_000_000_000).outcome, is: .failed)
+        expect(token.expiry(at: 0, TimeRules(leeway: 1, acceptsLastSecond: true)).outcome, is: .failed)
     }
 
     @Test("A time that looks like milliseconds is told as seconds and as milliseconds")
     func looksLikeMilliseconds() throws {
         let token = ClaimTests.token("{\"exp\":1800000000000,\"nbf\":1800000000}")
         let remark = try #require(token.milliseconds(in: "exp"))
-        #expect(remark.outcome == .noted)
-        #expect(
-            remark.note == "exp looks like milliseconds: as seconds it is after the year 9999, as milliseconds "
+        expect(remark.outcome, is: .noted)
+        expect(
+            remark.note,
+            is: "exp looks like milliseconds: as seconds it is after the year 9999, as milliseconds "
                 + "2027-01-15T08:00:00Z. Divide by 1000.")
-        #expect(token.milliseconds(in: "nbf") == nil)
-        #expect(token.notBefore(at: 0, claim: "exp").note == remark.note)
+        expect(token.milliseconds(in: "nbf"), is: nil)
+        expect(token.notBefore(at: 0, claim: "exp").note, is: remark.note)
     }
 
     @Test("An absent time fails where it is required, and is not judged elsewhere") func required() {
         let token = ClaimTests.token("{}")
-        #expect(token.expiry(at: 0).outcome == .failed)
-        #expect(token.expiry(at: 0, TimeRules(required: false)).outcome == .notJudged)
+        expect(token.expiry(at: 0).outcome, is: .failed)
+        expect(token.expiry(at: 0, TimeRules(required: false)).outcome, is: .notJudged)
         let wrong = ClaimTests.token("{\"exp\":\"99999999999\"}")
-        #expect(wrong.expiry(at: 0, TimeRules(required: false)).outcome == .failed)
+        expect(wrong.expiry(at: 0, TimeRules(required: false)).outcome, is: .failed)
     }
 
     @Test("A lifetime reaches from its start to exp") func lifetime() {
         let token = ClaimTests.token("{\"iat\":100,\"nbf\":200,\"exp\":1000}")
-        #expect(token.lifetime(atMost: 800, from: .claims(["nbf", "iat"])).outcome == .passed)
-        #expect(token.lifetime(atMost: 800, from: .claims(["iat", "nbf"])).outcome == .failed)
-        #expect(token.lifetime(atMost: 799, from: .claims(["nbf"])).found == .seconds(800))
-        #expect(token.lifetime(atMost: 10, from: .moment(990)).outcome == .passed)
-        #expect(token.lifetime(atMost: 10, from: .claims(["x"])).outcome == .notJudged)
-        #expect(ClaimTests.token("{}").lifetime(atMost: 10, from: .moment(0)).outcome == .notJudged)
+        expect(token.lifetime(atMost: 800, from: .claims(["nbf", "iat"])).outcome, is: .passed)
+        expect(token.lifetime(atMost: 800, from: .claims(["iat", "nbf"])).outcome, is: .failed)
+        expect(token.lifetime(atMost: 799, from: .claims(["nbf"])).found, is: .seconds(800))
+        expect(token.lifetime(atMost: 10, from: .moment(990)).outcome, is: .passed)
+        expect(token.lifetime(atMost: 10, from: .claims(["x"])).outcome, is: .notJudged)
+        expect(ClaimTests.token("{}").lifetime(atMost: 10, from: .moment(0)).outcome, is: .notJudged)
     }
 
     @Test(
@@ -211,13 +213,13 @@ import Testing
             (-62_135_596_800, "0001-01-01T00:00:00Z"), (-62_135_596_801, "before the year 1"), (.infinity, "no moment"),
             (.nan, "no moment"), (1e300, "after the year 9999"),
         ])
-    func text(_ seconds: Double, _ text: String) { #expect(UnixTime.text(of: seconds) == text) }
+    func text(_ seconds: Double, _ text: String) { expect(UnixTime.text(of: seconds), is: text) }
 
     @Test("Fields become seconds, leap days included") func fields() {
-        #expect(UnixTime.seconds(year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0) == 0)
-        #expect(UnixTime.seconds(year: 2000, month: 2, day: 29, hour: 0, minute: 0, second: 0) == 951_782_400)
-        #expect(UnixTime.seconds(year: 2018, month: 3, day: 12, hour: 15, minute: 44, second: 30) == 1_520_869_470)
-        #expect(UnixTime.seconds(year: 1969, month: 12, day: 31, hour: 23, minute: 59, second: 59) == -1)
+        expect(UnixTime.seconds(year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0), is: 0)
+        expect(UnixTime.seconds(year: 2000, month: 2, day: 29, hour: 0, minute: 0, second: 0), is: 951_782_400)
+        expect(UnixTime.seconds(year: 2018, month: 3, day: 12, hour: 15, minute: 44, second: 30), is: 1_520_869_470)
+        expect(UnixTime.seconds(year: 1969, month: 12, day: 31, hour: 23, minute: 59, second: 59), is: -1)
     }
 }
 
@@ -227,7 +229,7 @@ import Testing
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
             let text = Base64URL.encode(bytes)
             #expect(!text.contains { "=+/".contains($0) })
-            #expect(try Base64URL.decode(text.utf8) == bytes)
+            expect(try Base64URL.decode(text.utf8), is: bytes)
         }
     }
 
@@ -238,8 +240,8 @@ import Testing
             ("foobar", "Zm9vYmFy"),
         ])
     func examples(_ text: String, _ encoded: String) throws {
-        #expect(Base64URL.encode(text.utf8) == encoded)
-        #expect(try Base64URL.decode(encoded.utf8) == Array(text.utf8))
+        expect(Base64URL.encode(text.utf8), is: encoded)
+        expect(try Base64URL.decode(encoded.utf8), is: Array(text.utf8))
     }
 
     @Test("Exactly one text stands for some bytes") func unique() throws {
@@ -248,7 +250,7 @@ import Testing
         for first in alphabet {
             for second in alphabet where (try? Base64URL.decode([first, second])) != nil { decodable += 1 }
         }
-        #expect(decodable == 256)
+        expect(decodable, is: 256)
     }
 
     @Test(
@@ -264,13 +266,13 @@ import Testing
     }
 
     @Test("A lenient reader takes both alphabets, padding and unused bits, and nothing else") func lenient() {
-        #expect(Base64URL.decodeLeniently("-_-_".utf8) == [0xFB, 0xFF, 0xBF])
-        #expect(Base64URL.decodeLeniently("+/+/".utf8) == [0xFB, 0xFF, 0xBF])
-        #expect(Base64URL.decodeLeniently("Zg==".utf8) == [0x66])
-        #expect(Base64URL.decodeLeniently("Zh".utf8) == [0x66])
-        #expect(Base64URL.decodeLeniently("Zm9".utf8) == [0x66, 0x6F])
-        #expect(Base64URL.decodeLeniently("Zm 9".utf8) == nil)
-        #expect(Base64URL.decodeLeniently("Z".utf8) == nil)
-        #expect(Base64URL.decodeLeniently("Zg=g".utf8) == nil)
+        expect(Base64URL.decodeLeniently("-_-_".utf8), is: [0xFB, 0xFF, 0xBF])
+        expect(Base64URL.decodeLeniently("+/+/".utf8), is: [0xFB, 0xFF, 0xBF])
+        expect(Base64URL.decodeLeniently("Zg==".utf8), is: [0x66])
+        expect(Base64URL.decodeLeniently("Zh".utf8), is: [0x66])
+        expect(Base64URL.decodeLeniently("Zm9".utf8), is: [0x66, 0x6F])
+        expect(Base64URL.decodeLeniently("Zm 9".utf8), is: nil)
+        expect(Base64URL.decodeLeniently("Z".utf8), is: nil)
+        expect(Base64URL.decodeLeniently("Zg=g".utf8), is: nil)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import TestKeys
 import Testing
@@ -8,19 +9,19 @@ import Testing
     @Test("A certificate is a container of its public key and keeps its dates") func certificate() throws {
         let keys = try VerificationKey.pem(TestPEM.ecCertificate, id: "one")
         let key = try #require(keys.first)
-        #expect(keys.count == 1)
-        #expect(key.id == "one")
-        #expect(key.kind == .ec(.p256))
-        #expect(key.algorithms == [.es256])
+        expect(keys.count, is: 1)
+        expect(key.id, is: "one")
+        expect(key.kind, is: .ec(.p256))
+        expect(key.algorithms, is: [.es256])
         let validity = try #require(key.validity)
-        #expect(validity.notBefore == 1_577_836_800)
-        #expect(validity.notAfter == 1_609_504_215)
-        #expect(validity.finding(at: 1_577_836_799).outcome == .failed)
-        #expect(validity.finding(at: 1_577_836_799).check == "certificate-not-yet-valid")
-        #expect(validity.finding(at: 1_577_836_800).outcome == .passed)
-        #expect(validity.finding(at: 1_609_504_215).outcome == .passed)
-        #expect(validity.finding(at: 1_609_504_216).outcome == .failed)
-        #expect(validity.finding(at: 1_609_504_216).check == "certificate-expired")
+        expect(validity.notBefore, is: 1_577_836_800)
+        expect(validity.notAfter, is: 1_609_504_215)
+        expect(validity.finding(at: 1_577_836_799).outcome, is: .failed)
+        expect(validity.finding(at: 1_577_836_799).check, is: "certificate-not-yet-valid")
+        expect(validity.finding(at: 1_577_836_800).outcome, is: .passed)
+        expect(validity.finding(at: 1_609_504_215).outcome, is: .passed)
+        expect(validity.finding(at: 1_609_504_216).outcome, is: .failed)
+        expect(validity.finding(at: 1_609_504_216).check, is: "certificate-expired")
     }
 
     @Test("The same key comes out of certificate, SubjectPublicKeyInfo, RSAPublicKey and both private forms")
@@ -28,35 +29,35 @@ import Testing
         let texts = [TestPEM.rsaCertificate, TestPEM.rsaPublic, TestPEM.rsaPKCS1Public]
         let prints = try texts.map { try VerificationKey.pem($0)[0].thumbprint }
         let privatePrints = try [TestPEM.rsaPrivate, TestPEM.rsaPKCS1Private].map { try SigningKey.pem($0).thumbprint }
-        #expect(Set(prints + privatePrints).count == 1)
+        expect(Set(prints + privatePrints).count, is: 1)
         #expect(prints[0] != nil)
     }
 
     @Test("Several blocks and the text around them are read in order") func severalBlocks() throws {
         let text = "a note\n\(TestPEM.rsaPublic)\nanother\n\(TestPEM.ecCertificate)\n\(TestPEM.edwardsPublic)\nthe end"
         let keys = try VerificationKey.pem(text)
-        #expect(keys.map(\.kind) == [.rsa(bits: 2048), .ec(.p256), .ed25519])
+        expect(keys.map(\.kind), is: [.rsa(bits: 2048), .ec(.p256), .ed25519])
     }
 
     @Test("A key is written as it was read, in lines of 64 characters") func writePEM() throws {
-        #expect(try VerificationKey.pem(TestPEM.rsaPublic)[0].publicPEM == TestPEM.rsaPublic + "\n")
+        expect(try VerificationKey.pem(TestPEM.rsaPublic)[0].publicPEM, is: TestPEM.rsaPublic + "\n")
         let key = try SigningKey.pem(TestPEM.rsaPrivate)
-        #expect(key.publicPEM == TestPEM.rsaPublic + "\n")
-        #expect(key.privatePEM == TestPEM.rsaPrivate + "\n")
-        #expect(try SigningKey.pem(TestPEM.edwardsPrivate).privatePEM == TestPEM.edwardsPrivate + "\n")
-        #expect(try SigningKey.secret("secret").privatePEM == nil)
-        #expect(try SigningKey.secret("secret").publicPEM == nil)
+        expect(key.publicPEM, is: TestPEM.rsaPublic + "\n")
+        expect(key.privatePEM, is: TestPEM.rsaPrivate + "\n")
+        expect(try SigningKey.pem(TestPEM.edwardsPrivate).privatePEM, is: TestPEM.edwardsPrivate + "\n")
+        expect(try SigningKey.secret("secret").privatePEM, is: nil)
+        expect(try SigningKey.secret("secret").publicPEM, is: nil)
     }
 
     @Test("DER works for certificates and both forms of public keys, and not for cut or longer bytes")
     func der() throws {
         let key = try VerificationKey.pem(TestPEM.rsaPublic)[0]
         let bytes = try #require(key.publicDER)
-        #expect(try VerificationKey.publicKey(der: bytes).thumbprint == key.thumbprint)
+        expect(try VerificationKey.publicKey(der: bytes).thumbprint, is: key.thumbprint)
         let pkcs1 = try body(of: TestPEM.rsaPKCS1Public)
-        #expect(try VerificationKey.publicKey(der: pkcs1).thumbprint == key.thumbprint)
+        expect(try VerificationKey.publicKey(der: pkcs1).thumbprint, is: key.thumbprint)
         let certificate = try body(of: TestPEM.rsaCertificate)
-        #expect(try VerificationKey.certificate(der: certificate).thumbprint == key.thumbprint)
+        expect(try VerificationKey.certificate(der: certificate).thumbprint, is: key.thumbprint)
         for broken in [bytes + [0], Array(bytes.dropLast()), [], [0x30]] {
             #expect(throws: KeyError.self) { try VerificationKey.publicKey(der: broken) }
         }
@@ -87,14 +88,14 @@ import Testing
     @Test("The numbers of an RSA key are read as OpenSSL reads them, or not at all") func numbers() throws {
         let info = try body(of: TestPEM.rsaPrivate)
         let numbers = try #require(RSANumbers.privateKey(info))
-        #expect(try #require(RSANumbers.privateKey(try body(of: TestPEM.rsaPKCS1Private))) == numbers)
+        expect(try #require(RSANumbers.privateKey(try body(of: TestPEM.rsaPKCS1Private))), is: numbers)
         let members = try #require(try SigningKey.pem(TestPEM.rsaPrivate).publicJWK()?.object)
-        #expect(members["n"]?.string == Base64URL.encode(numbers[0]))
-        #expect(members["e"]?.string == Base64URL.encode(numbers[1]))
+        expect(members["n"]?.string, is: Base64URL.encode(numbers[0]))
+        expect(members["e"]?.string, is: Base64URL.encode(numbers[1]))
         let found = try #require(RSANumbers.publicKeyInfo(try body(of: TestPEM.rsaPublic)))
-        #expect(found.modulus == numbers[0])
-        #expect(found.exponent == numbers[1])
-        #expect(RSANumbers.privateKey(try body(of: TestPEM.ecPrivate)) == nil)
+        expect(found.modulus, is: numbers[0])
+        expect(found.exponent, is: numbers[1])
+        expect(RSANumbers.privateKey(try body(of: TestPEM.ecPrivate)), is: nil)
         #expect(RSANumbers.publicKeyInfo(try body(of: TestPEM.edwardsPublic)) == nil)
     }
 
@@ -113,8 +114,8 @@ import Testing
     @Test("Numbers in DER keep their value, whatever their first bit") func usualNumbers() throws {
         let bytes: [UInt8] = [0x30, 0x07, 0x02, 0x02, 0x00, 0x85, 0x02, 0x01, 0x03]
         let key = try #require(RSANumbers.publicKey(bytes[...]))
-        #expect(key.modulus == [0x85])
-        #expect(key.exponent == [3])
+        expect(key.modulus, is: [0x85])
+        expect(key.exponent, is: [3])
     }
 
     private func body(of pem: String) throws -> [UInt8] {
@@ -273,11 +274,11 @@ import Testing
         #expect(throws: KeyError.member("k", why)) { try VerificationKey.jwk(jwk, acceptsPrivate: true) }
         #expect(throws: KeyError.member("k", why)) { try SigningKey.jwk(jwk) }
         let open = try VerificationKey.jwk(["kty": "oct", "k": "c2VjcmV0"], acceptsPrivate: true)
-        #expect(open.strengthFinding(for: .hs256)?.outcome == .noted)
+        expect(open.strengthFinding(for: .hs256)?.outcome, is: .noted)
     }
 
     @Test("An exponent of 3 is small but sound")
-    func exponentThree() throws { #expect(try VerificationKey.pem(TestPEM.exponentThree)[0].kind == .rsa(bits: 2048)) }
+    func exponentThree() throws { expect(try VerificationKey.pem(TestPEM.exponentThree)[0].kind, is: .rsa(bits: 2048)) }
 
     @Test(
         "Private keys are told from public and from locked ones",
@@ -299,8 +300,8 @@ import Testing
         #expect(throws: KeyError.emptySecret) { try VerificationKey.secret("") }
         #expect(throws: KeyError.emptySecret) { try SigningKey.secret([]) }
         let key = try VerificationKey.secret("secret")
-        #expect(key.strengthFinding(for: .hs512)?.outcome == .noted)
-        #expect(try VerificationKey.secret([UInt8](repeating: 7, count: 64)).strengthFinding(for: .hs512) == nil)
+        expect(key.strengthFinding(for: .hs512)?.outcome, is: .noted)
+        expect(try VerificationKey.secret([UInt8](repeating: 7, count: 64)).strengthFinding(for: .hs512), is: nil)
     }
 
     @Test("No key shows its secret, however it is printed") func printing() throws {
@@ -321,6 +322,6 @@ import Testing
 
     @Test("A certificate map of one kid each is what `pem` with an id gives") func ids() throws {
         let key = try VerificationKey.pem(TestPEM.rsaCertificate, id: "kid-1")[0]
-        #expect(KeySet(keys: [key]).key(withID: "kid-1")?.thumbprint == key.thumbprint)
+        expect(KeySet(keys: [key]).key(withID: "kid-1")?.thumbprint, is: key.thumbprint)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 import Tokens
@@ -34,7 +35,7 @@ import Tokens
     func good(_ algorithm: Algorithm) throws {
         let key = try Attack.key(for: algorithm)
         let token = try Self.token(nil, key: key, algorithm)
-        #expect(Self.failures(token, key.verificationKey, algorithm) == [])
+        expect(Self.failures(token, key.verificationKey, algorithm), is: [])
     }
 
     @Test(
@@ -57,7 +58,7 @@ import Tokens
         let token = try Self.token(defect)
         let found = Self.failures(token, try .secret(Self.secretText), .hs256)
         // The padding of a part depends only on its length.
-        #expect(found == failures.filter { found.contains($0) || !$0.hasSuffix("base64url") })
+        expect(found, is: failures.filter { found.contains($0) || !$0.hasSuffix("base64url") })
         #expect(!found.isEmpty)
     }
 
@@ -67,48 +68,48 @@ import Tokens
             let pem = try #require(key.publicPEM)
             let confused = try Self.token(.publicKeyAsSecret, key: key, algorithm)
             let hmac: Algorithm = [.es512: .hs512, .ps384: .hs384, .es384: .hs384][algorithm] ?? .hs256
-            #expect(try confused.signature(by: .secret(pem), algorithm: hmac).outcome == .passed)
-            #expect(confused.algorithm(is: hmac).outcome == .passed)
-            #expect(Self.failures(confused, key.verificationKey, algorithm) == ["algorithm", "signature"])
+            expect(try confused.signature(by: .secret(pem), algorithm: hmac).outcome, is: .passed)
+            expect(confused.algorithm(is: hmac).outcome, is: .passed)
+            expect(Self.failures(confused, key.verificationKey, algorithm), is: ["algorithm", "signature"])
             let wrong = try Self.token(.wrongKey, key: key, algorithm)
-            #expect(Self.failures(wrong, key.verificationKey, algorithm) == ["signature"])
+            expect(Self.failures(wrong, key.verificationKey, algorithm), is: ["signature"])
             let named = try Self.token(.wrongAlgorithm, key: key, algorithm)
-            #expect(Self.failures(named, key.verificationKey, algorithm).first == "algorithm")
+            expect(Self.failures(named, key.verificationKey, algorithm).first, is: "algorithm")
         }
     }
 
     @Test("signs with exactly the mistaken secret that the defect names") func mistakenSecrets() throws {
         let hex: [UInt8] = [0x5E, 0x8F, 0x02, 0xC1, 0x7A, 0xB9, 0x4D, 0x36]
         let token = try Self.token(.secretHexDecoded)
-        #expect(try token.signature(by: .secret(hex + hex), algorithm: .hs256).outcome == .passed)
+        expect(try token.signature(by: .secret(hex + hex), algorithm: .hs256).outcome, is: .passed)
         let key = try SigningKey.secret("c2VjcmV0")
         let decoded = try Self.token(.secretBase64Decoded, key: key)
-        #expect(try decoded.signature(by: .secret("secret"), algorithm: .hs256).outcome == .passed)
+        expect(try decoded.signature(by: .secret("secret"), algorithm: .hs256).outcome, is: .passed)
     }
 
     @Test("moves times so that their order stays, an hour from now") func times() throws {
         let expired = try #require(try Self.token(.expired).claims)
-        #expect(expired["exp"] == 1_799_996_400)
-        #expect(expired["iat"] == 1_799_994_500)
-        #expect(expired["nbf"] == 1_799_994_500)
+        expect(expired["exp"], is: 1_799_996_400)
+        expect(expired["iat"], is: 1_799_994_500)
+        expect(expired["nbf"], is: 1_799_994_500)
         let later = try #require(try Self.token(.notYetValid).claims)
-        #expect(later["nbf"] == 1_800_003_600)
-        #expect(later["exp"] == 1_800_005_400)
+        expect(later["nbf"], is: 1_800_003_600)
+        expect(later["exp"], is: 1_800_005_400)
         let milliseconds = try #require(try Self.token(.milliseconds).claims)
-        #expect(milliseconds["exp"] == 1_800_001_800_000)
-        #expect(milliseconds["iat"] == 1_799_999_900_000)
-        #expect(try Self.token(.stringExpiry).claims?["exp"] == "1800001800")
-        #expect(try Self.token(.fractionalExpiry).claims?["exp"]?.number?.literal == "1800001799.25")
+        expect(milliseconds["exp"], is: 1_800_001_800_000)
+        expect(milliseconds["iat"], is: 1_799_999_900_000)
+        expect(try Self.token(.stringExpiry).claims?["exp"], is: "1800001800")
+        expect(try Self.token(.fractionalExpiry).claims?["exp"]?.number?.literal, is: "1800001799.25")
     }
 
     @Test("lets an expired token stay as it is") func alreadyExpired() throws {
         var draft = Self.draft
         draft.claims["exp"] = 1_000
         let text = try draft.mint(key: .secret("s"), algorithm: .hs256, defect: .expired, at: Self.moment)
-        #expect(CompactToken(text).claims?["exp"] == 1_000)
+        expect(CompactToken(text).claims?["exp"], is: 1_000)
         draft.claims["exp"] = nil
         let added = try draft.mint(key: .secret("s"), algorithm: .hs256, defect: .expired, at: Self.moment)
-        #expect(CompactToken(added).claims?["exp"] == 1_799_996_400)
+        expect(CompactToken(added).claims?["exp"], is: 1_799_996_400)
     }
 
     @Test(
@@ -156,7 +157,8 @@ import Tokens
             let key = try Attack.key(for: algorithm)
             for defect in [nil, Defect.wrongKey, .tamperedPayload, .badSignature] {
                 #expect(
-                    try Self.token(defect, key: key, algorithm).bytes == Self.token(defect, key: key, algorithm).bytes)
+                    try Self.token(defect, key: key, algorithm).bytes == Self.token(defect, key: key, algorithm).bytes
+                )
             }
         }
     }
@@ -164,23 +166,23 @@ import Tokens
     @Test("puts an absent alg in front, and leaves one that is there alone") func algorithmMember() throws {
         let key = try SigningKey.secret("s")
         let added = try TokenDraft(header: ["typ": "JWT"], claims: [:]).mint(key: key, algorithm: .hs384)
-        #expect(CompactToken(added).header == ["alg": "HS384", "typ": "JWT"])
+        expect(CompactToken(added).header, is: ["alg": "HS384", "typ": "JWT"])
         let kept = try TokenDraft(header: ["alg": "anything"], claims: [:]).mint(key: key, algorithm: .hs384)
-        #expect(CompactToken(kept).header == ["alg": "anything"])
-        #expect(try CompactToken(kept).signature(by: .secret("s"), algorithm: .hs384).outcome == .passed)
+        expect(CompactToken(kept).header, is: ["alg": "anything"])
+        expect(try CompactToken(kept).signature(by: .secret("s"), algorithm: .hs384).outcome, is: .passed)
     }
 
     @Test("writes repeated members, so that duplicates can be made") func repeated() throws {
         var claims: JSONObject = ["exp": 1]
         claims.append("exp", 2)
         let token = try TokenDraft(header: [:], claims: claims).mint(key: .secret("s"), algorithm: .hs256)
-        #expect(CompactToken(token).claims == claims)
+        expect(CompactToken(token).claims, is: claims)
     }
 
     @Test("knows every defect by its name") func names() throws {
-        #expect(Defect.names.count == 19)
-        for name in Defect.names where name != "missing-CLAIM" { #expect(try Defect(named: name).name == name) }
-        #expect(try Defect(named: "missing-device_id") == .missing("device_id"))
+        expect(Defect.names.count, is: 19)
+        for name in Defect.names where name != "missing-CLAIM" { expect(try Defect(named: name).name, is: name) }
+        expect(try Defect(named: "missing-device_id"), is: .missing("device_id"))
         for name in ["", "missing-", "missing", "Expired", "expired ", "caf\u{E9}"] {
             #expect(throws: MintError.unknownDefect(name)) { try Defect(named: name) }
         }

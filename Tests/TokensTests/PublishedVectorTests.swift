@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -8,8 +9,8 @@ import Testing
         let key = try VerificationKey.jwk(vector.jwk(), acceptsPrivate: true)
         let token = CompactToken(vector.token)
         #expect(token.isWellFormed)
-        #expect(token.algorithm(is: vector.algorithm).outcome == .passed)
-        #expect(token.signature(by: key, algorithm: vector.algorithm).outcome == .passed)
+        expect(token.algorithm(is: vector.algorithm).outcome, is: .passed)
+        expect(token.signature(by: key, algorithm: vector.algorithm).outcome, is: .passed)
     }
 
     @Test("do not verify with another algorithm", arguments: PublishedVector.allCases)
@@ -17,8 +18,8 @@ import Testing
         let key = try VerificationKey.jwk(vector.jwk(), acceptsPrivate: true)
         let token = CompactToken(vector.token)
         for algorithm in Algorithm.allCases where algorithm != vector.algorithm {
-            #expect(token.algorithm(is: algorithm).outcome == .failed)
-            #expect(token.signature(by: key, algorithm: algorithm).outcome == .failed)
+            expect(token.algorithm(is: algorithm).outcome, is: .failed)
+            expect(token.signature(by: key, algorithm: algorithm).outcome, is: .failed)
         }
     }
 
@@ -30,7 +31,7 @@ import Testing
             let key = try VerificationKey.jwk(other.jwk(), acceptsPrivate: true)
             guard try other.jwk()["n"] != vector.jwk()["n"] || key.thumbprint != own.thumbprint else { continue }
             if other == vector { continue }
-            #expect(token.signature(by: key, algorithm: vector.algorithm).outcome == .failed)
+            expect(token.signature(by: key, algorithm: vector.algorithm).outcome, is: .failed)
         }
     }
 
@@ -39,7 +40,7 @@ import Testing
             let token = CompactToken(vector.token)
             let jwk = try vector.jwk()
             let key = try SigningKey.jwk(jwk)
-            #expect(try key.sign(token.signingInput, algorithm: vector.algorithm) == token.signature)
+            expect(try key.sign(token.signingInput, algorithm: vector.algorithm), is: token.signature)
         }
     }
 
@@ -48,18 +49,18 @@ import Testing
         #expect(token.isWellFormed)
         for vector in PublishedVector.allCases {
             let key = try VerificationKey.jwk(vector.jwk(), acceptsPrivate: true)
-            #expect(token.algorithm(is: vector.algorithm).outcome == .failed)
-            #expect(token.signature(by: key, algorithm: vector.algorithm).outcome == .failed)
+            expect(token.algorithm(is: vector.algorithm).outcome, is: .failed)
+            expect(token.signature(by: key, algorithm: vector.algorithm).outcome, is: .failed)
         }
     }
 
     @Test("of thumbprints are met") func thumbprints() throws {
         let rsa = try VerificationKey.jwk(JSON.parse(PublishedVector.thumbprintKey.utf8))
-        #expect(rsa.thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
+        expect(rsa.thumbprint, is: "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
         let edwards = try VerificationKey.jwk(PublishedVector.edwards.jwk(), acceptsPrivate: true)
-        #expect(edwards.thumbprint == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
+        expect(edwards.thumbprint, is: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")
         let secret = try VerificationKey.secret("secret")
-        #expect(secret.thumbprint == nil)
+        expect(secret.thumbprint, is: nil)
     }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
         let signature = try key.sign(message, algorithm: algorithm)
         for other in Algorithm.allCases {
             let fits = key.verificationKey.isValid(signature: signature, for: message, algorithm: other)
-            #expect(fits == (other == algorithm))
+            expect(fits, is: (other == algorithm))
         }
         #expect(!key.verificationKey.isValid(signature: signature, for: message + [0], algorithm: algorithm))
         #expect(!key.verificationKey.isValid(signature: [], for: message, algorithm: algorithm))
@@ -43,13 +44,13 @@ import Testing
             }
             return await group.reduce(0, +)
         }
-        #expect(passed == 400)
+        expect(passed, is: 400)
     }
 
     @Test("refuse RSA keys that are too short or too long to be made") func generation() throws {
         #expect(throws: KeyError.rsaTooSmall(bits: 2047)) { try SigningKey.generateRSA(bits: 2047) }
         #expect(throws: KeyError.rsaTooLarge(bits: 16_385)) { try SigningKey.generateRSA(bits: 16_385) }
-        #expect(try SigningKey.generateRSA(id: "new").kind == .rsa(bits: 2048))
+        expect(try SigningKey.generateRSA(id: "new").kind, is: .rsa(bits: 2048))
     }
 
     @Test("RSA keys decrypt what was encrypted for them, with the same hash only", arguments: OAEPHash.allCases)
@@ -57,16 +58,16 @@ import Testing
         let key = try Attack.key(for: .rs256)
         let text = Array("4200000000000000".utf8)
         let encrypted = try #require(key.verificationKey.encryptOAEP(text, hash: hash))
-        #expect(encrypted.count == 256)
-        #expect(key.decryptOAEP(encrypted, hash: hash) == text)
-        #expect(key.decryptOAEP(encrypted, hash: hash == .sha1 ? .sha256 : .sha1) == nil)
-        #expect(key.decryptOAEP(Array(encrypted.dropLast()), hash: hash) == nil)
-        #expect(key.decryptOAEP([], hash: hash) == nil)
-        #expect(try SigningKey.generateRSA().decryptOAEP(encrypted, hash: hash) == nil)
-        #expect(key.verificationKey.encryptOAEP([UInt8](repeating: 0, count: 256), hash: hash) == nil)
-        #expect(try Attack.key(for: .es256).decryptOAEP(encrypted) == nil)
+        expect(encrypted.count, is: 256)
+        expect(key.decryptOAEP(encrypted, hash: hash), is: text)
+        expect(key.decryptOAEP(encrypted, hash: hash == .sha1 ? .sha256 : .sha1), is: nil)
+        expect(key.decryptOAEP(Array(encrypted.dropLast()), hash: hash), is: nil)
+        expect(key.decryptOAEP([], hash: hash), is: nil)
+        expect(try SigningKey.generateRSA().decryptOAEP(encrypted, hash: hash), is: nil)
+        expect(key.verificationKey.encryptOAEP([UInt8](repeating: 0, count: 256), hash: hash), is: nil)
+        expect(try Attack.key(for: .es256).decryptOAEP(encrypted), is: nil)
         let empty = try #require(key.verificationKey.encryptOAEP([], hash: hash))
-        #expect(key.decryptOAEP(empty, hash: hash) == [])
+        expect(key.decryptOAEP(empty, hash: hash), is: [])
     }
 }
 
@@ -77,7 +78,7 @@ import Testing
         let published = [
             "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
         ]
-        for (counter, password) in published.enumerated() { #expect(passwords.password(UInt64(counter)) == password) }
+        for (counter, password) in published.enumerated() { expect(passwords.password(UInt64(counter)), is: password) }
     }
 
     /// The last six of the published eight digits.
@@ -89,7 +90,7 @@ import Testing
         ])
     func byTime(_ seconds: UInt64, _ password: String) {
         let passwords = OneTimePassword(secret: Array("12345678901234567890".utf8))
-        #expect(passwords.password(seconds / UInt64(OneTimePassword.stepSeconds)) == password)
+        expect(passwords.password(seconds / UInt64(OneTimePassword.stepSeconds)), is: password)
     }
 
     @Test(
@@ -99,14 +100,14 @@ import Testing
             ("foobar", "MZXW6YTBOI"),
         ])
     func base32(_ text: String, _ encoded: String) {
-        #expect(Base32.encode(Array(text.utf8)) == encoded)
-        #expect(Base32.decode(encoded) == Array(text.utf8))
+        expect(Base32.encode(Array(text.utf8)), is: encoded)
+        expect(Base32.decode(encoded), is: Array(text.utf8))
     }
 
     @Test("case, blanks and padding of a secret do not count, other characters do") func typedSecrets() {
-        #expect(Base32.decode("mzxw 6ytb oi======") == Array("foobar".utf8))
-        #expect(Base32.decode("MZXW1") == nil)
-        #expect(Base32.decode("MZXW-6") == nil)
+        expect(Base32.decode("mzxw 6ytb oi======"), is: Array("foobar".utf8))
+        expect(Base32.decode("MZXW1"), is: nil)
+        expect(Base32.decode("MZXW-6"), is: nil)
     }
 }
 
@@ -166,45 +167,45 @@ import Testing
             ("Gg_xXkPq7UN8N0AydzuZ_6UCd2dFIlZA4OJlXKPlH44", .secretBase64Text(hasLineBreak: true)),
         ])
     func published(_ signature: String, _ diagnosis: SignatureDiagnosis) {
-        #expect(Self.diagnose(signature) == diagnosis)
+        expect(Self.diagnose(signature), is: diagnosis)
     }
 
     @Test("have no explanation when they are right, strange, or on a broken token") func nothing() throws {
-        #expect(Self.diagnose("JziPVDysz4tjA5NLNLewt20BHdRlhGy_owqs-r9XSOM") == nil)
-        #expect(try Self.diagnose(Self.signature(Array("something else".utf8))) == nil)
-        #expect(Self.diagnose("42GR93T9fV4iv3wYSh5BNpbkwzWcyNIiwdX8rKMBkr4=") == nil)
-        #expect(Self.diagnose("") == nil)
+        expect(Self.diagnose("JziPVDysz4tjA5NLNLewt20BHdRlhGy_owqs-r9XSOM"), is: nil)
+        expect(try Self.diagnose(Self.signature(Array("something else".utf8))), is: nil)
+        expect(Self.diagnose("42GR93T9fV4iv3wYSh5BNpbkwzWcyNIiwdX8rKMBkr4="), is: nil)
+        expect(Self.diagnose(""), is: nil)
     }
 
     @Test("are explained by white space, Latin-1, unpadded base64 and other accounts") func others() throws {
-        #expect(try Self.diagnose(Self.signature(Array("a b".utf8)), secret: " a b\r\n") == .secretTrimmed)
+        expect(try Self.diagnose(Self.signature(Array("a b".utf8)), secret: " a b\r\n"), is: .secretTrimmed)
         for blank in [" ", "\n", "\r\n"] {
-            #expect(try Self.diagnose(Self.signature(Array("a b\(blank)".utf8)), secret: "a b") == .secretExtended)
+            expect(try Self.diagnose(Self.signature(Array("a b\(blank)".utf8)), secret: "a b"), is: .secretExtended)
         }
-        #expect(try Self.diagnose(Self.signature([0x63, 0x61, 0x66, 0xE9]), secret: "caf\u{E9}") == .secretLatin1)
-        #expect(
-            try Self.diagnose(Self.signature(Array("YSBi".utf8)), secret: "a b")
-                == .secretBase64Text(hasLineBreak: false))
-        #expect(
-            try Self.diagnose(Self.signature(Array("YSBiIQ".utf8)), secret: "a b!")
-                == .secretBase64Text(hasLineBreak: false))
-        #expect(try Self.diagnose(Self.signature(Array("another secret".utf8))) == .secretOfAnother("second"))
+        expect(try Self.diagnose(Self.signature([0x63, 0x61, 0x66, 0xE9]), secret: "caf\u{E9}"), is: .secretLatin1)
+        expect(
+            try Self.diagnose(Self.signature(Array("YSBi".utf8)), secret: "a b"),
+            is: .secretBase64Text(hasLineBreak: false))
+        expect(
+            try Self.diagnose(Self.signature(Array("YSBiIQ".utf8)), secret: "a b!"),
+            is: .secretBase64Text(hasLineBreak: false))
+        expect(try Self.diagnose(Self.signature(Array("another secret".utf8))), is: .secretOfAnother("second"))
     }
 
     @Test("are explained by decoders that drop what they do not know, and by padding left out") func lenient() throws {
         let secret = "a-b_c.dQ=="
         for kept in ["abcdQ", "a-b_cdQ"] {
             let key = try #require(Base64URL.decodeLeniently(kept.utf8.dropLast(kept.count % 4 == 1 ? 1 : 0)))
-            #expect(try Self.diagnose(Self.signature(key), secret: secret) == .secretBase64Decoded)
+            expect(try Self.diagnose(Self.signature(key), secret: secret), is: .secretBase64Decoded)
         }
-        #expect(try Self.diagnose(Self.signature(Array("a-b_c.dQ".utf8)), secret: secret) == .secretUnpadded)
+        expect(try Self.diagnose(Self.signature(Array("a-b_c.dQ".utf8)), secret: secret), is: .secretUnpadded)
     }
 
     @Test("get a remark that says what to do") func finding() {
         let finding = SignatureDiagnosis.secretHexDecoded.finding
-        #expect(finding.check == "secret-hex-decoded")
-        #expect(finding.outcome == .noted)
-        #expect(finding.note?.contains("hexadecimal") == true)
+        expect(finding.check, is: "secret-hex-decoded")
+        expect(finding.outcome, is: .noted)
+        expect(finding.note?.contains("hexadecimal"), is: true)
     }
 }
 
@@ -228,7 +229,7 @@ import Testing
         let failed = Finding("user", .failed, expected: .text("zo\u{E9}"), found: .json(.string("zoe\u{301}")))
         #expect(failed.description.contains("zo\\u00e9"), "\(failed)")
         #expect(failed.description.contains("zoe\\u0301"), "\(failed)")
-        #expect(failed.json["found"]?.string == "zoe\\u0301")
+        expect(failed.json["found"]?.string, is: "zoe\\u0301")
         let passed = Finding("user", .passed, expected: .text("zo\u{E9}"), found: .text("zo\u{E9}"))
         #expect(!passed.description.contains("\\u"), "\(passed)")
     }
@@ -245,27 +246,27 @@ import Testing
         ])
     func parts(_ text: String, _ count: Int) {
         let token = CompactToken(text)
-        #expect(token.partCount == count)
+        expect(token.partCount, is: count)
         #expect(!token.isWellFormed)
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        #expect(String(decoding: token.signingInput, as: UTF8.self) == (count > 1 ? "\(parts[0]).\(parts[1])" : ""))
-        #expect((token.signature != nil) == (count > 2 && parts[2].utf8.count != 1))
+        expect(String(decoding: token.signingInput, as: UTF8.self), is: (count > 1 ? "\(parts[0]).\(parts[1])" : ""))
+        expect((token.signature != nil), is: (count > 2 && parts[2].utf8.count != 1))
     }
 
     @Test("does not look into one that is too long") func limit() {
         let token = CompactToken("a.b.c", limits: .init(bytes: 4))
-        #expect(token.partCount == 0)
-        #expect(token.header == nil)
+        expect(token.partCount, is: 0)
+        expect(token.header, is: nil)
         #expect(token.signingInput.isEmpty)
-        #expect(token.structure.map(\.outcome) == [.failed] + Array(repeating: .notJudged, count: 8))
+        expect(token.structure.map(\.outcome), is: [.failed] + Array(repeating: .notJudged, count: 8))
     }
 
     @Test("finds the same in a header however often it came") func again() {
         let first = CompactToken("\(Self.header).e30.AA")
         for _ in 0..<3 {
             let token = CompactToken("\(Self.header).e30.AA")
-            #expect(token.header == first.header)
-            #expect(token.structure == first.structure)
+            expect(token.header, is: first.header)
+            expect(token.structure, is: first.structure)
         }
     }
 
@@ -273,7 +274,7 @@ import Testing
         let header = Base64URL.encode(Array(#"{"alg":"HS256","a":{"b":{"c":1}}}"#.utf8))
         for _ in 0..<2 {
             #expect(CompactToken("\(header).e30.AA").header != nil)
-            #expect(CompactToken("\(header).e30.AA", limits: .init(depth: 2)).header == nil)
+            expect(CompactToken("\(header).e30.AA", limits: .init(depth: 2)).header, is: nil)
         }
     }
 
@@ -297,7 +298,7 @@ import Testing
                     }
                 }
             }
-            for await wrong in group { #expect(wrong == 0) }
+            for await wrong in group { expect(wrong, is: 0) }
         }
     }
 }

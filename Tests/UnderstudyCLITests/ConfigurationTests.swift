@@ -1,4 +1,5 @@
 import ArgumentParser
+import Expectations
 import Foundation
 import Testing
 
@@ -56,7 +57,7 @@ import Testing
         ])
     func flag(options: [String], complaint: String) throws {
         let run = try Program.run(["serve"] + options)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)
     }
@@ -83,14 +84,14 @@ import Testing
         let folder = TemporaryFolder()
         try Data(bytes).write(to: folder.url.appending(path: "understudy.yaml"))
         let run = try Program.run("routes", in: folder)
-        #expect(run.status == 2)
-        #expect(run.complaint == "understudy: \(complaint)\n")
+        expect(run.status, is: 2)
+        expect(run.complaint, is: "understudy: \(complaint)\n")
     }
 
     @Test("a byte order mark at the beginning is no mistake") func mark() throws {
         let folder = TemporaryFolder()
         try folder.write("\u{FEFF}profile: observed\n", to: "understudy.yaml")
-        #expect(try Program.run("routes", in: folder).status == 0)
+        expect(try Program.run("routes", in: folder).status, is: 0)
     }
 
     @Test("a variable that nobody knows is told, with the nearest that there is, and stops nothing")
@@ -99,10 +100,11 @@ import Testing
         let known = ["UNDERSTUDY_PORT", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL", "UNDERSTUDY_IMAGE", "UNDERSTUDY_KQUEUE"]
         let variables = Dictionary(uniqueKeysWithValues: (known + ["UNDERSTUDY_PROT"]).map { ($0, "1") })
         let run = try Program.run("routes", environment: variables)
-        #expect(run.status == 0)
-        #expect(
-            run.complaint
-                == "understudy: UNDERSTUDY_PROT is set in the environment, and no option has that name; did you mean “UNDERSTUDY_PORT”?\n"
+        expect(run.status, is: 0)
+        expect(
+            run.complaint,
+            is:
+                "understudy: UNDERSTUDY_PROT is set in the environment, and no option has that name; did you mean “UNDERSTUDY_PORT”?\n"
         )
     }
 
@@ -116,7 +118,7 @@ import Testing
             try #require(
                 text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("k0.pem") }) + 1
         let run = try Program.run("routes", in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix("understudy: Fixtures/ims/accounts.yaml:\(line):"), "\(run.complaint)")
         #expect(run.complaint.contains(": ims/keys/k0.pem: no such file; looked in Fixtures, "), "\(run.complaint)")
     }
@@ -125,10 +127,11 @@ import Testing
         let folder = TemporaryFolder()
         try folder.write("port: 8080\n", to: "understudy.yaml")
         let run = try Program.run("serve", environment: ["UNDERSTUDY_PORT": "eighty"], in: folder)
-        #expect(run.status == 2)
-        #expect(
-            run.complaint
-                == "understudy: UNDERSTUDY_PORT=eighty is not a port (0–65535). Set in the environment; understudy.yaml says 8080.\n"
+        expect(run.status, is: 2)
+        expect(
+            run.complaint,
+            is:
+                "understudy: UNDERSTUDY_PORT=eighty is not a port (0–65535). Set in the environment; understudy.yaml says 8080.\n"
         )
     }
 
@@ -148,14 +151,14 @@ import Testing
         let folder = TemporaryFolder()
         try folder.write(text, to: "understudy.yaml")
         let run = try Program.run("serve", in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
     }
 
     @Test("a configuration file that is named must exist") func missingFile() throws {
         let run = try Program.run("serve", "--config", "mistyped.yaml")
-        #expect(run.status == 2)
-        #expect(run.complaint == "understudy: mistyped.yaml: no such file; looked in .\n")
+        expect(run.status, is: 2)
+        expect(run.complaint, is: "understudy: mistyped.yaml: no such file; looked in .\n")
     }
 
     @Test(
@@ -166,7 +169,7 @@ import Testing
         ])
     func help(command: [String]) throws {
         let run = try Program.run(command + ["--help"])
-        #expect(run.status == 0)
+        expect(run.status, is: 0)
         #expect(run.output.contains("Example: understudy " + command.joined(separator: " ")), "\(run.output)")
     }
 }
@@ -179,14 +182,14 @@ import Testing
         try folder.write(installed, to: "rezolve/failures.yaml")
         try folder.write("", to: "rezolve/notes.txt")
         let run = try Program.run("fixtures", "check", folder.path)
-        #expect(run.status == 0)
+        expect(run.status, is: 0)
         let routes = "rezolve: 31 routes, 36 failures, good\n"
         #expect(run.output.hasPrefix("read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\n" + routes))
         try folder.write(
             installed.replacing(/about: "[^"]*"/, with: "about: '${HERE}'", maxReplacements: 1),
             to: "rezolve/failures.yaml")
         let warned = try Program.run("fixtures", "check", folder.path)
-        #expect(warned.status == 0)
+        expect(warned.status, is: 0)
         #expect(
             warned.output.contains(": ${HERE} stands here as it is; no variable is replaced in fixtures\n" + routes),
             "\(warned.output)")
@@ -197,7 +200,7 @@ import Testing
         let folder = TemporaryFolder()
         try folder.write("", to: "rezolve/account.yaml")
         let run = try Program.run("fixtures", "check", folder.path)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.contains("holds no file that would be read; expected one such as rezolve/accounts.yaml."))
     }
 
@@ -206,14 +209,14 @@ import Testing
         try folder.write("partners: [\n", to: "wrong/rezolve/accounts.yaml")
         try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good/rezolve/contract/a.hurl")
         let run = try Program.run("fixtures", "check", "wrong", "good", "none", in: folder)
-        #expect(run.status == 1)
+        expect(run.status, is: 1)
         #expect(run.complaint.isEmpty, "\(run.complaint)")
         let parts = run.output.split(separator: "\n", omittingEmptySubsequences: false).split { $0.hasSuffix(":") }
-        #expect(parts.count == 3)
-        #expect(parts.first?.first?.hasPrefix("wrong/rezolve/accounts.yaml:1:11: not YAML: ") == true)
-        #expect(parts.dropFirst().first?.first == "read: rezolve/contract/a.hurl")
-        #expect(parts.last?.first?.hasPrefix("the fixture folder none does not exist") == true)
-        #expect(try Program.run("fixtures", "check", "good", "good", in: folder).status == 0)
+        expect(parts.count, is: 3)
+        expect(parts.first?.first?.hasPrefix("wrong/rezolve/accounts.yaml:1:11: not YAML: "), is: true)
+        expect(parts.dropFirst().first?.first, is: "read: rezolve/contract/a.hurl")
+        expect(parts.last?.first?.hasPrefix("the fixture folder none does not exist"), is: true)
+        expect(try Program.run("fixtures", "check", "good", "good", in: folder).status, is: 0)
     }
 
     private static let head = "device_id: \"d\"\ncustomers: []\nusers: []\n"
@@ -260,7 +263,7 @@ import Testing
         try folder.write(text, to: "fixtures/rezolve/\(file)")
         for command in [["fixtures", "check", "fixtures"], ["serve", "--fixtures", "fixtures"]] {
             let run = try Program.run(command, in: folder)
-            #expect(run.status == 2)
+            expect(run.status, is: 2)
             #expect(run.complaint.hasPrefix("understudy: "), "\(run.complaint)")
             #expect(run.complaint.contains(complaint), "\(run.complaint)")
         }
@@ -286,9 +289,9 @@ private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 &
         let arguments = try Self.arguments()
         let parsed = try #require(try ServeCommand.parseAsRoot(arguments) as? ServeCommand)
         let plain = try #require(ServeCommand(plain: arguments))
-        #expect("\(plain)" == "\(parsed)")
+        expect("\(plain)", is: "\(parsed)")
         let none = try #require(try ServeCommand.parseAsRoot([]) as? ServeCommand)
-        #expect("\(try #require(ServeCommand(plain: [])))" == "\(none)")
+        expect("\(try #require(ServeCommand(plain: [])))", is: "\(none)")
     }
 
     @Test(
@@ -300,6 +303,6 @@ private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 &
         ])
     func others(_ arguments: [String]) {
         let command = ServeCommand(plain: arguments)
-        #expect(command.map { "\($0)" } == nil)
+        expect(command.map { "\($0)" }, is: nil)
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import HTTPEngine
 import HTTPTypes
@@ -61,12 +62,12 @@ private final class Listener: RequestHandler {
 
     @Test("alone it runs the cases of the fixtures in an emulator of its own") func alone() throws {
         let run = try Program.run("contract", "run")
-        #expect(run.status == 0)
-        #expect(run.complaint == "")
+        expect(run.status, is: 0)
+        expect(run.complaint, is: "")
         #expect(run.output.contains("/contract/masked-denials.hurl:"))
         let summary = try #require(run.output.split(separator: "\n").last)
         let match = try #require(summary.firstMatch(of: /^([0-9]+) files: ([0-9]+) of ([0-9]+) cases passed$/))
-        #expect(match.2 == match.3)
+        expect(match.2, is: match.3)
     }
 
     @Test("against a running emulator each file has a sandbox of its own, which is gone afterwards")
@@ -80,20 +81,21 @@ private final class Listener: RequestHandler {
         let run = try Program.run(
             "contract", "run", "cases", "--against", server.base, "--control-token", "@token", "--junit", "report.xml",
             in: folder)
-        #expect(run.complaint == "")
-        #expect(
-            run.output == """
+        expect(run.complaint, is: "")
+        expect(
+            run.output,
+            is: """
                 ok  cases/a.hurl:8  GET /api/v1/partner/317/cart  # is not there
                 ok  cases/deep/b.hurl:8  GET /api/v1/partner/317/cart  # is not there
                 2 files: 2 of 2 cases passed
 
                 """)
-        #expect(run.status == 0)
+        expect(run.status, is: 0)
         #expect(try folder.read("report.xml").contains("<testsuites name=\"contract\" tests=\"2\" failures=\"0\""))
         let answer = try await HTTPClient.send(
             url: server.base + "/_understudy/sandboxes", fields: [.authorization: "Bearer t0ken"], within: .seconds(120)
         )
-        #expect(try JSON.parse(answer.body)["sandboxes"]?.array?.map { $0["name"] } == ["default"])
+        expect(try JSON.parse(answer.body)["sandboxes"]?.array?.map { $0["name"] }, is: ["default"])
     }
 
     @Test("what differs is shown with what the journal knows, and the exit code is 1") func difference() throws {
@@ -106,8 +108,8 @@ private final class Listener: RequestHandler {
             """
         try folder.write(text, to: "a.hurl")
         let run = try Program.run("contract", "run", "a.hurl", "--junit", "a.xml", in: folder)
-        #expect(run.status == 1)
-        #expect(run.complaint == "")
+        expect(run.status, is: 1)
+        expect(run.complaint, is: "")
         #expect(try folder.read("a.xml").contains("the journal says: masked-api-key: "))
         let (reason, next) = (run.output.firstRange(of: "the journal says"), run.output.firstRange(of: "not reached"))
         #expect(try #require(reason).lowerBound < #require(next).lowerBound, "below the case that it is about")
@@ -118,13 +120,13 @@ private final class Listener: RequestHandler {
         // A request that was not sent is not in the journal, and the one before it explains nothing.
         try folder.write("GET {{base}}/a\nHTTP 404\nGET {{base}}/{{b}}\nHTTP 200", to: "b.hurl")
         let unsent = try Program.run("contract", "run", "b.hurl", in: folder)
-        #expect(unsent.status == 1)
+        expect(unsent.status, is: 1)
         #expect(!unsent.output.contains("the journal says"))
         let json = try Program.run("contract", "run", "a.hurl", "--json", in: folder)
-        #expect(json.status == 1)
+        expect(json.status, is: 1)
         let results = try JSON.parse(json.output.utf8)
-        #expect(results[0]?["passed"] == false)
-        #expect(results[0]?["cases"]?[0]?["failures"]?[0]?["line"] == 3)
+        expect(results[0]?["passed"], is: false)
+        expect(results[0]?["cases"]?[0]?["failures"]?[0]?["line"], is: 3)
     }
 
     private let toVendor = """
@@ -145,8 +147,8 @@ private final class Listener: RequestHandler {
         try folder.write("GET {{base}}/a\nHTTP 200\n", to: "a.hurl")
         let base = "http://127.0.0.1:\(server.addresses[0].port)"
         let run = try Program.run("contract", "run", "a.hurl", "--against", base, in: folder)
-        #expect(run.status == 2)
-        #expect(run.complaint == "understudy: \(base) refuses control calls: Host is x.example.\n")
+        expect(run.status, is: 2)
+        expect(run.complaint, is: "understudy: \(base) refuses control calls: Host is x.example.\n")
         #expect(run.output.isEmpty)
     }
 
@@ -159,10 +161,10 @@ private final class Listener: RequestHandler {
         let base = "http://127.0.0.1:\(server.addresses[0].port)"
         let run = try Program.run(
             "contract", "run", "a.hurl", "--against", base + "/", "--variables-file", "credentials.env", in: folder)
-        #expect(run.output == "ok  a.hurl:5  GET /things\n1 files: 1 of 1 cases passed, 1 control calls skipped\n")
+        expect(run.output, is: "ok  a.hurl:5  GET /things\n1 files: 1 of 1 cases passed, 1 control calls skipped\n")
         #expect(run.complaint.hasPrefix("\(base) is not an emulator: control calls are skipped"))
         let missing = try Program.run("contract", "run", "a.hurl", "--against", base, in: folder)
-        #expect(missing.status == 1)
+        expect(missing.status, is: 1)
         #expect(
             missing.output.contains(
                 "    a.hurl:6:8: the variable token has no value: the call in line 4 that gives it one is left out; give it one "
@@ -189,14 +191,14 @@ private final class Listener: RequestHandler {
         defer { _ = server.stop() }
         let options = ["--control-token", "t0ken", "--variable", "stranger=\(stranger)"]
         let run = try Program.run(["contract", "run", "a.hurl", "--against", server.base] + options, in: folder)
-        #expect(run.status == 0, "\(run.output)\(run.complaint)")
-        #expect(listener.seen == ["/_understudy/health none", "/a none"])
+        expect(run.status, is: 0, "\(run.output)\(run.complaint)")
+        expect(listener.seen, is: ["/_understudy/health none", "/a none"])
         let without = try Program.run("contract", "run", "a.hurl", "--against", server.base, in: folder)
-        #expect(without.status == 2)
+        expect(without.status, is: 2)
         #expect(without.complaint.contains("asks for its control token; give it with --control-token"))
         let direct = try Program.run(["contract", "run", "a.hurl", "--against", stranger] + options, in: folder)
         #expect(direct.output.hasSuffix("1 files: 1 of 1 cases passed, 2 control calls skipped\n"))
-        #expect(listener.seen.dropFirst(2) == ["/_understudy/health none", "/a none"])
+        expect(listener.seen.dropFirst(2), is: ["/_understudy/health none", "/a none"])
         await other.stop(within: .zero)
     }
 
@@ -221,7 +223,7 @@ private final class Listener: RequestHandler {
         defer { _ = server.stop() }
         for options in [[], ["--against", server.base]] {
             let run = try Program.run(["contract", "run", "a.hurl"] + options, in: folder)
-            #expect(run.status == 1)
+            expect(run.status, is: 1)
             #expect(run.output.contains(": \(complaint)\n"), "\(run.output)")
         }
     }
@@ -232,9 +234,9 @@ private final class Listener: RequestHandler {
         defer { _ = server.stop() }
         for options in [[], ["--against", server.base + "//"]] {
             let run = try Program.run(["contract", "run", "a.hurl"] + options, in: folder)
-            #expect(run.output == "ok  a.hurl:1  HEAD /none\n1 files: 1 of 1 cases passed\n")
-            #expect(run.complaint == "")
-            #expect(run.status == 0)
+            expect(run.output, is: "ok  a.hurl:1  HEAD /none\n1 files: 1 of 1 cases passed\n")
+            expect(run.complaint, is: "")
+            expect(run.status, is: 0)
         }
     }
 
@@ -254,7 +256,7 @@ private final class Listener: RequestHandler {
         try folder.write(
             "# real\r\n a=1 \r\n\r\nb=\"1\"\t\r\nc=\"x\\n\"y\"\r\n  # no\r\nd=x\"y=z\r\ne=null", to: "v.env")
         let run = try Program.run("contract", "run", "a.hurl", "--variables-file", "v.env", in: folder)
-        #expect(run.status == 0, "\(run.output)\(run.complaint)")
+        expect(run.status, is: 0, "\(run.output)\(run.complaint)")
     }
 
     @Test("a run in which no case was run is no success", arguments: ["", "GET {{base}}/a\n[Options]\nskip: true\n"])
@@ -263,7 +265,7 @@ private final class Listener: RequestHandler {
         let run = try Program.run("contract", "run", "a.hurl", in: folder)
         #expect(run.output.contains("1 files: 0 of "))
         #expect(run.complaint.contains("no case was run."))
-        #expect(run.status == 1)
+        expect(run.status, is: 1)
     }
 
     @Test("a report that cannot be written is noticed before the first request") func report() async throws {
@@ -274,9 +276,9 @@ private final class Listener: RequestHandler {
         let run = try Program.run(
             "contract", "run", "a.hurl", "--against", "http://127.0.0.1:\(server.addresses[0].port)", "--junit",
             "no/where.xml", in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.contains("the report no/where.xml cannot be written"))
-        #expect(listener.seen == ["/_understudy/health none"])
+        expect(listener.seen, is: ["/_understudy/health none"])
         await server.stop(within: .zero)
     }
 
@@ -289,19 +291,19 @@ private final class Listener: RequestHandler {
         let secureBase = try #require(server.secureBase)
         let run = try Program.run(
             ["contract", "run", "a.hurl", "--against", secureBase + "/~mine"], environment: environment, in: folder)
-        #expect(run.status == 0, "\(run.complaint)")
+        expect(run.status, is: 0, "\(run.complaint)")
         let answer = try await HTTPClient.send(url: server.base + "/~mine/_understudy/journal", within: .seconds(120))
-        #expect(try JSON.parse(answer.body)["entries"]?.array?.count == 1)
+        expect(try JSON.parse(answer.body)["entries"]?.array?.count, is: 1)
         let stranger = try Program.run("contract", "run", "a.hurl", "--against", secureBase, in: folder)
-        #expect(stranger.status == 1)
+        expect(stranger.status, is: 1)
         #expect(stranger.complaint.contains("the server's certificate is not trusted"))
     }
 
     @Test("where nobody answers, the answer is no") func nobody() throws {
         try folder.write(toVendor, to: "a.hurl")
         let run = try Program.run("contract", "run", "a.hurl", "--against", "http://127.0.0.1:1", in: folder)
-        #expect(run.status == 1)
-        #expect(run.output == "")
+        expect(run.status, is: 1)
+        expect(run.output, is: "")
         #expect(run.complaint.contains("127.0.0.1:1 cannot be reached"))
     }
 
@@ -336,7 +338,7 @@ private final class Listener: RequestHandler {
         try folder.write("", to: "empty/readme.txt")
         try folder.write("a=1\nb\n", to: "wrong.env")
         let run = try Program.run(["contract", "run"] + arguments, in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
     }
 
@@ -345,10 +347,10 @@ private final class Listener: RequestHandler {
         try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good/rezolve/contract/a.hurl")
         let good = try Program.run("fixtures", "check", "good", in: folder)
         #expect(good.output.hasPrefix("read: rezolve/contract/a.hurl\n"))
-        #expect(good.status == 0)
+        expect(good.status, is: 0)
         try folder.write("GET {{base}}/a\nHTTP yes\n", to: "bad/rezolve/contract/a.hurl")
         let bad = try Program.run("fixtures", "check", "bad", in: folder)
         #expect(bad.complaint.hasPrefix("understudy: bad/rezolve/contract/a.hurl:2:6: found “yes”; expected a status"))
-        #expect(bad.status == 2)
+        expect(bad.status, is: 2)
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import JSON
 import Testing
@@ -20,7 +21,7 @@ import Testing
         let server = try await RunningServer(flags, environment: environment, in: folder)
         defer { server.process.terminate() }
         for (host, status) in [("a.example.test", 200), ("B.example.test:1", 200), ("c.example.test", 403)] {
-            #expect(try health(of: server, as: host) == status, "\(host)")
+            expect(try health(of: server, as: host), is: status, "\(host)")
         }
     }
 
@@ -28,8 +29,8 @@ import Testing
         // The resolver reads it as an address, other readers as a name.
         let server = try await RunningServer("--host", "localhost")
         defer { server.process.terminate() }
-        #expect(try health(of: server, as: "localhost") == 200)
-        #expect(try health(of: server, as: "localhost.example") == 403)
+        expect(try health(of: server, as: "localhost"), is: 200)
+        expect(try health(of: server, as: "localhost.example"), is: 403)
     }
 
     /// Uses curl, since our own client sends the name of the host it connects to.
@@ -52,10 +53,11 @@ import Testing
         arguments: ["http://a.example", "a.example:8080", "*.example", "a b", "ä.example"])
     func wrongName(name: String) throws {
         let run = try Program.run("serve", "--allow-host", name)
-        #expect(run.status == 2)
-        #expect(
-            run.complaint
-                == "understudy: --allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.\n"
+        expect(run.status, is: 2)
+        expect(
+            run.complaint,
+            is:
+                "understudy: --allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.\n"
         )
     }
 
@@ -72,9 +74,9 @@ import Testing
     func warning(options: [String], count: Int) async throws {
         let server = try await RunningServer(options)
         let end = try await stopAfterBanner(server)
-        #expect(end.status == 0)
-        #expect(end.log.split(separator: "\n").count == count, "\(end.log)")
-        #expect(end.log.components(separatedBy: Self.warning).count == count + 1, "\(end.log)")
+        expect(end.status, is: 0)
+        expect(end.log.split(separator: "\n").count, is: count, "\(end.log)")
+        expect(end.log.components(separatedBy: Self.warning).count, is: count + 1, "\(end.log)")
     }
 
     private static let visible = """
@@ -97,28 +99,28 @@ import Testing
             try clock(["--control-token", "@token"]), try clock([], ["UNDERSTUDY_CONTROL_TOKEN": "@token"]),
             try clock([], ["UNDERSTUDY_CONTROL_TOKEN": "t0ken"]),
         ] {
-            #expect(quiet.status == 0)
-            #expect(quiet.complaint == "")
+            expect(quiet.status, is: 0)
+            expect(quiet.complaint, is: "")
         }
         let seen = try clock(["--control-token", "t0ken"])
-        #expect(seen.status == 0)
-        #expect(seen.complaint == Self.visible)
+        expect(seen.status, is: 0)
+        expect(seen.complaint, is: Self.visible)
         let wrong = try clock(["--control-token", "@two"])
-        #expect(wrong.status == 2)
-        #expect(wrong.complaint == "understudy: --control-token: found 2 lines in two; expected the token alone.\n")
+        expect(wrong.status, is: 2)
+        expect(wrong.complaint, is: "understudy: --control-token: found 2 lines in two; expected the token alone.\n")
         let missing = try clock(["--control-token", "@none"])
-        #expect(missing.status == 2)
-        #expect(missing.complaint == "understudy: --control-token: none cannot be read: No such file or directory.\n")
+        expect(missing.status, is: 2)
+        expect(missing.complaint, is: "understudy: --control-token: none cannot be read: No such file or directory.\n")
         let warned = try await stopAfterBanner(RunningServer("--log", "off", "--control-token", "t0ken"))
-        #expect(warned.log == Self.visible)
+        expect(warned.log, is: Self.visible)
     }
 
     @Test("a log in JSON stays one") func warningInJSON() async throws {
         let server = try await RunningServer("--host", "0.0.0.0", "--log", "json")
         let end = try await stopAfterBanner(server)
         let line = try JSON.parse(Array(end.log.split(separator: "\n").joined().utf8))
-        #expect(line["level"] == "warning")
-        #expect(line["message"]?.string?.hasSuffix(Self.warning) == true, "\(end.log)")
+        expect(line["level"], is: "warning")
+        expect(line["message"]?.string?.hasSuffix(Self.warning), is: true, "\(end.log)")
     }
 
     /// The warning follows the banner, so it is the last thing a person sees.
@@ -137,32 +139,32 @@ import Testing
 @Suite("understudy routes") struct RoutesCommandTests {
     private func rows(_ options: String...) throws -> JSON {
         let run = try Program.run(["routes", "--json"] + options)
-        #expect(run.status == 0, "\(run.complaint)")
+        expect(run.status, is: 0, "\(run.complaint)")
         return try JSON.parse(run.output.utf8)
     }
 
     @Test("several lists come at once, each under its name, and one alone as it always did") func lists() throws {
         let both = try rows("--failures", "--switches")
-        #expect(both.object?.map(\.name) == ["failures", "switches"])
-        #expect(try rows("--failures") == both["failures"])
-        #expect(try rows() == rows("--routes"))
+        expect(both.object?.map(\.name), is: ["failures", "switches"])
+        expect(try rows("--failures"), is: both["failures"])
+        expect(try rows(), is: rows("--routes"))
         let text = try Program.run("routes", "--switches", "--actions").output
         let heads = text.split(separator: "\n").filter { $0.hasPrefix("SWITCH") || $0.hasPrefix("VENDOR") }
-        #expect(heads.count == 2)
+        expect(heads.count, is: 2)
     }
 
     @Test("--vendor and --grep leave out what is not asked for") func filters() throws {
         let one = try #require(try rows("--vendor", "ims").array)
         #expect(!one.isEmpty && one.allSatisfy { $0["vendor"] == "ims" })
         let two = try #require(try rows("--vendor", "ims", "--vendor", "rezolve").array)
-        #expect(Set(two.compactMap { $0["vendor"]?.string }) == ["ims", "rezolve"])
+        expect(Set(two.compactMap { $0["vendor"]?.string }), is: ["ims", "rezolve"])
         let books = try #require(try rows("--grep", "AddressBook").array)
         #expect(!books.isEmpty && books.allSatisfy { $0.text.lowercased().contains("addressbook") })
         let none = try Program.run("routes", "--grep", "nothing has this")
-        #expect(none.status == 1)
+        expect(none.status, is: 1)
         let unknown = try Program.run("routes", "--vendor", "imss")
-        #expect(unknown.complaint == "understudy: no vendor is called imss; did you mean “ims”?\n")
-        #expect(unknown.status == 2)
+        expect(unknown.complaint, is: "understudy: no vendor is called imss; did you mean “ims”?\n")
+        expect(unknown.status, is: 2)
     }
 
     #if os(Linux)
@@ -183,7 +185,7 @@ import Testing
             try shell.run()
             let text = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             shell.waitUntilExit()
-            #expect(shell.terminationStatus == 2)
+            expect(shell.terminationStatus, is: 2)
             #expect(
                 text.hasSuffix("understudy: standard output cannot be written: No space left on device.\n"), "\(text)")
         }
@@ -203,7 +205,7 @@ import Testing
         defer { close(nowhere) }
         let writer = LineWriter(nowhere) { "\($0) lines were dropped.\n" }
         writer.write(String(repeating: "x", count: LineWriter.mostBytes + excess - 1) + "\n")
-        #expect(writer.droppedLines == dropped)
+        expect(writer.droppedLines, is: dropped)
         writer.finish(by: .now() + .seconds(60))
     }
 
@@ -213,13 +215,13 @@ import Testing
         try #require(pipe(&ends) == 0)
         defer { close(ends[0]) }
         var output = LineOutput(descriptor: ends[1])
-        #expect(output.write(Array("first\n".utf8)) { "\($0) dropped" } == 0)
+        expect(output.write(Array("first\n".utf8)) { "\($0) dropped" }, is: 0)
         output.tell(ofDropped: dropped) { "\($0) dropped" }
-        #expect(output.write(Array("last\n".utf8)) { "\($0) dropped" } == 0)
+        expect(output.write(Array("last\n".utf8)) { "\($0) dropped" }, is: 0)
         close(ends[1])
         var bytes = [UInt8](repeating: 0, count: 1000)
         let count = read(ends[0], &bytes, bytes.count)
-        #expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self) == "first\n\(dropped) dropped\nlast\n")
+        expect(String(decoding: bytes[..<max(0, count)], as: UTF8.self), is: "first\n\(dropped) dropped\nlast\n")
     }
 }
 
@@ -227,7 +229,7 @@ import Testing
 @Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(15))) struct HostileFixtureTests {
     private func complaint(_ folder: TemporaryFolder) throws -> String {
         let run = try Program.run("fixtures", "check", folder.path + "/own", in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         return run.complaint
     }
 
@@ -265,7 +267,7 @@ import Testing
 
     @Test("a pipe, a loop of links and ten thousand files end it with a sentence") func others() throws {
         let pipe = try folder()
-        #expect(mkfifo(pipe.path + "/own/rezolve/failures.yaml", 0o600) == 0)
+        expect(mkfifo(pipe.path + "/own/rezolve/failures.yaml", 0o600), is: 0)
         #expect(try complaint(pipe).contains("rezolve/failures.yaml: is a named pipe; expected a file"))
         let loop = try folder()
         for name in ["a", "b", "c"] {

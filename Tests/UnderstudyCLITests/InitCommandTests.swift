@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Testing
@@ -23,13 +24,13 @@ import Understudy
     func isGood(_ vendor: String) throws {
         let folder = TemporaryFolder()
         let run = try Program.run("init", "--vendor", vendor, in: folder)
-        #expect((run.status, run.complaint) == (0, ""))
+        expect((run.status, run.complaint), is: (0, ""))
         let fixtures = folder.path + "/Fixtures"
         let store = FixtureStore(layers: [fixtures, try #require(FixtureStore.installedFolder)])
         let emulator = try Emulator(fixtures: store)
-        #expect(emulator.fixtureLayers.flatMap(\.warnings) == [])
+        expect(emulator.fixtureLayers.flatMap(\.warnings), is: [])
         let usage = try store.usage(of: fixtures)
-        #expect(usage.unread.filter { !$0.hasSuffix(FixtureStore.schemaSuffix) } == [])
+        expect(usage.unread.filter { !$0.hasSuffix(FixtureStore.schemaSuffix) }, is: [])
         #expect(
             Set(usage.read).isSuperset(of: ["accounts.yaml", "failures/my-failures.yaml"].map { "\(vendor)/\($0)" }))
         #expect(usage.read.contains { $0.hasPrefix("\(vendor)/scenarios/") })
@@ -38,19 +39,19 @@ import Understudy
         let sample = emulator.vendors.first { $0.identity.id == vendor }
         _ = try sample?.sampleRequest(at: SandboxClock.machine, base: "http://localhost:8080")
         let check = try Program.run("fixtures", "check", "Fixtures", in: folder)
-        #expect((check.status, check.complaint) == (0, ""))
+        expect((check.status, check.complaint), is: (0, ""))
         #expect(!check.output.contains("not read"))
     }
 
     @Test("it prints each file that it wrote, and two commands that can be pasted") func output() throws {
         let folder = TemporaryFolder()
         let run = try Program.run("init", "my app", "--vendor", "ims", in: folder)
-        #expect(run.status == 0)
-        #expect(written(run).sorted() == paths(folder).filter { !$0.hasSuffix("/") })
+        expect(run.status, is: 0)
+        expect(written(run).sorted(), is: paths(folder).filter { !$0.hasSuffix("/") })
         let lines = run.output.split(separator: "\n").map(String.init)
-        #expect(lines.suffix(3).first == "Next:")
-        #expect(lines.suffix(2).first?.hasSuffix("/understudy fixtures check 'my app/Fixtures'") == true)
-        #expect(lines.last?.hasSuffix("serve --fixtures 'my app/Fixtures' --config 'my app/understudy.yaml'") == true)
+        expect(lines.suffix(3).first, is: "Next:")
+        expect(lines.suffix(2).first?.hasSuffix("/understudy fixtures check 'my app/Fixtures'"), is: true)
+        expect(lines.last?.hasSuffix("serve --fixtures 'my app/Fixtures' --config 'my app/understudy.yaml'"), is: true)
         #expect(!run.output.contains("more to begin with"))
     }
 
@@ -59,7 +60,7 @@ import Understudy
         let folder = TemporaryFolder()
         let run = try Program.run("init", in: folder)
         let files = written(run)
-        #expect(files.filter { $0.hasSuffix("/accounts.yaml") } == ["Fixtures/\(Self.vendors[0])/accounts.yaml"])
+        expect(files.filter { $0.hasSuffix("/accounts.yaml") }, is: ["Fixtures/\(Self.vendors[0])/accounts.yaml"])
         for vendor in Self.vendors {
             for kind in ["accounts", "failures", "changed-failures", "scenario"] {
                 #expect(files.contains("Fixtures/\(vendor)/schemas/\(kind).schema.json"))
@@ -99,19 +100,20 @@ import Understudy
         let before = paths(folder)
         let run = try Program.run("init", "--vendor", "ims", in: folder)
         #expect(run.status == 2 && run.output == "")
-        #expect(
-            run.complaint
-                == "understudy: \(place) is there already, and nothing is overwritten; move it away, or name another folder.\n"
+        expect(
+            run.complaint,
+            is:
+                "understudy: \(place) is there already, and nothing is overwritten; move it away, or name another folder.\n"
         )
-        #expect(paths(folder) == before)
-        if case .file = obstacle { #expect(try folder.read(place) == "mine") }
+        expect(paths(folder), is: before)
+        if case .file = obstacle { expect(try folder.read(place), is: "mine") }
     }
 
     @Test("a second time it names what it wrote the first time") func twice() throws {
         let folder = TemporaryFolder()
-        #expect(try Program.run("init", in: folder).status == 0)
+        expect(try Program.run("init", in: folder).status, is: 0)
         let run = try Program.run("init", in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix("understudy: understudy.yaml, compose.yaml, "), "\(run.complaint)")
         #expect(run.complaint.contains(" more are there already, and nothing is overwritten; move them away, "))
     }
@@ -120,12 +122,13 @@ import Understudy
         let folder = TemporaryFolder()
         try folder.write("mine", to: "Fixtures")
         let run = try Program.run("init", in: folder)
-        #expect(
-            (run.status, run.complaint) == (
+        expect(
+            (run.status, run.complaint),
+            is: (
                 2,
                 "understudy: Fixtures is not a folder, and files are to be written into it; name another folder.\n"
             ))
-        #expect(paths(folder) == ["Fixtures"])
+        expect(paths(folder), is: ["Fixtures"])
     }
 
     /// Of the shorter path all folders fit into the longest path that the system takes, and not all files; of the longer
@@ -136,12 +139,12 @@ import Understudy
         let long = Array(repeating: String(repeating: "a", count: 250), count: 16).joined(separator: "/") + "/"
         let deep = long + String(repeating: "b", count: length - long.utf8.count)
         let run = try Program.run("init", deep, in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         let place = length > 4060 ? "/Fixtures/rezolve/failures" : "/Fixtures/rezolve/accounts.yaml"
         #expect(
             run.complaint.hasSuffix("\(place) cannot be written: File name too long. Nothing was left behind.\n"),
             "\(run.complaint.suffix(120))")
-        #expect(paths(folder) == [])
+        expect(paths(folder), is: [])
     }
 
     private static let misuses: [([String], String)] = [
@@ -163,8 +166,8 @@ import Understudy
     func misuse(_ words: [String], _ complaint: String) throws {
         let folder = TemporaryFolder()
         let run = try Program.run(["init"] + words, in: folder)
-        #expect((run.status, run.complaint) == (2, "understudy: \(complaint)\n"))
-        #expect(paths(folder) == [])
+        expect((run.status, run.complaint), is: (2, "understudy: \(complaint)\n"))
+        expect(paths(folder), is: [])
     }
 
     @Test(
@@ -173,7 +176,7 @@ import Understudy
     func languages(_ language: String) throws {
         let folder = TemporaryFolder()
         let run = try Program.run("init", "--language", language, in: folder)
-        #expect((run.status, run.complaint) == (0, ""))
+        expect((run.status, run.complaint), is: (0, ""))
         let tests = written(run).filter { $0.hasPrefix("tests/") }
         #expect(tests.count > 1)
         for path in tests { #expect(!(try folder.read(path)).contains("{{"), "\(path)") }
@@ -184,7 +187,7 @@ import Understudy
     @Test("the written configuration has every option, and a server starts with the values that stand in it")
     func configuration() throws {
         let folder = TemporaryFolder()
-        #expect(try Program.run("init", in: folder).status == 0)
+        expect(try Program.run("init", in: folder).status, is: 0)
         // Of a name like no other, all that there are are said.
         try folder.write("not-an-option-of-anything: 1", to: "wrong.yaml")
         let wrong = try Program.run("routes", "--config", "wrong.yaml", in: folder).complaint
@@ -195,24 +198,24 @@ import Understudy
             String.init)
         #expect(Set(told).isSuperset(of: names))
         let schema = try JSON.parse(try folder.read("Fixtures/schemas/configuration.schema.json").utf8)
-        #expect(Set(schema["properties"]?.object?.map(\.name) ?? []) == Set(names))
+        expect(Set(schema["properties"]?.object?.map(\.name) ?? []), is: Set(names))
         for option in schema["properties"]?.object ?? [:] {
-            #expect(option.value["description"]?.string?.isEmpty == false, "\(option.name)")
+            expect(option.value["description"]?.string?.isEmpty, is: false, "\(option.name)")
         }
-        #expect(try Program.run("routes", "--config", "understudy.yaml", in: folder).status == 0)
+        expect(try Program.run("routes", "--config", "understudy.yaml", in: folder).status, is: 0)
     }
 }
 
 @Suite("understudy fixtures schemas") struct FixtureSchemasCommandTests {
     @Test("it writes anew what init wrote, for the vendors that have a folder there") func refresh() throws {
         let folder = TemporaryFolder()
-        #expect(try Program.run("init", "--vendor", "ims", "--vendor", "okta", in: folder).status == 0)
+        expect(try Program.run("init", "--vendor", "ims", "--vendor", "okta", in: folder).status, is: 0)
         let path = "Fixtures/ims/schemas/scenario.schema.json"
         let first = try folder.read(path)
         try folder.write("{}", to: path)
         let run = try Program.run("fixtures", "schemas", "Fixtures", in: folder)
-        #expect((run.status, run.complaint) == (0, ""))
-        #expect(try folder.read(path) == first)
+        expect((run.status, run.complaint), is: (0, ""))
+        expect(try folder.read(path), is: first)
         #expect(run.output.contains("wrote \(path)\n"))
         #expect(!run.output.contains("comapi"))
         let one = try Program.run("fixtures", "schemas", "--vendor", "comapi", "Fixtures", in: folder)
@@ -222,12 +225,13 @@ import Understudy
 
     @Test("a folder that is none, and an unknown vendor, are named") func misuse() throws {
         let folder = try Program.run("fixtures", "schemas", "nowhere")
-        #expect(
-            (folder.status, folder.complaint) == (
+        expect(
+            (folder.status, folder.complaint),
+            is: (
                 2, "understudy: nowhere does not exist or is not a folder; expected a folder of fixtures.\n"
             ))
         let vendor = try Program.run("fixtures", "schemas", "--vendor", "oktaa", ".")
-        #expect(
-            (vendor.status, vendor.complaint) == (2, "understudy: no vendor is called oktaa; did you mean “okta”?\n"))
+        expect(
+            (vendor.status, vendor.complaint), is: (2, "understudy: no vendor is called oktaa; did you mean “okta”?\n"))
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import HTTPEngine
 import JSON
@@ -16,18 +17,18 @@ import Understudy
         for base in [secureBase, secureBase.replacing("127.0.0.1", with: "localhost"), server.base] {
             let answer = try await HTTPClient.send(
                 url: base + "/_understudy/health", trust: trust, within: .seconds(120))
-            #expect(answer.status == .ok)
+            expect(answer.status, is: .ok)
         }
         await #expect(throws: ClientError.notTrusted("unable to get local issuer certificate")) {
             try await HTTPClient.send(url: secureBase + "/_understudy/health", within: .seconds(120))
         }
         let well = try Program.run("healthcheck", "--server", secureBase, environment: environment)
-        #expect(well.status == 0, "\(well.complaint)")
+        expect(well.status, is: 0, "\(well.complaint)")
         let stranger = try Program.run("healthcheck", "--server", secureBase)
-        #expect(stranger.status == 1)
+        expect(stranger.status, is: 1)
         #expect(stranger.complaint.contains("the server's certificate is not trusted"))
         let end = server.stop()
-        #expect(end.status == 0)
+        expect(end.status, is: 0)
         #expect(
             end.output.contains(
                 "Understudy \(Emulator.version) at \(server.base)\nUnderstudy \(Emulator.version) at \(secureBase)\n"))
@@ -46,7 +47,7 @@ import Understudy
         let answer = try await HTTPClient.send(
             url: try #require(server.secureBase) + "/_understudy/health",
             trust: TLSTrust(alsoIn: authority.certificatePEM), within: .seconds(120))
-        #expect(answer.status == .ok)
+        expect(answer.status, is: .ok)
         #expect(!server.stop().output.contains("--cacert"))
     }
 
@@ -90,7 +91,7 @@ import Understudy
         let other = try authority.issue(for: ["localhost"]).privateKey
         try folder.write(String(decoding: other, as: UTF8.self), to: "other.pem")
         let run = try Program.run(Program.words("serve --port 0 " + options), in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)
     }
@@ -102,7 +103,7 @@ import Understudy
         let port = try #require(server.base.split(separator: ":").last)
         let second = try Program.run(
             "serve", "--port", "0", environment: environment.merging(["UNDERSTUDY_HTTPS_PORT": String(port)]) { $1 })
-        #expect(second.status == 2)
+        expect(second.status, is: 2)
         #expect(second.complaint.hasPrefix("understudy: port \(port) at 127.0.0.1 is already in use"))
     }
 
@@ -116,19 +117,19 @@ import Understudy
     @Test("it makes an authority once, shows it in three forms, and keeps its key to the user") func forms() throws {
         let folder = TemporaryFolder()
         let first = try Program.run("ca", "--directory", "data/ca", in: folder)
-        #expect(first.status == 0, "\(first.complaint)")
+        expect(first.status, is: 0, "\(first.complaint)")
         let file = folder.url.resolvingSymlinksInPath().path + "/data/ca/understudy-ca.pem"
         let rows = first.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-        #expect(rows.map(\.first) == ["certificate", "sha256"])
+        expect(rows.map(\.first), is: ["certificate", "sha256"])
         #expect(rows[0][1].hasSuffix("/data/ca/understudy-ca.pem"))
         let json = try Program.run("ca", "--json", environment: ["UNDERSTUDY_CA_DIRECTORY": "data/ca"], in: folder)
-        #expect(try JSON.parse(json.output.utf8)["sha256"]?.string == rows[1][1])
+        expect(try JSON.parse(json.output.utf8)["sha256"]?.string, is: rows[1][1])
         let pem = try Program.run("ca", "--pem", "--directory", "data/ca", in: folder)
-        #expect(pem.output == (try String(contentsOfFile: file, encoding: .utf8)))
+        expect(pem.output, is: (try String(contentsOfFile: file, encoding: .utf8)))
         #expect(pem.output.hasPrefix("-----BEGIN CERTIFICATE-----\n"))
         #expect(!pem.output.contains("PRIVATE"))
-        #expect(try permissions(folder, "data/ca") == 0o700)
-        #expect(try permissions(folder, "data/ca/understudy-ca-key.pem") == 0o600)
+        expect(try permissions(folder, "data/ca"), is: 0o700)
+        expect(try permissions(folder, "data/ca/understudy-ca-key.pem"), is: 0o600)
     }
 
     @Test("without a folder by name it lies among the user's data") func standardFolder() throws {
@@ -141,7 +142,7 @@ import Understudy
             #expect(run.output.contains("\(data)/understudy/ca/understudy-ca.pem\n"), "\(run.output)\(run.complaint)")
         }
         let homeless = try Program.run("ca")
-        #expect(homeless.status == 2)
+        expect(homeless.status, is: 2)
         #expect(homeless.complaint.contains("name a folder by UNDERSTUDY_CA_DIRECTORY"))
     }
 
@@ -151,9 +152,9 @@ import Understudy
             for _ in 0..<6 { group.addTask { try Program.run("ca", "--directory", "ca", in: folder).output } }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
-        #expect(outputs.count == 1)
+        expect(outputs.count, is: 1)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/ca")
-        #expect(left.sorted() == ["understudy-ca-key.pem", "understudy-ca.pem"])
+        expect(left.sorted(), is: ["understudy-ca-key.pem", "understudy-ca.pem"])
         let pem = try folder.read("ca/understudy-ca.pem")
         #expect(try folder.read("ca/understudy-ca-key.pem").hasSuffix(pem))
     }
@@ -163,7 +164,7 @@ import Understudy
         let first = try Program.run("ca", "--directory", "ca", in: folder)
         try FileManager.default.removeItem(atPath: folder.path + "/ca/understudy-ca.pem")
         let second = try Program.run("ca", "--directory", "ca", in: folder)
-        #expect(second.output == first.output)
+        expect(second.output, is: first.output)
         #expect(try folder.read("ca/understudy-ca.pem").hasPrefix("-----BEGIN CERTIFICATE-----\n"))
     }
 
@@ -173,7 +174,7 @@ import Understudy
         #expect(first.complaint.isEmpty)
         try FileManager.default.removeItem(atPath: folder.path + "/ca/understudy-ca-key.pem")
         let second = try Program.run("ca", "--directory", "ca", in: folder)
-        #expect(second.status == 0)
+        expect(second.status, is: 0)
         #expect(second.output != first.output)
         #expect(second.complaint.contains("was replaced, since its key was missing. Clients must trust the new one."))
     }
@@ -189,7 +190,7 @@ import Understudy
             (["--directory", "file"], "the folder file for the local CA cannot be created: "),
         ] {
             let run = try Program.run(["ca"] + arguments, in: folder)
-            #expect(run.status == 2)
+            expect(run.status, is: 2)
             #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
             #expect(run.output.isEmpty)
         }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import HTTPEngine
 import HTTPTypes
@@ -12,9 +13,9 @@ import Understudy
         let refused = try await HTTPClient.send(
             method: .post, url: server.base + "/api/v1/authentication/register", body: Array("{}".utf8),
             within: .seconds(120))
-        #expect(refused.status == .forbidden)
+        expect(refused.status, is: .forbidden)
         let end = server.stop()
-        #expect(end.status == 0)
+        expect(end.status, is: 0)
         #expect(end.output.contains("Understudy \(Emulator.version) at \(server.base)"))
         #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
         #expect(
@@ -30,10 +31,10 @@ import Understudy
         let server = try await RunningServer("--log", "off")
         defer { server.process.terminate() }
         let answer = try await printedRequest(of: server)
-        #expect(answer.status == .ok)
+        expect(answer.status, is: .ok)
         let registered = try JSON.parse(answer.body)
-        #expect(registered["partner_id"] == "317")
-        #expect(registered["entity_id"]?.string?.count == 36)
+        expect(registered["partner_id"], is: "317")
+        expect(registered["entity_id"]?.string?.count, is: 36)
     }
 
     private func printedRequest(of server: RunningServer) async throws -> ClientResponse {
@@ -65,14 +66,14 @@ import Understudy
         _ = try await HTTPClient.send(method: .post, url: server.base + "/_understudy/reset", within: .seconds(120))
         let answer = try await HTTPClient.send(
             url: server.base + "/api/v1/partner/317/customer/entity123/addressbook", within: .seconds(120))
-        #expect(answer.status == .unauthorized, "without it a call without credentials gets 403")
+        expect(answer.status, is: .unauthorized, "without it a call without credentials gets 403")
         #expect(server.stop().output.contains("Active scenario: rezolve-logged-out-elsewhere, in logged-out"))
     }
 
     @Test("a scenario that is not there, or wrong, stops the start with what would be right")
     func wrongScenario() throws {
         let unknown = try Program.run("serve", "--port", "0", "--scenario", "rezolve-busy-backnd")
-        #expect(unknown.status == 2)
+        expect(unknown.status, is: 2)
         #expect(
             unknown.complaint.contains(
                 "no scenario is called rezolve-busy-backnd; did you mean “rezolve-busy-backend”?"))
@@ -81,7 +82,7 @@ import Understudy
             "scenario: mine\nabout: x\nvendor: rezolve\nstates:\n  a:\n    - on: adressbook.list\n      fail: token-expired\n"
         try folder.write(text, to: "Mine/rezolve/scenarios/mine.yaml")
         let wrong = try Program.run("serve", "--port", "0", "--fixtures", "Mine", in: folder)
-        #expect(wrong.status == 2)
+        expect(wrong.status, is: 2)
         #expect(
             wrong.complaint.contains(
                 "Mine/rezolve/scenarios/mine.yaml:6:11: rezolve has no route adressbook.list; did you mean “addressbook.list”?"
@@ -121,22 +122,22 @@ import Understudy
         let end = server.stop()
         let line = try #require(end.log.split(separator: "\n").first)
         let entry = try JSON.parse(line.utf8)
-        #expect(entry["vendor"] == "rezolve")
-        #expect(entry["route"] == "rua.ping")
-        #expect(entry["status"] == "401")
-        #expect(entry["failure"] == "rua-token-missing")
+        expect(entry["vendor"], is: "rezolve")
+        expect(entry["route"], is: "rua.ping")
+        expect(entry["status"], is: "401")
+        expect(entry["failure"], is: "rua-token-missing")
     }
 
     @Test("a port that is taken ends the start with one line and 2") func portTaken() async throws {
         let server = try await RunningServer("--log", "off")
         let port = try #require(server.base.split(separator: ":").last)
         let second = try Program.run("serve", "--port", String(port))
-        #expect(second.status == 2)
-        #expect(
-            second.complaint
-                == "understudy: port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one.\n"
+        expect(second.status, is: 2)
+        expect(
+            second.complaint,
+            is: "understudy: port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one.\n"
         )
-        #expect(server.stop().status == 0)
+        expect(server.stop().status, is: 0)
     }
 
     @Test("healthcheck finds the server at the port that it wrote down, and else at the one that options name")
@@ -144,15 +145,15 @@ import Understudy
         let server = try await RunningServer()
         let written = try Program.run(
             "healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_PORT": "1"], in: server.folder)
-        #expect(written.status == 0, "\(written.complaint)")
+        expect(written.status, is: 0, "\(written.complaint)")
         let port = server.base.split(separator: ":").last.map(String.init) ?? ""
         let folder = TemporaryFolder()
         try folder.write("port: \(port)\nhost: 0.0.0.0\n", to: "understudy.yaml")
         let configured = try Program.run("healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "none"], in: folder)
-        #expect(configured.status == 0, "\(configured.complaint)")
+        expect(configured.status, is: 0, "\(configured.complaint)")
         _ = server.stop()
         let gone = try Program.run("healthcheck", in: folder)
-        #expect(gone.status == 1)
+        expect(gone.status, is: 1)
         #expect(
             gone.complaint.hasPrefix("understudy: http://127.0.0.1:\(port)/_understudy/health: "), "\(gone.complaint)")
     }
@@ -167,16 +168,16 @@ import Understudy
     func anyAddress(host: String, written: String, base: String) async throws {
         let server = try await RunningServer("--host", host, "--log", "off")
         let port = try #require(server.base.split(separator: ":").last)
-        #expect(try server.folder.read("ports") == written.replacing("PORT", with: port) + "\n")
+        expect(try server.folder.read("ports"), is: written.replacing("PORT", with: port) + "\n")
         let environment = ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_HOST": "0.0.0.0"]
         for command in [["healthcheck"], ["journal"], ["clock"]] {
             let run = try Program.run(command, environment: environment, in: server.folder)
-            #expect(run.status == 0, "\(run.complaint)")
+            expect(run.status, is: 0, "\(run.complaint)")
         }
         let output = server.stop().output
         #expect(output.contains("curl -s \(base.replacing("PORT", with: port))/_understudy/journal\n"), "\(output)")
         let family = ["::": "IPv6", "0.0.0.0": "IPv4"][host]
-        #expect(output.contains("It listens on every") == (family != nil))
+        expect(output.contains("It listens on every"), is: (family != nil))
         if let family { #expect(output.contains("It listens on every \(family) address of this machine; ")) }
     }
 
@@ -184,13 +185,13 @@ import Understudy
     func bothLoopbacks() async throws {
         let server = try await RunningServer("--log", "off", "--control-port", "0")
         let lines = try server.folder.read("ports").split(separator: "\n")
-        #expect(lines.count == 2)
+        expect(lines.count, is: 2)
         for line in lines {
             let port = try #require(line.split(separator: " ").last)
             for host in ["127.0.0.1", "[::1]"] {
                 let answer = try await HTTPClient.send(
                     url: "http://\(host):\(port)/v2/credentials/ping", within: .seconds(120))
-                #expect(answer.status == (line.hasPrefix("control") ? .notFound : .unauthorized), "\(host) \(line)")
+                expect(answer.status, is: (line.hasPrefix("control") ? .notFound : .unauthorized), "\(host) \(line)")
             }
         }
         _ = server.stop()
@@ -206,11 +207,11 @@ import Understudy
     func healthcheck() async throws {
         let server = try await RunningServer("--log", "off")
         let well = try Program.run("healthcheck", "--server", server.base)
-        #expect(well.status == 0)
+        expect(well.status, is: 0)
         #expect(well.output.hasPrefix(#"{"status":"ok","version":"\#(Emulator.version)""#))
-        #expect(server.stop().status == 0)
+        expect(server.stop().status, is: 0)
         let gone = try Program.run("healthcheck", "--server", server.base)
-        #expect(gone.status == 1)
+        expect(gone.status, is: 1)
         #expect(gone.complaint.hasPrefix("understudy: \(server.base)/_understudy/health: "))
     }
 
@@ -221,16 +222,16 @@ import Understudy
         let clock = try await HTTPClient.send(
             method: .put, url: server.base + "/~past/_understudy/clock", fields: [.authorization: "Bearer t0ken"],
             body: Array(#"{"now":1800000000,"freeze":true}"#.utf8), within: .seconds(120))
-        #expect(clock.status == .ok)
+        expect(clock.status, is: .ok)
         let minted = try Program.run(["token", "mint", "rezolve", "login"] + options)
         #expect(
             minted.output.hasSuffix(
                 ".zFuj3X0RjSH-JWz72sHSJVhdFtcKUwYV3Jk1jvNGnD-k44d7Q8Ww9snj1zi_JkaK9nTGpjY7AcWUttT-nIc0iQ\n"))
         let explained = try Program.run(["token", "explain"] + options, input: minted.output)
-        #expect(explained.status == 0)
+        expect(explained.status, is: 0)
         let refused = try Program.run("token", "mint", "rezolve", "login", "--server", server.base)
-        #expect(refused.status == 1)
-        #expect(refused.complaint == "understudy: The control API requires its bearer token.\n")
+        expect(refused.status, is: 1)
+        expect(refused.complaint, is: "understudy: The control API requires its bearer token.\n")
     }
 
     @Test("a log that nobody reads any more does not end the server") func closedLog() async throws {
@@ -240,7 +241,7 @@ import Understudy
         try server.output.fileHandleForReading.close()
         for _ in 0..<3 {
             let answer = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(120))
-            #expect(answer.status == .unauthorized)
+            expect(answer.status, is: .unauthorized)
         }
     }
 
@@ -252,7 +253,7 @@ import Understudy
             "--log", "off", "--config", folder.path + "/c.yaml", "--profile", "documented")
         defer { server.process.terminate() }
         let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(120))
-        #expect(try JSON.parse(settings.body)["switches"]?["rezolve.device-check"] == "enforce")
+        expect(try JSON.parse(settings.body)["switches"]?["rezolve.device-check"], is: "enforce")
     }
 
     @Test("switches and profiles of flags, environment and file hold from the first request on")
@@ -262,9 +263,9 @@ import Understudy
         defer { server.process.terminate() }
         let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(120))
         let values = try JSON.parse(settings.body)
-        #expect(values["profile"] == "observed")
-        #expect(values["switches"]?["rezolve.error-envelope"] == "bare")
-        #expect(values["switches"]?["rezolve.device-check"] == "off")
+        expect(values["profile"], is: "observed")
+        expect(values["switches"]?["rezolve.error-envelope"], is: "bare")
+        expect(values["switches"]?["rezolve.device-check"], is: "off")
     }
 
     @Test(
@@ -281,21 +282,21 @@ import Understudy
                 method: .post, url: server.base + "/~a/v2/credentials/register/guest",
                 fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
                 within: .seconds(120))
-            #expect(guest.status == .ok)
+            expect(guest.status, is: .ok)
             answers.insert(guest.body)
             let listed = try await HTTPClient.send(url: server.base + "/_understudy/sandboxes", within: .seconds(120))
             let sandboxes = try JSON.parse(listed.body)["sandboxes"]
-            #expect(sandboxes?[0]?["seed"] == 7)
-            #expect(sandboxes?[1]?["clock"] == "frozen")
-            #expect(sandboxes?[1]?["ttl_seconds"] == (options.isEmpty ? 7200 : .null))
+            expect(sandboxes?[0]?["seed"], is: 7)
+            expect(sandboxes?[1]?["clock"], is: "frozen")
+            expect(sandboxes?[1]?["ttl_seconds"], is: (options.isEmpty ? 7200 : .null))
         }
-        #expect(answers.count == 1)
+        expect(answers.count, is: 1)
     }
 
     @Test("with a seed the printed request works by the sandbox's clock") func seededSampleRequest() async throws {
         let server = try await RunningServer("--log", "off", environment: ["UNDERSTUDY_SEED": "1"])
         defer { server.process.terminate() }
-        #expect(try await printedRequest(of: server).status == .ok)
+        expect(try await printedRequest(of: server).status, is: .ok)
     }
 }
 
@@ -323,18 +324,18 @@ import Understudy
         try folder.write("watch: true\n", to: "understudy.yaml")
         let server = try await RunningServer(in: folder)
         let refused = server.base + "/api/v1/partner/317/customer/entity123/wallet"
-        #expect(try await health(server)?["watching"] == true)
+        expect(try await health(server)?["watching"], is: true)
         try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["count"] == 1 }
         let answer = try await HTTPClient.send(url: refused, within: .seconds(120))
-        #expect(try JSON.parse(answer.body)["message"] == "No.")
+        expect(try JSON.parse(answer.body)["message"], is: "No.")
         try folder.write("failures: 7\n", to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["problem"]?.string?.contains("rezolve/failures.yaml:1:11: ") == true }
-        #expect(try await HTTPClient.send(url: refused, within: .seconds(120)).body == answer.body)
+        expect(try await HTTPClient.send(url: refused, within: .seconds(120)).body, is: answer.body)
         try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["problem"] == .null && $0?["count"] == 2 }
         let end = server.stop()
-        #expect(end.status == 0)
+        expect(end.status, is: 0)
         #expect(end.log.contains(" notice The fixtures were reloaded: "))
         #expect(
             end.log.contains(
@@ -351,7 +352,7 @@ import Understudy
         try await wait(server) { $0?["count"] == 1 }
         let answer = try await HTTPClient.send(
             url: server.base + "/api/v1/partner/317/customer/entity123/wallet", within: .seconds(120))
-        #expect(try JSON.parse(answer.body)["message"] == "No.")
+        expect(try JSON.parse(answer.body)["message"], is: "No.")
         // A folder that has gone is reported: otherwise the layer below would silently show through.
         try FileManager.default.removeItem(atPath: folder.path + "/Fixtures")
         try await wait(server) { $0?["problem"]?.string?.contains("the folder of fixtures is gone") == true }
@@ -368,13 +369,14 @@ import Understudy
         let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(120))
         let layers = try #require(try JSON.parse(answer.body)["layers"]?.array)
         let own = folder.url.resolvingSymlinksInPath().path + "/Fixtures"
-        #expect(layers.count == 2)
-        #expect(layers[0]["folder"]?.string == own)
-        #expect(
-            layers[0]["unread"] == [
+        expect(layers.count, is: 2)
+        expect(layers[0]["folder"]?.string, is: own)
+        expect(
+            layers[0]["unread"],
+            is: [
                 "rezolv/; did you mean “rezolve”?", "ims/extra.yaml", "mine.yml; files of fixtures end in .yaml",
             ], "\(layers[0])")
-        #expect(layers[1]["unread"] == [])
+        expect(layers[1]["unread"], is: [])
         let end = server.stop()
         #expect(end.output.contains("\nFixtures: \(own), over "), "\(end.output)")
         #expect(end.log.contains("understudy: nobody reads \(own)/rezolv/; did you mean “rezolve”?\n"), "\(end.log)")
@@ -382,7 +384,7 @@ import Understudy
 
     @Test("a value of the variable that is neither true nor false stops the start") func wrongVariable() throws {
         let run = try Program.run("serve", environment: ["UNDERSTUDY_WATCH": "yes"])
-        #expect(run.status == 2)
-        #expect(run.complaint == "understudy: UNDERSTUDY_WATCH=yes is not true or false. Set in the environment.\n")
+        expect(run.status, is: 2)
+        expect(run.complaint, is: "understudy: UNDERSTUDY_WATCH=yes is not true or false. Set in the environment.\n")
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import HTTPEngine
 import HTTPTypes
@@ -24,13 +25,13 @@ import Testing
 
     private func publicKey(_ server: RunningServer, sandbox: String = "") async throws -> String {
         let answer = try await send(.post, server, sandbox + "/v2/credentials/login", [:], Self.login)
-        #expect(answer.status == .ok)
+        expect(answer.status, is: .ok)
         let entity = try #require(try JSON.parse(answer.body)["sdkEntity"]?.string)
         let token = try #require(answer.fields[.authorization])
         let key = try await send(
             .get, server, "\(sandbox)/api/v1/partner/317/customer/\(entity)/publickey",
             ["authorization": token, "x-rezolve-device-id": "d"])
-        #expect(key.status == .ok)
+        expect(key.status, is: .ok)
         return String(decoding: key.body, as: UTF8.self)
     }
 
@@ -48,25 +49,25 @@ import Testing
         let folder = TemporaryFolder()
         let first = try await RunningServer(Self.options, in: folder)
         for sandbox in ["", "/~team-a"] {
-            #expect(
-                try await send(.post, first, sandbox + "/v2/credentials/register", [:], Self.user).status == .created)
+            expect(
+                try await send(.post, first, sandbox + "/v2/credentials/register", [:], Self.user).status, is: .created)
         }
         let keys = [try await publicKey(first), try await publicKey(first, sandbox: "/~team-a")]
         #expect(keys[0] != keys[1])
         let end = end(first, by: signal)
-        #expect(end.status == 0)
+        expect(end.status, is: 0)
         #expect(end.output.contains("There is no state.json yet; the server starts with the fixtures only."))
         #expect(end.output.hasSuffix("The state of 2 sandboxes was written to state.json.\n"))
 
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/state.json")
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-        #expect(try leftovers(folder) == [])
+        expect((attributes[.posixPermissions] as? NSNumber)?.intValue, is: 0o600)
+        expect(try leftovers(folder), is: [])
 
         let second = try await RunningServer(Self.options, in: folder)
-        #expect(try await publicKey(second) == keys[0])
-        #expect(try await publicKey(second, sandbox: "/~team-a") == keys[1])
+        expect(try await publicKey(second), is: keys[0])
+        expect(try await publicKey(second, sandbox: "/~team-a"), is: keys[1])
         let again = self.end(second, by: signal)
-        #expect(again.status == 0)
+        expect(again.status, is: 0)
         #expect(again.output.contains("The state of 2 sandboxes was read from state.json."))
     }
 
@@ -75,34 +76,35 @@ import Testing
         let folder = TemporaryFolder()
         let first = try await RunningServer(["--log", "off", "--state", "u.db"], in: folder)
         for sandbox in ["", "/~team-a"] {
-            #expect(
-                try await send(.post, first, sandbox + "/v2/credentials/register", [:], Self.user).status == .created)
+            expect(
+                try await send(.post, first, sandbox + "/v2/credentials/register", [:], Self.user).status, is: .created)
         }
         let keys = [try await publicKey(first), try await publicKey(first, sandbox: "/~team-a")]
         let busy = try Program.run(["state", "export", "u.db", "a.json"], in: folder)
-        #expect(busy.status == 2)
-        #expect(
-            busy.complaint
-                == "understudy: --state u.db: the process \(first.process.processIdentifier) uses it. Name another file, or end that process.\n"
+        expect(busy.status, is: 2)
+        expect(
+            busy.complaint,
+            is:
+                "understudy: --state u.db: the process \(first.process.processIdentifier) uses it. Name another file, or end that process.\n"
         )
-        #expect(end(first, by: SIGTERM).status == 0)
+        expect(end(first, by: SIGTERM).status, is: 0)
         let exported = try Program.run(["state", "export", "u.db", "a.json"], in: folder)
-        #expect(exported.status == 0)
-        #expect(exported.output == "The state of 2 sandboxes was written to a.json.\n")
+        expect(exported.status, is: 0)
+        expect(exported.output, is: "The state of 2 sandboxes was written to a.json.\n")
         let imported = try Program.run(["state", "import", "v.db", "a.json"], in: folder)
-        #expect(imported.output == "The state of 2 sandboxes was written to v.db.\n")
-        #expect(try Program.run(["state", "export", "v.db", "b.json"], in: folder).status == 0)
+        expect(imported.output, is: "The state of 2 sandboxes was written to v.db.\n")
+        expect(try Program.run(["state", "export", "v.db", "b.json"], in: folder).status, is: 0)
         let documents = try ["a.json", "b.json"].map { try JSON.parse(Array(folder.read($0).utf8), maximumDepth: 200) }
-        #expect(documents[0]["sandboxes"] == documents[1]["sandboxes"])
+        expect(documents[0]["sandboxes"], is: documents[1]["sandboxes"])
         // What the database holds goes into the file at the end, too, though nobody names it here.
         let second = try await RunningServer(
             ["--log", "off", "--state", "v.db", "--export-on-exit", "c.json"], in: folder)
-        #expect(try await publicKey(second, sandbox: "/~team-a") == keys[1])
+        expect(try await publicKey(second, sandbox: "/~team-a"), is: keys[1])
         #expect(end(second, by: SIGTERM).output.hasSuffix("The state of 2 sandboxes was written to c.json.\n"))
-        #expect(try JSON.parse(Array(folder.read("c.json").utf8), maximumDepth: 200)["sandboxes"]?.array?.count == 2)
+        expect(try JSON.parse(Array(folder.read("c.json").utf8), maximumDepth: 200)["sandboxes"]?.array?.count, is: 2)
         let third = try await RunningServer(["--log", "off", "--state", "v.db"], in: folder)
-        #expect(try await publicKey(third) == keys[0])
-        #expect(end(third, by: SIGTERM).status == 0)
+        expect(try await publicKey(third), is: keys[0])
+        expect(end(third, by: SIGTERM).status, is: 0)
     }
 
     @Test("what is no database or no file is said, and nothing is made") func wrongPlaces() throws {
@@ -118,10 +120,10 @@ import Testing
             ),
         ] {
             let run = try Program.run(["state"] + arguments, in: folder)
-            #expect(run.status == 2)
-            #expect(run.complaint == "understudy: \(complaint)\n")
+            expect(run.status, is: 2)
+            expect(run.complaint, is: "understudy: \(complaint)\n")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["state.json"])
+        expect(try FileManager.default.contentsOfDirectory(atPath: folder.path), is: ["state.json"])
     }
 
     private func leftovers(_ folder: TemporaryFolder) throws -> [String] {
@@ -139,7 +141,7 @@ import Testing
             + #""key_pairs":[],"removed_customers":[],"removed_users":[],"last_user_id":1001,"customers":[\#(customers.joined(separator: ","))]}}}]}"#
         try folder.write(old, to: "state.json")
         let server = try await RunningServer(Self.options, in: folder)
-        #expect(try await send(.post, server, "/v2/credentials/register", [:], Self.user).status == .created)
+        expect(try await send(.post, server, "/v2/credentials/register", [:], Self.user).status, is: .created)
         kill(server.process.processIdentifier, SIGTERM)
         let deadline = ContinuousClock.now + .seconds(30)
         while try leftovers(folder).isEmpty, server.process.isRunning, ContinuousClock.now < deadline {
@@ -155,20 +157,20 @@ import Testing
         // Whatever other files are left, the next start has the users.
         let next = try await RunningServer(Self.options, in: folder)
         let exported = try await send(.get, next, "/_understudy/state/rezolve")
-        #expect(try JSON.parse(exported.body)["customers"]?.array?.count == (isNew ? 2003 : 2002))
-        #expect(end(next, by: SIGTERM).status == 0)
+        expect(try JSON.parse(exported.body)["customers"]?.array?.count, is: (isNew ? 2003 : 2002))
+        expect(end(next, by: SIGTERM).status, is: 0)
     }
 
     @Test("a target that nothing could take the place of, and more sandboxes than there may be, stop the start")
     func unusable() throws {
         let folder = TemporaryFolder()
         let fifo = try Program.run("serve", "--port", "0", "--export-on-exit", "/dev/null", in: folder)
-        #expect(fifo.status == 2)
+        expect(fifo.status, is: 2)
         #expect(fifo.complaint.contains("it is no regular file"))
         let entries = ["a", "b", "c"].map { #"{"name":"\#($0)","state":{}}"# }.joined(separator: ",")
         try folder.write(#"{"understudy_state":1,"sandboxes":[\#(entries)]}"#, to: "state.json")
         let run = try Program.run("serve", "--port", "0", "--import", "state.json", "--sandboxes", "2", in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.contains("the file has 3 sandboxes, and there may be 2; allow more with --sandboxes"))
     }
 
@@ -178,8 +180,8 @@ import Testing
         let run = try Program.run(
             "serve", "--port", "0", "--export-on-exit", "state.json", "--import", "state.json", "--scenario", "none",
             in: folder)
-        #expect(run.status == 2, "it ends by the scenario, behind the look at the file")
-        #expect(try leftovers(folder) == [])
+        expect(run.status, is: 2, "it ends by the scenario, behind the look at the file")
+        expect(try leftovers(folder), is: [])
     }
 
     @Test("a disk that takes no more leaves the old file as it was, and says so") func full() async throws {
@@ -209,17 +211,17 @@ import Testing
             method: .post, url: base + "/v2/credentials/register",
             fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
             body: Array(Self.user.utf8), within: .seconds(120))
-        #expect(answer.status == .created)
+        expect(answer.status, is: .created)
         process.terminate()
         let complaint = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(process.terminationStatus == 1)
+        expect(process.terminationStatus, is: 1)
         #expect(
             complaint.hasSuffix(
                 "understudy: the state cannot be written to state.json: File too large. The previous content of the file is unchanged.\n"
             ), "\(complaint)")
-        #expect(try folder.read("state.json") == "the old content\n")
-        #expect(try leftovers(folder) == [])
+        expect(try folder.read("state.json"), is: "the old content\n")
+        expect(try leftovers(folder), is: [])
     }
 
     @Test(
@@ -246,10 +248,10 @@ import Testing
         try folder.write("{\"understudy_state\":1,\n", to: "broken.json")
         try folder.write(#"{"understudy_state":1,"sandboxes":7}"#, to: "wrong.json")
         let run = try Program.run(Program.words("serve --port 0 " + options), in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
-        #expect(try folder.read("broken.json") == "{\"understudy_state\":1,\n")
-        #expect(try leftovers(folder) == [])
+        expect(try folder.read("broken.json"), is: "{\"understudy_state\":1,\n")
+        expect(try leftovers(folder), is: [])
     }
 
     @Test("what cannot be read is told at the start, and stands in the file at the end as it stood there before")
@@ -261,7 +263,7 @@ import Testing
         for _ in 0..<2 {
             let server = try await RunningServer(Self.options, in: folder)
             let end = end(server, by: SIGTERM)
-            #expect(end.status == 0)
+            expect(end.status, is: 0)
             #expect(
                 end.output.contains(
                     """
@@ -270,10 +272,10 @@ import Testing
 
                     """), "\(end.output)")
             let saved = try JSON.parse(Array(try folder.read("state.json").utf8))
-            #expect(saved["set_aside"]?[0]?["value"] == (try JSON.parse(Array(state.utf8)))["rezolve"])
-            #expect(saved["sandboxes"]?[0]?["state"]?["ims"]?["last_user"] == 77)
+            expect(saved["set_aside"]?[0]?["value"], is: (try JSON.parse(Array(state.utf8)))["rezolve"])
+            expect(saved["sandboxes"]?[0]?["state"]?["ims"]?["last_user"], is: 77)
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/state.json")
-            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            expect((attributes[.posixPermissions] as? NSNumber)?.intValue, is: 0o600)
         }
     }
 
@@ -285,15 +287,16 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: folder.path + "/link.json", withDestinationPath: "data/target.json")
         let first = try await RunningServer(["--log", "off"], in: folder)
-        #expect(try await send(.post, first, "/v2/credentials/register", [:], Self.user).status == .created)
-        #expect(end(first, by: SIGTERM).status == 0)
+        expect(try await send(.post, first, "/v2/credentials/register", [:], Self.user).status, is: .created)
+        expect(end(first, by: SIGTERM).status, is: 0)
         #expect(try folder.read("data/target.json").contains("qa@example.test"))
-        #expect(
-            try FileManager.default.destinationOfSymbolicLink(atPath: folder.path + "/link.json") == "data/target.json")
+        expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: folder.path + "/link.json"),
+            is: "data/target.json")
         let second = try await RunningServer(
             ["--log", "off"], environment: ["UNDERSTUDY_IMPORT": "data/target.json"], in: folder)
         _ = try await publicKey(second)
-        #expect(end(second, by: SIGTERM).status == 0)
+        expect(end(second, by: SIGTERM).status, is: 0)
     }
 
     @Test(
@@ -308,10 +311,10 @@ import Testing
         // A link to a link; the second is relative to its own location.
         try manager.createSymbolicLink(atPath: folder.path + "/further.json", withDestinationPath: "data/new.json")
         let server = try await RunningServer(["--log", "off", "--export-on-exit", "link.json"], in: folder)
-        #expect(end(server, by: SIGTERM).status == 0)
+        expect(end(server, by: SIGTERM).status, is: 0)
         #expect(try folder.read("data/new.json").contains("understudy_state"))
-        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/link.json") == first)
-        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/further.json") == "data/new.json")
+        expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/link.json"), is: first)
+        expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/further.json"), is: "data/new.json")
     }
 
     @Test("a link that leads nowhere, or round and round, stops the start") func brokenLink() throws {
@@ -321,10 +324,10 @@ import Testing
         try manager.createSymbolicLink(atPath: folder.path + "/loop.json", withDestinationPath: "loop.json")
         for (name, reason) in [("gone.json", "No such file or directory"), ("loop.json", "it is a loop of links")] {
             let run = try Program.run("serve", "--port", "0", "--export-on-exit", name, in: folder)
-            #expect(run.status == 2)
+            expect(run.status, is: 2)
             #expect(run.complaint.contains("the state cannot be written to \(name): \(reason)"), "\(run.complaint)")
         }
-        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/gone.json") == "gone/state.json")
+        expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/gone.json"), is: "gone/state.json")
     }
 
     @Test("two servers never export to one file, by whatever names; reading it stays possible")
@@ -335,23 +338,23 @@ import Testing
             atPath: folder.path + "/link.json", withDestinationPath: "data/state.json")
         let first = try await RunningServer(["--log", "off", "--export-on-exit", "link.json"], in: folder)
         let second = try Program.run("serve", "--port", "0", "--export-on-exit", "data/state.json", in: folder)
-        #expect(second.status == 2)
+        expect(second.status, is: 2)
         let number = first.process.processIdentifier
         #expect(
             second.complaint.hasPrefix(
                 "understudy: --export-on-exit data/state.json: the process \(number) exports to this file already"),
             "\(second.complaint)")
-        #expect(end(first, by: SIGTERM).status == 0)
-        #expect(try leftovers(folder) == [])
+        expect(end(first, by: SIGTERM).status, is: 0)
+        expect(try leftovers(folder), is: [])
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/data")
-        #expect(Set(names) == ["other", "state.json"], "the lock is gone")
+        expect(Set(names), is: ["other", "state.json"], "the lock is gone")
 
         // A killed server leaves its lock file, which blocks no one; a server that only reads needs no lock.
         let third = try await RunningServer(["--log", "off", "--export-on-exit", "data/state.json"], in: folder)
         let reader = try await RunningServer(["--log", "off", "--import", folder.path + "/data/state.json"])
-        #expect(end(reader, by: SIGTERM).status == 0)
+        expect(end(reader, by: SIGTERM).status, is: 0)
         _ = end(third, by: SIGKILL)
         let fourth = try await RunningServer(["--log", "off", "--export-on-exit", "data/state.json"], in: folder)
-        #expect(end(fourth, by: SIGTERM).status == 0)
+        expect(end(fourth, by: SIGTERM).status, is: 0)
     }
 }

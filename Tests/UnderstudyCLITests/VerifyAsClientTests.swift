@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import JSON
 import Testing
@@ -38,12 +39,12 @@ import Tokens
         let run = try verify("--issuer", server.base + "/good", "--audience", "app", "--nonce", "n1", "--json", token)
         #expect(run.status == 0 && run.complaint.isEmpty, "\(run.output)\(run.complaint)")
         let answer = try JSON.parse(run.output.utf8)
-        #expect(answer.object?.map(\.name) == ["valid", "header", "claims", "key"])
+        expect(answer.object?.map(\.name), is: ["valid", "header", "claims", "key"])
         #expect(answer["valid"] == true && answer["key"] == "discovery" && answer["claims"]?["uid"] == "u1")
-        #expect(answer["header"] == ["kid": JSON(key.id), "alg": "RS256"])
-        #expect(server.seen == ["/good/.well-known/openid-configuration", "/keys"])
+        expect(answer["header"], is: ["kid": JSON(key.id), "alg": "RS256"])
+        expect(server.seen, is: ["/good/.well-known/openid-configuration", "/keys"])
         let shown = try verify("--issuer", server.base + "/good", "-", input: token + "\n")
-        #expect(shown.status == 0)
+        expect(shown.status, is: 0)
         #expect(shown.output.hasPrefix("valid, by the key of: discovery\n"), "\(shown.output)")
         #expect(shown.output.contains("\n  passed  signature "), "\(shown.output)")
     }
@@ -59,42 +60,42 @@ import Tokens
         let address = "\(server.base)/\(issuer)"
         let run = try verify("--issuer", address, "--json", try token(issuer: address))
         let answer = try JSON.parse(run.output.utf8)
-        #expect(answer["error"]?.string == error, "\(run.output)\(run.complaint)")
-        #expect(run.status == (error == nil ? 0 : 1))
+        expect(answer["error"]?.string, is: error, "\(run.output)\(run.complaint)")
+        expect(run.status, is: (error == nil ? 0 : 1))
         #expect(server.seen.count <= 7, "\(server.seen)")
         if issuer == "astray" {
-            #expect(answer["detail"]?.string?.contains("redirects to https://") == true)
-            #expect(server.seen.count == 1)
+            expect(answer["detail"]?.string?.contains("redirects to https://"), is: true)
+            expect(server.seen.count, is: 1)
         }
     }
 
     @Test("says that nobody listens, and that an issuer calls itself differently") func issuers() throws {
         let nobody = try verify("--issuer", "http://127.0.0.1:1", "--json", try token(issuer: "http://127.0.0.1:1"))
-        #expect(try JSON.parse(nobody.output.utf8)["error"] == "jwt-no-well-known")
-        #expect(nobody.status == 1)
+        expect(try JSON.parse(nobody.output.utf8)["error"], is: "jwt-no-well-known")
+        expect(nobody.status, is: 1)
         let server = try KeyServer()
         let slash = server.base + "/good/"
         let token = try token(issuer: server.base + "/good")
-        #expect(try verify("--issuer", slash, token).status == 1)
-        #expect(server.seen == [])
-        #expect(try verify("--issuer", slash, "--profile", "observed", token).status == 0)
+        expect(try verify("--issuer", slash, token).status, is: 1)
+        expect(server.seen, is: [])
+        expect(try verify("--issuer", slash, "--profile", "observed", token).status, is: 0)
         let absent = server.base + "/nope"
         let run = try verify("--issuer", absent, "--profile", "observed", "--json", try self.token(issuer: absent))
-        #expect(try JSON.parse(run.output.utf8)["error"] == "jwt-no-jwks-uri")
+        expect(try JSON.parse(run.output.utf8)["error"], is: "jwt-no-jwks-uri")
     }
 
     @Test("tells the failure by our name, the validator page's and the shipped library's, with all findings")
     func failure() throws {
         let token = try token(["exp": 1_799_990_000])
         let run = try verify("--jwk", try jwk(), "--json", token)
-        #expect(run.status == 1)
+        expect(run.status, is: 1)
         let answer = try JSON.parse(run.output.utf8)
-        #expect(answer.object?.map(\.name) == ["valid", "error", "seed", "shipped", "detail", "findings"])
+        expect(answer.object?.map(\.name), is: ["valid", "error", "seed", "shipped", "detail", "findings"])
         #expect(answer["valid"] == false && answer["error"] == "jwt-expired" && answer["seed"] == .null)
-        #expect(answer["shipped"] == "OktaJWTVerificationError.expiredJWT")
-        #expect(answer["detail"] == "exp 1799990000 is 10000 s before now, leeway 3000 s")
+        expect(answer["shipped"], is: "OktaJWTVerificationError.expiredJWT")
+        expect(answer["detail"], is: "exp 1799990000 is 10000 s before now, leeway 3000 s")
         let findings = try #require(answer["findings"]?.array)
-        #expect(findings.filter { $0["outcome"] == "failed" }.compactMap { $0["check"]?.string } == ["expiry"])
+        expect(findings.filter { $0["outcome"] == "failed" }.compactMap { $0["check"]?.string }, is: ["expiry"])
         #expect(findings.contains { $0["check"] == "signature" && $0["outcome"] == "passed" })
         let shown = try verify("--jwk", "key.jwk", token)
         #expect(
@@ -123,22 +124,22 @@ import Tokens
         let run = try Program.run(
             ["token", "verify", "--as", "okta", "--jwk", try jwk(), "--json"] + moment + options + [try token()],
             in: folder)
-        #expect(try JSON.parse(run.output.utf8)["error"]?.string == error, "\(run.output)\(run.complaint)")
-        #expect(run.status == (error == nil ? 0 : 1))
+        expect(try JSON.parse(run.output.utf8)["error"]?.string, is: error, "\(run.output)\(run.complaint)")
+        expect(run.status, is: (error == nil ? 0 : 1))
     }
 
     @Test("takes a key from a file: a JWK that must be the token's, or an RSA key") func keys() throws {
         let token = try token()
         try folder.write(key.publicPEM ?? "", to: "key.pem")
         let rsa = try verify("--rsa-key", "key.pem", "--json", token)
-        #expect(rsa.status == 0)
-        #expect(try JSON.parse(rsa.output.utf8)["key"] == "rsa-key")
-        #expect(try JSON.parse(try verify("--jwk", try jwk(), "--json", token).output.utf8)["key"] == "jwk")
+        expect(rsa.status, is: 0)
+        expect(try JSON.parse(rsa.output.utf8)["key"], is: "rsa-key")
+        expect(try JSON.parse(try verify("--jwk", try jwk(), "--json", token).output.utf8)["key"], is: "jwk")
         let other = try verify("--jwk", try jwk(["kid": "other"]), "--json", token)
-        #expect(try JSON.parse(other.output.utf8)["error"] == "jwt-kid-mismatch")
+        expect(try JSON.parse(other.output.utf8)["error"], is: "jwt-kid-mismatch")
         let broken = try verify("--jwk", try jwk(["n": "!"]), "--json", token)
-        #expect(try JSON.parse(broken.output.utf8)["error"] == "jwt-key")
-        #expect(broken.status == 1)
+        expect(try JSON.parse(broken.output.utf8)["error"], is: "jwt-key")
+        expect(broken.status, is: 1)
     }
 
     private static let misuses: [(options: String, complaint: String)] = [
@@ -176,14 +177,14 @@ import Tokens
         try folder.write(try SigningKey.generateEC(.p256).publicPEM ?? "", to: "ec.pem")
         let (options, complaint) = Self.misuses[index]
         let run = try Program.run(Program.words("token verify \(options) a.b.c"), in: folder)
-        #expect(run.status == 2)
+        expect(run.status, is: 2)
         #expect(run.complaint.contains(complaint), "\(run.complaint)")
         #expect(run.output.isEmpty)
     }
 
     @Test("judges for a client without keys as before") func keyless() throws {
         let run = try Program.run("token", "verify", "--as", "ims-sdk", "--at", moment, try token(["sub": "ada"]))
-        #expect(run.status == 0, "\(run.output)\(run.complaint)")
+        expect(run.status, is: 0, "\(run.output)\(run.complaint)")
         #expect(run.output.hasPrefix(#"{"usable":true,"renew":false,"problems":[]}"# + "\n"))
         let near = try Program.run(
             "token", "verify", "--as", "ims-sdk", "--near-expiry", "3600", "--json", "--at", moment,
@@ -195,16 +196,16 @@ import Tokens
     @Test("shows hostile tokens without their control characters") func hostile() throws {
         let run = try verify(
             "--jwk", try jwk(), "--nonce", "x", try token(["nonce": "\u{1B}[2J\u{9B}1m\u{202E}\u{2066}"]))
-        #expect(run.status == 1)
+        expect(run.status, is: 1)
         #expect(!run.output.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}\u{2066}".unicodeScalars.contains($0) })
         let json = try Program.run(
             "token", "verify", "--secret", "x", "--json", try token(["nonce": "\u{9B}1m\u{202E}\u{2066}"]))
         #expect(!json.output.unicodeScalars.contains { "\u{9B}\u{202E}\u{2066}".unicodeScalars.contains($0) })
-        #expect(try JSON.parse(json.output.utf8)["claims"]?["nonce"] == "\u{9B}1m\u{202E}\u{2066}")
+        expect(try JSON.parse(json.output.utf8)["claims"]?["nonce"], is: "\u{9B}1m\u{202E}\u{2066}")
         let empty = try verify("--jwk", "key.jwk", "--json", "-", input: "")
-        #expect(try JSON.parse(empty.output.utf8)["error"] == "jwt-malformed")
+        expect(try JSON.parse(empty.output.utf8)["error"], is: "jwt-malformed")
         let long = try verify("--jwk", "key.jwk", "--json", "-", input: String(repeating: "a.", count: 500_000))
-        #expect(try JSON.parse(long.output.utf8)["error"] == "jwt-malformed")
+        expect(try JSON.parse(long.output.utf8)["error"], is: "jwt-malformed")
     }
 
     @Test("is in the help, with its clients in the completions") func help() throws {

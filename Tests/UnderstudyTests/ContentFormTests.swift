@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -80,8 +81,8 @@ import Testing
         let type = fields.contains { $0.0 == "content-type" } ? [] : [("content-type", place.type)]
         let answer = try await world.call(.post, place.path, type + fields, bytes: bytes)
         let entry = try #require(answer.entry)
-        #expect(entry.record.vendor == place.vendor)
-        #expect(answer.outcome(of: "content-form") == .noted, "\(answer.status) \(world.shown(entry))")
+        expect(entry.record.vendor, is: place.vendor)
+        expect(answer.outcome(of: "content-form"), is: .noted, "\(answer.status) \(world.shown(entry))")
         let says =
             name != "another type"
             ? form.says
@@ -101,7 +102,7 @@ import Testing
             [("content-type", "application/octet-stream")],
         ] {
             let answer = try await world.call(.post, place.path, type, place.content)
-            #expect(answer.outcome(of: "content-form") == nil)
+            expect(answer.outcome(of: "content-form"), is: nil)
         }
     }
 }

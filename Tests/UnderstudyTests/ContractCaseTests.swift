@@ -1,5 +1,6 @@
 import Contracts
 import Emulation
+import Expectations
 import Foundation
 import HTTPTypes
 import JSON
@@ -204,8 +205,8 @@ struct ContractRun: Sendable {
     @Test("show every route and every failure of every vendor") func coverage() async throws {
         for vendor in try Stage.shared().emulator.vendors.map(\.identity.id) {
             let missing = try await missing(vendor, ContractFile.all.filter { $0.vendor == vendor })
-            #expect(missing.routes == [], "routes of \(vendor) without a case")
-            #expect(missing.failures == [], "failures of \(vendor) without a case")
+            expect(missing.routes, is: [], "routes of \(vendor) without a case")
+            expect(missing.failures, is: [], "failures of \(vendor) without a case")
         }
     }
 
@@ -323,13 +324,13 @@ struct ContractRun: Sendable {
 
     @Test("the form is held: each fault of a reason is found") func reasonForm() {
         let good = "claim-exp-present: found nothing; expected a number. Use seconds."
-        #expect(ReasonForm.faults(in: good, isArmed: false) == [])
+        expect(ReasonForm.faults(in: good, isArmed: false), is: [])
         for bad in [
             "customer_ids: found notAnObject; expected an object", "a: found Optional(1); expected 2",
             "x: found “”; expected one", "x: found \"\"; expected one", "found a; expected b: email is missing",
             "the email is wrong", "no user of partner 1 has the id 9", "claim-exp-present: failed",
         ] {
-            #expect(ReasonForm.faults(in: bad, isArmed: false).count == 1, "\(bad)")
+            expect(ReasonForm.faults(in: bad, isArmed: false).count, is: 1, "\(bad)")
         }
         #expect(ReasonForm.caseNames.isSuperset(of: ["notAnObject", "wrongType", "notOffered", "repeatedName"]))
     }
@@ -337,8 +338,8 @@ struct ContractRun: Sendable {
     @Test("are missed where there are none") func coverageOfNothing() async throws {
         for vendor in try Stage.shared().emulator.vendors {
             let missing = try await missing(vendor.identity.id, [])
-            #expect(missing.routes == vendor.routes.map(\.id))
-            #expect(missing.failures == vendor.failures.map(\.name))
+            expect(missing.routes, is: vendor.routes.map(\.id))
+            expect(missing.failures, is: vendor.failures.map(\.name))
         }
     }
 

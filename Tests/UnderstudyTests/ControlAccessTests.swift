@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -63,8 +64,8 @@ import Wire
     func foreignHost(_ host: String, _ name: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
             let answer = try await clock([("host", host)], by: method)
-            #expect(answer.status == 403, "\(answer.text)")
-            #expect(answer.text == Self.foreignHost(host, name))
+            expect(answer.status, is: 403, "\(answer.text)")
+            expect(answer.text, is: Self.foreignHost(host, name))
         }
     }
 
@@ -75,12 +76,12 @@ import Wire
             "LOCALHOST.:80",
             "understudy", "understudy:8080", "build_7",
         ])
-    func ownHost(_ host: String) async throws { #expect(try await clock([("host", host)]).status == 200) }
+    func ownHost(_ host: String) async throws { expect(try await clock([("host", host)]).status, is: 200) }
 
     @Test("a host below localhost is the server's own and names the sandbox") func sandboxHost() async throws {
         let answer = try await World(at: nil).bare(.get, "/_understudy/journal", [("host", "access-1.localhost:8080")])
-        #expect(answer.status == 200)
-        #expect(answer.json["sandbox"] == "access-1")
+        expect(answer.status, is: 200)
+        expect(answer.json["sandbox"], is: "access-1")
     }
 
     @Test(
@@ -88,15 +89,15 @@ import Wire
         arguments: ["qa.example.test", "QA.Example.Test:8080", "qa.example.test.", "mocks.internal"])
     func allowedHost(_ host: String) async throws {
         let names: Set<String> = ["qa.example.test", "Mocks.Internal."]
-        #expect(try await clock([("host", host)], hostNames: names).status == 200)
+        expect(try await clock([("host", host)], hostNames: names).status, is: 200)
         let answer = try await clock([("host", "x.\(host)")], hostNames: names)
-        #expect(answer.status == 403, "\(answer.text)")
+        expect(answer.status, is: 403, "\(answer.text)")
     }
 
     @Test("a request of HTTP/1.0 without a host is answered") func noHost() async throws {
         let stage = try Stage.shared()
         let request = Request(method: .get, target: "/_understudy/health", version: .http1_0)
-        #expect(await Pipeline(stage.emulator).response(to: request).status == .ok)
+        expect(await Pipeline(stage.emulator).response(to: request).status, is: .ok)
     }
 
     // MARK: Origin and site
@@ -113,8 +114,8 @@ import Wire
     func foreignOrigin(_ host: String, _ origin: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
             let answer = try await clock([("host", host), ("origin", origin)], by: method)
-            #expect(answer.status == 403, "\(answer.text)")
-            #expect(answer.text == Self.foreignOrigin(origin, "http://\(host)"))
+            expect(answer.status, is: 403, "\(answer.text)")
+            expect(answer.text, is: Self.foreignOrigin(origin, "http://\(host)"))
         }
     }
 
@@ -128,7 +129,7 @@ import Wire
     func ownOrigin(_ host: String, _ origin: String) async throws {
         for site in [nil, "same-origin"] as [String?] {
             let fields = [("host", host), ("origin", origin)] + (site.map { [("sec-fetch-site", $0)] } ?? [])
-            #expect(try await clock(fields, by: .put).status == 200)
+            expect(try await clock(fields, by: .put).status, is: 200)
         }
     }
 
@@ -137,11 +138,11 @@ import Wire
         let names: Set<String> = ["qa.example.test"]
         let fields = [("host", "qa.example.test"), ("origin", "https://qa.example.test")]
         let answer = try await clock(fields, by: .put, hostNames: names)
-        #expect(answer.text == Self.foreignOrigin("https://qa.example.test", "http://qa.example.test"))
+        expect(answer.text, is: Self.foreignOrigin("https://qa.example.test", "http://qa.example.test"))
         let said = [("sec-fetch-site", "same-origin")]
-        #expect(try await clock(fields + said, by: .put, hostNames: names).status == 200)
+        expect(try await clock(fields + said, by: .put, hostNames: names).status, is: 200)
         let other = [("host", "qa.example.test"), ("origin", "https://qa.example.test:8443")] + said
-        #expect(try await clock(other, by: .put, hostNames: names).status == 403)
+        expect(try await clock(other, by: .put, hostNames: names).status, is: 403)
     }
 
     @Test(
@@ -150,13 +151,13 @@ import Wire
     func foreignSite(_ site: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
             let answer = try await clock([("sec-fetch-site", site)], by: method)
-            #expect(answer.status == 403)
-            #expect(answer.text == Self.foreignSite(site))
+            expect(answer.status, is: 403)
+            expect(answer.text, is: Self.foreignSite(site))
         }
     }
 
     @Test("an address that a person typed is answered") func typed() async throws {
-        #expect(try await clock([("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")]).status == 200)
+        expect(try await clock([("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")]).status, is: 200)
     }
 
     // MARK: Content type
@@ -176,10 +177,10 @@ import Wire
         for (method, call) in [(HTTPRequest.Method.put, "clock"), (.post, "reset"), (.delete, "journal")] {
             let all = fields + [("content-type", value), ("host", "127.0.0.1:8080")]
             let answer = try await world.control(method, call, #"{"advance":"1h"}"#, fields: all)
-            #expect(answer.status == 403, "\(answer.text)")
-            #expect(answer.text == Self.formContent(type))
+            expect(answer.status, is: 403, "\(answer.text)")
+            expect(answer.text, is: Self.formContent(type))
         }
-        #expect(world.sandbox.now.unixSeconds == Double(World.exampleMoment))
+        expect(world.sandbox.now.unixSeconds, is: Double(World.exampleMoment))
     }
 
     private static let marksOfBrowsers = [
@@ -201,12 +202,12 @@ import Wire
         let fields = [("content-type", type), ("user-agent", agent)].compactMap { name, value in
             value.map { (name, $0) }
         }
-        #expect(try await clock(fields, by: .put).status == 200)
+        expect(try await clock(fields, by: .put).status, is: 200)
     }
 
     @Test("a call that changes nothing may have any content type") func reading() async throws {
-        #expect(try await clock([("content-type", "text/plain")], by: .get).status == 200)
-        #expect(try await clock([("content-type", "text/plain")], by: .head).status == 200)
+        expect(try await clock([("content-type", "text/plain")], by: .get).status, is: 200)
+        expect(try await clock([("content-type", "text/plain")], by: .head).status, is: 200)
     }
 
     // MARK: All calls
@@ -220,7 +221,7 @@ import Wire
             (.post, "keys/ims/demo/replace"),
         ] {
             let answer = try await world.control(method, call, fields: [("origin", "http://evil.example")])
-            #expect(answer.status == 403, "\(call): \(answer.text)")
+            expect(answer.status, is: 403, "\(call): \(answer.text)")
             #expect(answer.fields.allSatisfy { !$0.name.lowercased().hasPrefix("access-control-") })
         }
     }
@@ -231,7 +232,7 @@ import Wire
         for token in ["steer", "wrong"] {
             let fields = [("authorization", "Bearer \(token)"), ("origin", "null")]
             let answer = try await world.control(.get, "clock", fields: fields)
-            #expect(answer.text == Self.foreignOrigin("null", "http://127.0.0.1"))
+            expect(answer.text, is: Self.foreignOrigin("null", "http://127.0.0.1"))
         }
     }
 
@@ -241,9 +242,9 @@ import Wire
         let request = { (fields: FieldLines) in
             Request(method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1", fields: fields)
         }
-        #expect(pipeline.bodyLimit(for: request([:])) == Emulator.standardStateLimit)
-        #expect(pipeline.bodyLimit(for: request(["origin": "null"])) == Pipeline.standardBodyLimit)
-        #expect(pipeline.bodyLimit(for: request(["content-type": "text/plain"])) == Pipeline.standardBodyLimit)
+        expect(pipeline.bodyLimit(for: request([:])), is: Emulator.standardStateLimit)
+        expect(pipeline.bodyLimit(for: request(["origin": "null"])), is: Pipeline.standardBodyLimit)
+        expect(pipeline.bodyLimit(for: request(["content-type": "text/plain"])), is: Pipeline.standardBodyLimit)
     }
 
     // MARK: Sandboxes
@@ -267,11 +268,11 @@ import Wire
         let right = fields.contains { $0.0 == "authorization" } ? [] : [("authorization", "Bearer steer")]
         let world = try await World(on: stage, at: nil)
         let answer = try await world.bare(method, "/~fresh/_understudy/\(call)", fields + right, body)
-        #expect(answer.status == status, "\(answer.text)")
-        #expect(stage.emulator.sandboxes.all.map(\.name) == ["default"])
+        expect(answer.status, is: status, "\(answer.text)")
+        expect(stage.emulator.sandboxes.all.map(\.name), is: ["default"])
         let used = try await world.bare(.get, "/~fresh/_understudy/clock", [("authorization", "Bearer steer")])
-        #expect(used.status == 200)
-        #expect(stage.emulator.sandboxes.all.map(\.name) == ["default", "fresh"])
+        expect(used.status, is: 200)
+        expect(stage.emulator.sandboxes.all.map(\.name), is: ["default", "fresh"])
     }
 
     // MARK: Answer headers for browsers
@@ -289,11 +290,11 @@ import Wire
         ])
     func closed(_ target: String, _ status: Int) async throws {
         let answer = try await World(at: nil).bare(.get, target)
-        #expect(answer.status == status)
-        for (name, value) in Self.closed { #expect(answer[name] == value, "\(name)") }
-        #expect(answer.fields.count == 5, "\(answer.fields)")
+        expect(answer.status, is: status)
+        for (name, value) in Self.closed { expect(answer[name], is: value, "\(name)") }
+        expect(answer.fields.count, is: 5, "\(answer.fields)")
         let refused = try await World(at: nil).bare(.get, target, [("origin", "null")])
-        for (name, value) in Self.closed { #expect(refused[name] == value, "\(name)") }
+        for (name, value) in Self.closed { expect(refused[name], is: value, "\(name)") }
     }
 
     @Test(
@@ -312,9 +313,9 @@ import Wire
             let answer = try await world.call(.get, target, fields)
             let added = answer.fields.dropFirst(plain.fields.count).map { "\($0.name): \($0.value)" }
             let expected = ["X-Frame-Options: DENY", "Content-Security-Policy: frame-ancestors 'none'"]
-            #expect(added == (isRefused ? expected : []))
+            expect(added, is: (isRefused ? expected : []))
             #expect((answer.status, answer.text) == (plain.status, plain.text))
-            #expect(answer.entry?.response.fields.contains { $0.name.rawName == "X-Frame-Options" } == isRefused)
+            expect(answer.entry?.response.fields.contains { $0.name.rawName == "X-Frame-Options" }, is: isRefused)
         }
     }
 }

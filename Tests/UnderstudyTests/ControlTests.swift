@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import HTTPTypes
 import JSON
@@ -12,13 +13,14 @@ import Testing
     func health(_ depth: Depth) async throws {
         let world = try await World(depth)
         let answer = try await world.control(.get, "health")
-        #expect(answer.status == 200)
-        #expect(answer.json["status"] == "ok")
-        #expect(answer.json["version"] == .string(Emulator.version))
-        #expect(
-            answer.json["vendors"]?.array?.compactMap { $0["id"]?.string } == world.emulator.vendors.map(\.identity.id))
-        #expect(answer.json["fixtures"] == .string(world.emulator.fixtureFingerprint))
-        #expect(answer["content-type"] == "application/json; charset=utf-8")
+        expect(answer.status, is: 200)
+        expect(answer.json["status"], is: "ok")
+        expect(answer.json["version"], is: .string(Emulator.version))
+        expect(
+            answer.json["vendors"]?.array?.compactMap { $0["id"]?.string },
+            is: world.emulator.vendors.map(\.identity.id))
+        expect(answer.json["fixtures"], is: .string(world.emulator.fixtureFingerprint))
+        expect(answer["content-type"], is: "application/json; charset=utf-8")
     }
 
     private static let calls: [(path: String, methods: String)] = [
@@ -33,7 +35,7 @@ import Testing
     func otherMethod(_ depth: Depth, _ call: (path: String, methods: String)) async throws {
         let answer = try await World(depth).control(.patch, call.path)
         answer.expectProblem(405, "method-not-allowed", call.methods)
-        #expect(answer["allow"] == call.methods)
+        expect(answer["allow"], is: call.methods)
     }
 
     @Test(
@@ -74,23 +76,23 @@ import Testing
             _ = try await world.control(.get, call.path)
             _ = try await world.control(.put, call.path, "{")
         }
-        #expect(world.sandbox.journal.count == 0)
+        expect(world.sandbox.journal.count, is: 0)
     }
 
     @Test("with a control token every call but health asks for it", arguments: Depth.allCases)
     func token(_ depth: Depth) async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
         let world = try await World(depth, on: stage, at: nil)
-        #expect(try await world.control(.get, "health").status == 200)
+        expect(try await world.control(.get, "health").status, is: 200)
         for value in [nil, "Bearer wrong", "steer", "Basic steer", "Bearer steer x"] as [String?] {
             let fields = value.map { [("authorization", $0)] } ?? []
             try await world.control(.get, "clock", fields: fields)
                 .expectProblem(401, "control-token-wrong", "requires its bearer token")
         }
         let right = [("authorization", "bearer  steer")]
-        #expect(try await world.control(.get, "clock", fields: right).status == 200)
-        #expect(try await world.control(.post, "reset", fields: right).status == 204)
-        #expect(try await world.call(.get, "/v1/user/x").status == 404, "vendors ask for no control token")
+        expect(try await world.control(.get, "clock", fields: right).status, is: 200)
+        expect(try await world.control(.post, "reset", fields: right).status, is: 204)
+        expect(try await world.call(.get, "/v1/user/x").status, is: 404, "vendors ask for no control token")
     }
 }
 
@@ -112,20 +114,20 @@ import Testing
 
     @Test("is OpenAPI 3.1 in JSON", arguments: Depth.allCases) func form(_ depth: Depth) async throws {
         let answer = try await World(depth, at: nil).control(.get, "openapi.json")
-        #expect(answer.status == 200)
-        #expect(answer["content-type"] == "application/json; charset=utf-8")
-        #expect(answer.json["openapi"] == "3.1.0")
-        #expect(answer.json["info"]?["version"] == .string(Emulator.version))
+        expect(answer.status, is: 200)
+        expect(answer["content-type"], is: "application/json; charset=utf-8")
+        expect(answer.json["openapi"], is: "3.1.0")
+        expect(answer.json["info"]?["version"], is: .string(Emulator.version))
     }
 
     @Test("describes every call and nothing else, under its id") func complete() async throws {
         let described = described(try await document())
-        #expect(Set(described.map(\.call)) == Set(operations.map(\.endpoint.description)))
-        #expect(described.count == operations.count)
+        expect(Set(described.map(\.call)), is: Set(operations.map(\.endpoint.description)))
+        expect(described.count, is: operations.count)
         for operation in operations {
             let entry = described.first { $0.call == operation.endpoint.description }?.operation
-            #expect(entry?["operationId"]?.string == operation.id)
-            #expect(entry?["summary"]?.string?.hasSuffix(".") == true, "\(operation.id)")
+            expect(entry?["operationId"]?.string, is: operation.id)
+            expect(entry?["summary"]?.string?.hasSuffix("."), is: true, "\(operation.id)")
         }
     }
 
@@ -137,7 +139,7 @@ import Testing
             let known = (path.value.object ?? [:]).map(\.name).filter(Self.methods.contains).map { $0.uppercased() }
             let target = path.name.replacing("/_understudy/", with: "").replacing(/\{[a-z]+\}/, with: "x")
             let allowed = try await world.control(.patch, target)["allow"]?.split(separator: ", ").map(String.init)
-            #expect(allowed.map(Set.init) == Set(known), "\(path.name)")
+            expect(allowed.map(Set.init), is: Set(known), "\(path.name)")
         }
     }
 
@@ -151,7 +153,7 @@ import Testing
 
     @Test("gives every call an id of its own") func ids() async throws {
         let ids = described(try await document()).compactMap { $0.operation["operationId"]?.string }
-        #expect(ids.count == Set(ids).count)
+        expect(ids.count, is: Set(ids).count)
         #expect(!ids.isEmpty)
     }
 
@@ -164,8 +166,8 @@ import Testing
             #expect(place != nil, "\(reference)")
         }
         let schemas = (document["components"]?["schemas"]?.object ?? [:]).map { "#/components/schemas/\($0.name)" }
-        #expect(schemas.filter { !references.contains($0) } == [])
-        #expect(schemas.count == Set(schemas).count)
+        expect(schemas.filter { !references.contains($0) }, is: [])
+        expect(schemas.count, is: Set(schemas).count)
         #expect(schemas.count > 15)
     }
 
@@ -188,8 +190,8 @@ import Testing
             let names = { (place: String) in
                 parameters.filter { $0["in"]?.string == place }.compactMap { $0["name"]?.string }
             }
-            #expect(names("path") == operation.pathParameters, "\(operation.id)")
-            #expect(names("query") == operation.query, "\(operation.id)")
+            expect(names("path"), is: operation.pathParameters, "\(operation.id)")
+            expect(names("query"), is: operation.query, "\(operation.id)")
             #expect(parameters.allSatisfy { $0["description"]?.string?.hasSuffix(".") == true }, "\(operation.id)")
         }
     }
@@ -199,14 +201,14 @@ import Testing
         let words = { (path: String...) in
             path.reduce(document as JSON?) { $0?[$1] }?["enum"]?.array?.compactMap(\.string) ?? []
         }
-        #expect(words("components", "schemas", "KeyDrill") == KeyDrill.allCases.map(\.rawValue))
+        expect(words("components", "schemas", "KeyDrill"), is: KeyDrill.allCases.map(\.rawValue))
         let about = document["components"]?["schemas"]?["KeyDrill"]?["description"]?.string
-        #expect(about == KeyDrill.allCases.map { "\($0.rawValue): \($0.about)" }.joined(separator: " "))
+        expect(about, is: KeyDrill.allCases.map { "\($0.rawValue): \($0.about)" }.joined(separator: " "))
         let format = document["paths"]?["/_understudy/journal/{id}"]?["get"]?["parameters"]?.array?.last
-        #expect(format?["schema"]?["enum"]?.array?.compactMap(\.string) == JournalQuery.Form.allCases.map(\.rawValue))
+        expect(format?["schema"]?["enum"]?.array?.compactMap(\.string), is: JournalQuery.Form.allCases.map(\.rawValue))
         let keys = document["components"]?["schemas"]?["Issuer"]?["properties"]?["keys"]?["items"]?["properties"]
-        #expect(
-            keys?["role"]?["enum"]?.array?.compactMap(\.string) == IssuerKeys.Published.Role.allCases.map(\.rawValue))
+        expect(
+            keys?["role"]?["enum"]?.array?.compactMap(\.string), is: IssuerKeys.Published.Role.allCases.map(\.rawValue))
     }
 
     @Test("says what each call may answer: refusals by what can be wrong with it") func refusals() async throws {
@@ -214,7 +216,7 @@ import Testing
         for (call, operation) in described {
             let statuses = Set((operation["responses"]?.object ?? [:]).map(\.name))
             #expect(statuses.isSuperset(of: ["400", "403", "413"]), "\(call)")
-            #expect(statuses.contains("401") == !call.hasPrefix("GET /_understudy/health"), "\(call)")
+            expect(statuses.contains("401"), is: !call.hasPrefix("GET /_understudy/health"), "\(call)")
             if call.contains("{") { #expect(statuses.contains("404"), "\(call)") }
             #expect(statuses.contains { $0.hasPrefix("2") }, "\(call)")
         }
@@ -226,10 +228,10 @@ import Testing
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: token))
         let fields = token.map { [("authorization", "Bearer \($0)")] } ?? []
         let document = try await World(on: stage, at: nil).control(.get, "openapi.json", fields: fields).json
-        #expect(document["security"]?.array?.contains([:]) == (token == nil))
-        #expect(document["security"]?[0] == ["controlToken": []])
-        #expect(document["components"]?["securitySchemes"]?["controlToken"]?["scheme"] == "bearer")
-        #expect(document["paths"]?["/_understudy/health"]?["get"]?["security"] == [])
+        expect(document["security"]?.array?.contains([:]), is: (token == nil))
+        expect(document["security"]?[0], is: ["controlToken": []])
+        expect(document["components"]?["securitySchemes"]?["controlToken"]?["scheme"], is: "bearer")
+        expect(document["paths"]?["/_understudy/health"]?["get"]?["security"], is: [])
     }
 
     @Test("a call refuses query parameters that its description does not name", arguments: Depth.allCases)
@@ -260,12 +262,12 @@ extension ReceivedAnswer {
     func html(_ depth: Depth) async throws {
         let world = try await World(depth, at: nil)
         let answer = try await world.bare(.get, "/_understudy/", Self.browser)
-        #expect(answer.status == 200)
-        #expect(answer["content-type"] == "text/html; charset=utf-8")
-        #expect(answer["content-security-policy"] == PageFile.policy)
-        #expect(answer["x-frame-options"] == "DENY")
-        #expect(answer["x-content-type-options"] == "nosniff")
-        #expect(answer["referrer-policy"] == "no-referrer")
+        expect(answer.status, is: 200)
+        expect(answer["content-type"], is: "text/html; charset=utf-8")
+        expect(answer["content-security-policy"], is: PageFile.policy)
+        expect(answer["x-frame-options"], is: "DENY")
+        expect(answer["x-content-type-options"], is: "nosniff")
+        expect(answer["referrer-policy"], is: "no-referrer")
         #expect(answer.text.contains("<script type=\"module\" src=\"page/app.js\">"))
         try await world.bare(.get, "/_understudy/").expectProblem(404, "no-such-call", "no such control call")
     }
@@ -273,26 +275,26 @@ extension ReceivedAnswer {
     @Test("has every file of its folder, and nothing else") func files() throws {
         let names = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root + "/Sources/Understudy/Page/Files")
-        #expect(Set(names) == Set(PageFile.all.keys))
+        expect(Set(names), is: Set(PageFile.all.keys))
         #expect(PageFile.all.values.map(\.bytes.count).reduce(0, +) <= 120_000)
     }
 
     @Test("a file is sent again only when it changed") func unchanged() async throws {
         let world = try await World(at: nil)
         let first = try await world.bare(.get, "/_understudy/page/app.js")
-        #expect(first.status == 200)
-        #expect(first["content-type"] == "text/javascript; charset=utf-8")
-        #expect(first["cache-control"] == "no-cache")
+        expect(first.status, is: 200)
+        expect(first["content-type"], is: "text/javascript; charset=utf-8")
+        expect(first["cache-control"], is: "no-cache")
         let tag = try #require(first["etag"])
         let again = try await world.bare(.get, "/_understudy/page/app.js", [("if-none-match", tag)])
-        #expect(again.status == 304)
+        expect(again.status, is: 304)
         #expect(again.body.isEmpty)
     }
 
     @Test("nothing else is served", arguments: ["page/", "page/none.js", "page/../app.js", "page/app.js/", "page"])
     func missing(_ path: String) async throws {
         let world = try await World(at: nil)
-        #expect(try await world.bare(.get, "/_understudy/\(path)", Self.browser).status == 404)
+        expect(try await world.bare(.get, "/_understudy/\(path)", Self.browser).status, is: 404)
     }
 
     @Test(
@@ -302,7 +304,7 @@ extension ReceivedAnswer {
         let world = try await World(.socket, at: nil)
         for path in ["/", "/_understudy/", "/_understudy/page/app.js"] {
             let answer = try await world.bare(.get, path, Self.browser + [(name, value)])
-            #expect(answer.status == 403, "\(path)")
+            expect(answer.status, is: 403, "\(path)")
         }
     }
 
@@ -317,7 +319,7 @@ extension ReceivedAnswer {
         }
         for target in ["/_understudy/health", "/~some/_understudy/journal", "/_understudy/page/app.js"] {
             #expect(await status(vendors, target) == (404, "no-control-here"))
-            #expect(await status(control, target).0 == 200)
+            expect(await status(control, target).0, is: 200)
         }
         #expect(await status(control, "/v2/credentials/ping") == (404, "no-vendor-here"))
         #expect(await status(vendors, "/v2/credentials/ping").1 != "no-vendor-here")

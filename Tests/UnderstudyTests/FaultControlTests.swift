@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -15,11 +16,11 @@ import Understudy
             .put, "faults", #"{"route":"rua.forgot","call":2,"fail":"service-unavailable"}"#)
         let fault =
             #"{"vendor":"rezolve","route":"rua.forgot","call":2,"fail":"service-unavailable","calls":0,"strikes":0}"#
-        #expect(armed.text == #"{"faults":[\#(fault)]}"#)
-        #expect(try await world.control(.get, "faults").text == armed.text)
+        expect(armed.text, is: #"{"faults":[\#(fault)]}"#)
+        expect(try await world.control(.get, "faults").text, is: armed.text)
         let statuses = try await statuses(world, 4)
-        #expect(statuses == [200, 503, 200, 200])
-        #expect(try await world.control(.get, "faults").text == #"{"faults":[]}"#)
+        expect(statuses, is: [200, 503, 200, 200])
+        expect(try await world.control(.get, "faults").text, is: #"{"faults":[]}"#)
     }
 
     private func statuses(_ world: World, _ count: Int) async throws -> [Int] {
@@ -33,26 +34,26 @@ import Understudy
         let both =
             #"{"route":"rua.forgot","fail":"service-unavailable"},{"route":"rua.forgot","call":3,"fail":"body-too-large"}"#
         try await world.control(.put, "faults", #"{"faults":[\#(both)]}"#)
-        #expect(try await statuses(world, 4) == [503, 200, 413, 200])
+        expect(try await statuses(world, 4), is: [503, 200, 413, 200])
         try await world.control(.put, "faults", #"{"faults":[\#(both)]}"#)
         try await world.control(.put, "faults", #"{"route":"rua.forgot","call":2,"fail":"body-too-large"}"#)
-        #expect(try await statuses(world, 3) == [200, 413, 200])
+        expect(try await statuses(world, 3), is: [200, 413, 200])
     }
 
     @Test("a fault of a whole vendor strikes every route, as often as it says, and the journal names it")
     func wholeVendor() async throws {
         let world = try await World()
         try await world.control(.put, "faults", #"{"vendor":"rezolve","every":2,"fail":"service-unavailable"}"#)
-        #expect(try await statuses(world, 4) == [200, 503, 200, 503])
+        expect(try await statuses(world, 4), is: [200, 503, 200, 503])
         let ping = try await world.call(.get, "/v2/credentials/ping", key)
-        #expect(ping.failure == "rua-token-missing")
+        expect(ping.failure, is: "rua-token-missing")
         let sixth = try await world.call(.get, "/v2/credentials/ping", key)
-        #expect(sixth.failure == "service-unavailable")
-        #expect(sixth.entry?.record.intervention == "armed fault, call 6: fail service-unavailable")
-        #expect(sixth.entry?.explanation == sixth.entry?.record.intervention)
+        expect(sixth.failure, is: "service-unavailable")
+        expect(sixth.entry?.record.intervention, is: "armed fault, call 6: fail service-unavailable")
+        expect(sixth.entry?.explanation, is: sixth.entry?.record.intervention)
         let listed = try await world.control(.get, "faults").json["faults"]?[0]
-        #expect(listed?["calls"] == 6)
-        #expect(listed?["strikes"] == 3)
+        expect(listed?["calls"], is: 6)
+        expect(listed?["strikes"], is: 3)
     }
 
     @Test(
@@ -63,11 +64,11 @@ import Understudy
         let respond = #"{"status":429,"headers":{"retry-after":"7"},"body":{"to":"{{request.body.email}}"}}"#
         try await world.control(.put, "faults", #"{"route":"rua.forgot","respond":\#(respond)}"#)
         let answer = try await world.call(.post, path, key, body)
-        #expect(answer.status == 429)
-        #expect(answer["retry-after"] == "7")
-        #expect(answer.text == #"{"to":"ada@example.test"}"#)
-        #expect(answer.failure == nil)
-        #expect(answer.entry?.record.intervention == "armed fault, call 1: respond 429")
+        expect(answer.status, is: 429)
+        expect(answer["retry-after"], is: "7")
+        expect(answer.text, is: #"{"to":"ada@example.test"}"#)
+        expect(answer.failure, is: nil)
+        expect(answer.entry?.record.intervention, is: "armed fault, call 1: respond 429")
     }
 
     @Test("secrets of the request that such a response repeats are hidden in the journal, and sent all the same")
@@ -80,8 +81,8 @@ import Understudy
         let answer = try await world.call(
             .post, "/v2/credentials/login", key + [("authorization", "Bearer " + token)],
             #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"d"}"#)
-        #expect(answer.json["a"] == "<not-a-secret-1>")
-        #expect(answer["x-echo"] == "Bearer " + token)
+        expect(answer.json["a"], is: "<not-a-secret-1>")
+        expect(answer["x-echo"], is: "Bearer " + token)
         let entry = try await world.control(.get, "journal").text
         let signature = try #require(token.split(separator: ".").last)
         #expect(!entry.contains(signature))
@@ -94,17 +95,17 @@ import Understudy
         try await world.control(.put, "faults", #"{"route":"rua.forgot","fault":"empty"}"#)
         await #expect(throws: (any Error).self) { try await world.call(.post, path, key, body) }
         let entry = world.sandbox.journal.entries().last
-        #expect(entry?.response.status.code == 200)
-        #expect(entry?.record.intervention == "armed fault, call 1: fault empty reply")
-        #expect(entry?.response.transmission.fault == .empty)
-        #expect(try await world.call(.post, path, key, body).status == 200)
+        expect(entry?.response.status.code, is: 200)
+        expect(entry?.record.intervention, is: "armed fault, call 1: fault empty reply")
+        expect(entry?.response.transmission.fault, is: .empty)
+        expect(try await world.call(.post, path, key, body).status, is: 200)
     }
 
     @Test("a fault changes nothing in the state") func stateless() async throws {
         let world = try await World()
         try await world.arm("service-unavailable", at: "rua.guest")
-        #expect(try await world.call(.post, "/v2/credentials/register/guest", key).status == 503)
-        #expect(try await world.call(.post, "/v2/credentials/register/guest", key).json["id"] == 1002)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", key).status, is: 503)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", key).json["id"], is: 1002)
     }
 
     @Test(
@@ -127,7 +128,7 @@ import Understudy
     func refused(_ body: String, _ message: String) async throws {
         let world = try await World()
         try await world.control(.put, "faults", body).expectProblem(400, "invalid", message)
-        #expect(try await world.control(.get, "faults").text == #"{"faults":[]}"#)
+        expect(try await world.control(.get, "faults").text, is: #"{"faults":[]}"#)
     }
 }
 
@@ -138,7 +139,7 @@ import Understudy
         let expected = world.emulator.vendors.flatMap { vendor in
             vendor.tokenKinds.map { "\(vendor.identity.id)/\($0.name)" }
         }
-        #expect(kinds.map { "\($0["vendor"]?.string ?? "")/\($0["kind"]?.string ?? "")" } == expected)
+        expect(kinds.map { "\($0["vendor"]?.string ?? "")/\($0["kind"]?.string ?? "")" }, is: expected)
         #expect(kinds.allSatisfy { $0["about"]?.string?.isEmpty == false && $0["defects"]?.array?.isEmpty == false })
     }
 
@@ -146,14 +147,14 @@ import Understudy
     func minted(_ depth: Depth) async throws {
         let world = try await World(depth)
         let answer = try await world.control(.post, "tokens/rezolve/registration", #"{"partner_entity_id":"u"}"#)
-        #expect(answer.status == 200)
-        #expect(answer.json["header"] == ["alg": "HS512", "typ": "JWT"])
-        #expect(
-            answer.json["claims"] == ["rezolve_entity_id": ":NONE:", "partner_entity_id": "u", "exp": 1_800_001_800])
+        expect(answer.status, is: 200)
+        expect(answer.json["header"], is: ["alg": "HS512", "typ": "JWT"])
+        expect(
+            answer.json["claims"], is: ["rezolve_entity_id": ":NONE:", "partner_entity_id": "u", "exp": 1_800_001_800])
         let token = try #require(answer.json["token"]?.string)
-        #expect(token.split(separator: ".").count == 3)
-        #expect(
-            try await world.control(.post, "tokens/rezolve/registration").status == 200, "no content is not an order")
+        expect(token.split(separator: ".").count, is: 3)
+        expect(
+            try await world.control(.post, "tokens/rezolve/registration").status, is: 200, "no content is not an order")
     }
 
     @Test(
@@ -199,9 +200,9 @@ import Understudy
     func rubbish(_ token: String) async throws {
         let world = try await World()
         let answer = try await world.control(.post, "tokens/explain", JSON.object(["token": .string(token)]).text)
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         let verdicts = answer.json["verdicts"]?.array ?? []
-        #expect(verdicts.count == world.emulator.vendors.count)
+        expect(verdicts.count, is: world.emulator.vendors.count)
         #expect(verdicts.allSatisfy { $0["accepted"] == false && $0["kind"] == .null && $0["account"] == .null })
     }
 }

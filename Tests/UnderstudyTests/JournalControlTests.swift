@@ -1,5 +1,6 @@
 import Contracts
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -25,7 +26,7 @@ import Testing
 
     private func ids(_ world: World, _ query: String) async throws -> [Int] {
         let answer = try await world.control(.get, "journal" + query)
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         return answer.json["entries"]?.array?.compactMap { $0["id"]?.int } ?? []
     }
 
@@ -38,19 +39,20 @@ import Testing
         let lines = entries.map { entry in
             ["id", "at", "vendor", "route", "status", "failure"].map { entry[$0]?.text ?? "-" }.joined(separator: " ")
         }
-        #expect(
-            lines == [
+        expect(
+            lines,
+            is: [
                 #"1 "2027-01-15T08:00:00.000Z" "rezolve" "rua.guest" 200 null"#,
                 #"2 "2027-01-15T08:00:10.000Z" "rezolve" "rua.guest" 500 "rua-api-key-missing""#,
                 #"3 "2027-01-15T08:00:20.000Z" "rezolve" null 404 "route-not-found""#,
                 #"4 "2027-01-15T08:00:30.000Z" null null 404 null"#,
             ])
-        #expect(entries[1]["reason"]?.string?.hasPrefix("api-key: found ") == true)
-        #expect(entries[2]["nearest_routes"]?[0] == "rezolve rua.ping: GET /v2/credentials/ping")
-        #expect(entries[3]["nearest_routes"] == [])
-        #expect(entries[0]["nearest_routes"] == nil)
-        #expect(entries[0]["request"]?["method"] == "POST")
-        #expect(entries[0]["response"]?["body"]?["guest"] == true)
+        expect(entries[1]["reason"]?.string?.hasPrefix("api-key: found "), is: true)
+        expect(entries[2]["nearest_routes"]?[0], is: "rezolve rua.ping: GET /v2/credentials/ping")
+        expect(entries[3]["nearest_routes"], is: [])
+        expect(entries[0]["nearest_routes"], is: nil)
+        expect(entries[0]["request"]?["method"], is: "POST")
+        expect(entries[0]["response"]?["body"]?["guest"], is: true)
     }
 
     @Test("shows what an accepted call was remarked on, and finds such calls", arguments: Depth.allCases)
@@ -71,14 +73,14 @@ import Testing
             + "9999, as milliseconds 2027-01-15T08:00:00Z. Divide by 1000."
         for query in ["?noted=true&format=brief", "?noted=true"] {
             let entries = try await world.control(.get, "journal" + query).json["entries"]?.array ?? []
-            #expect(entries.map { $0["id"] } == [1])
-            #expect(entries.first?["note"]?.string == note)
+            expect(entries.map { $0["id"] }, is: [1])
+            expect(entries.first?["note"]?.string, is: note)
         }
-        #expect(try await ids(world, "?noted=false") == [2, 3])
+        expect(try await ids(world, "?noted=false"), is: [2, 3])
         let verified = try await world.control(.post, "journal/verify", #"{"exactly":1,"where":{"noted":true}}"#)
         verified.expect(200)
         let missed = try await world.control(.post, "journal/verify", #"{"exactly":2,"where":{"noted":true}}"#)
-        #expect(missed.status == 409)
+        expect(missed.status, is: 409)
         #expect(missed.text.contains(#"{"condition":"noted","expected":"true","found":"false"}"#), "\(missed.text)")
     }
 
@@ -94,14 +96,14 @@ import Testing
             ("?status=4xx&last=1", [4]), ("?since=10s", [3, 4]), ("?since=1h&refused=true", [2, 3]),
         ])
     func filters(_ query: String, _ expected: [Int]) async throws {
-        #expect(try await ids(filled(), query) == expected)
+        expect(try await ids(filled(), query), is: expected)
     }
 
     @Test("answers one entry by its number", arguments: ["1", "4"]) func single(_ id: String) async throws {
         let world = try await filled()
         let entry = try await world.control(.get, "journal/" + id)
         let listed = try await world.control(.get, "journal").json["entries"]?[(Int(id) ?? 0) - 1]
-        #expect(entry.json == listed)
+        expect(entry.json, is: listed)
     }
 
     @Test(
@@ -129,21 +131,21 @@ import Testing
         async let answer = world.control(.get, "journal?failure=route-not-found&wait=60s&count=2")
         for path in ["/v1/user/a", "/nowhere", "/v1/user/b"] { _ = try await world.call(.get, path) }
         let entries = try await answer.json["entries"]?.array ?? []
-        #expect(entries.map { $0["id"]?.int } == [1, 3])
+        expect(entries.map { $0["id"]?.int }, is: [1, 3])
     }
 
     @Test("a long poll that waits in vain answers with what there is", arguments: Depth.allCases)
     func vainPoll(_ depth: Depth) async throws {
         let world = try await World(depth)
         _ = try await world.call(.get, "/nowhere")
-        #expect(try await ids(world, "?wait=20ms&count=2") == [1])
-        #expect(try await ids(world, "?wait=0s&count=2") == [1])
+        expect(try await ids(world, "?wait=20ms&count=2"), is: [1])
+        expect(try await ids(world, "?wait=0s&count=2"), is: [1])
     }
 
     @Test("clearing forgets the entries") func clear() async throws {
         let world = try await filled()
-        #expect(try await world.control(.delete, "journal").status == 204)
-        #expect(try await ids(world, "") == [])
+        expect(try await world.control(.delete, "journal").status, is: 204)
+        expect(try await ids(world, ""), is: [])
     }
 
     @Test(
@@ -176,12 +178,12 @@ import Testing
         try await call(world, #"{"defect": "expired"}"#)
         _ = try await world.call(.get, "/nowhere")
         let journal = try await world.control(.get, "journal?format=brief&last=1").json
-        #expect(journal["newest"] == 2)
-        #expect(journal["entries"]?.array?.count == 1)
-        #expect(journal["entries"]?[0]?["nearest_routes"]?.array?.isEmpty == true)
+        expect(journal["newest"], is: 2)
+        expect(journal["entries"]?.array?.count, is: 1)
+        expect(journal["entries"]?[0]?["nearest_routes"]?.array?.isEmpty, is: true)
         let entry = try await world.control(.get, "journal/1?format=brief").json
-        #expect(entry["failure"] == "token-expired")
-        #expect(entry["target"] == .string(Self.book + "?a=b%20c"))
+        expect(entry["failure"], is: "token-expired")
+        expect(entry["target"], is: .string(Self.book + "?a=b%20c"))
         #expect(entry["findings"] == nil && entry["request"] == nil)
     }
 
@@ -212,8 +214,8 @@ import Testing
         _ = try await world.call(.post, "/nowhere", length, sent)
         let log = try await world.control(.get, "journal?format=har").json["log"]
         let content = log?["entries"]?[0]?["request"]?["postData"]
-        #expect(content?["text"] == .string(shown))
-        #expect(content?["comment"] == lack.map(JSON.string))
+        expect(content?["text"], is: .string(shown))
+        expect(content?["comment"], is: lack.map(JSON.string))
     }
 
     @Test(
@@ -231,7 +233,7 @@ import Testing
         let result = try await run(text, in: again)
         #expect(result.hasPassed, "\(text)\n\(result.lines.joined(separator: "\n"))")
         let failures = [world, again].map { $0.sandbox.journal.entries().last?.record.failure }
-        #expect(failures[0] == failures[1])
+        expect(failures[0], is: failures[1])
     }
 
     /// Files whose cases change only what vendor calls change.

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -13,7 +14,7 @@ import Understudy
 
     private func kids(_ world: World, _ issuer: String = "plain") async throws -> [String] {
         let answer = try await world.call(.get, "/notary/\(issuer)/jwks")
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         return answer.json["keys"]?.array?.compactMap { $0["kid"]?.string } ?? []
     }
 
@@ -26,7 +27,7 @@ import Understudy
     @discardableResult
     private func drill(_ name: String, _ world: World, _ issuer: String = "plain") async throws -> JSON {
         let answer = try await world.control(.post, "keys/notary/\(issuer)/\(name)")
-        #expect(answer.status == 200, "\(answer.text)")
+        expect(answer.status, is: 200, "\(answer.text)")
         return answer.json
     }
 
@@ -34,16 +35,16 @@ import Understudy
     func overlap(_ depth: Depth) async throws {
         let world = try await world(depth)
         let old = try await world.mint("notary/seal")
-        #expect(try await kids(world) == ["first"])
+        expect(try await kids(world), is: ["first"])
         let answer = try await drill("overlap", world)
-        #expect(answer["keys"]?.array?.map { $0["role"] } == ["signing", "old"])
+        expect(answer["keys"]?.array?.map { $0["role"] }, is: ["signing", "old"])
         let both = try await kids(world)
         #expect(both.count == 2 && both[1] == "first")
         let new = try await world.mint("notary/seal")
         #expect(try await accepts(old, world))
         #expect(try await accepts(new, world))
         try await drill("retire", world)
-        #expect(try await kids(world) == [both[0]])
+        expect(try await kids(world), is: [both[0]])
         #expect(try await !accepts(old, world))
         #expect(try await accepts(new, world))
     }
@@ -66,7 +67,7 @@ import Understudy
         let before = try await world.call(.get, "/notary/plain/jwks").json
         try await drill("same-kid", world)
         let after = try await world.call(.get, "/notary/plain/jwks").json
-        #expect(after["keys"]?[0]?["kid"] == "first")
+        expect(after["keys"]?[0]?["kid"], is: "first")
         #expect(after != before)
         #expect(try await !accepts(old, world))
         #expect(try await accepts(world.mint("notary/seal"), world))
@@ -77,23 +78,23 @@ import Understudy
         let world = try await world()
         try await drill("break", world)
         let refused = try await world.call(.get, "/notary/plain/jwks")
-        #expect(refused.status == 500)
-        #expect(refused.failure == "keys-broken")
+        expect(refused.status, is: 500)
+        expect(refused.failure, is: "keys-broken")
         let listed = try await world.control(.get, "keys").json["issuers"]?[0]
-        #expect(listed?["broken"] == true)
-        #expect(listed?["fetches"] == 1)
+        expect(listed?["broken"], is: true)
+        expect(listed?["fetches"], is: 1)
         try await drill("repair", world)
-        #expect(try await kids(world) == ["first"])
-        #expect(try await world.control(.get, "keys").json["issuers"]?[0]?["fetches"] == 2)
+        expect(try await kids(world), is: ["first"])
+        expect(try await world.control(.get, "keys").json["issuers"]?[0]?["fetches"], is: 2)
     }
 
     @Test("an issuer that announces its next key lets that one sign, and ready pairs go first")
     func announcing() async throws {
         let world = try await world()
-        #expect(try await kids(world, "announcing") == ["first", "second"])
+        expect(try await kids(world, "announcing"), is: ["first", "second"])
         let answer = try await drill("overlap", world, "announcing")
-        #expect(answer["keys"]?.array?.map { $0["role"] } == ["signing", "next", "old"])
-        #expect(try await kids(world, "announcing") == ["second", "spare", "first"])
+        expect(answer["keys"]?.array?.map { $0["role"] }, is: ["signing", "next", "old"])
+        expect(try await kids(world, "announcing"), is: ["second", "spare", "first"])
         try await drill("replace", world, "announcing")
         let kids = try await kids(world, "announcing")
         #expect(kids.count == 2 && kids[0] == "spare")
@@ -105,16 +106,16 @@ import Understudy
         try await drill("overlap", world)
         let answer = try await world.control(.get, "keys")
         let issuers = try #require(answer.json["issuers"]?.array)
-        #expect(issuers.map { $0["issuer"] } == ["plain", "announcing"])
-        #expect(issuers[0]["vendor"] == "notary")
-        #expect(issuers[0]["algorithm"] == "ES256")
+        expect(issuers.map { $0["issuer"] }, is: ["plain", "announcing"])
+        expect(issuers[0]["vendor"], is: "notary")
+        expect(issuers[0]["algorithm"], is: "ES256")
         let key = try #require(issuers[0]["keys"]?[0]?["jwk"]?.object)
-        #expect(key.map(\.name) == ["kty", "crv", "x", "y", "kid", "use", "alg"])
+        expect(key.map(\.name), is: ["kty", "crv", "x", "y", "kid", "use", "alg"])
         #expect(!answer.text.contains("\"d\""))
         let other = try await world.bare(.get, "/_understudy/keys").json["issuers"]?[0]?["keys"]?.array
-        #expect(other?.count == 1)
+        expect(other?.count, is: 1)
         try await world.control(.post, "reset")
-        #expect(try await kids(world) == ["first"])
+        expect(try await kids(world), is: ["first"])
     }
 
     @Test(
@@ -133,10 +134,11 @@ import Understudy
         let world = try await World()
         let answer = try await world.control(.get, "keys").json
         func listed(_ name: String) -> [JSON] { answer[name]?.array?.filter { $0["vendor"] == "rezolve" } ?? [] }
-        #expect(listed("issuers") == [])
-        #expect(listed("fetched") == [])
-        #expect(
-            listed("secrets") == [
+        expect(listed("issuers"), is: [])
+        expect(listed("fetched"), is: [])
+        expect(
+            listed("secrets"),
+            is: [
                 ["vendor": "rezolve", "owner": "partner 317", "algorithm": "HS512", "bytes": 88],
                 ["vendor": "rezolve", "owner": "partner 3", "algorithm": "HS512", "bytes": 6],
             ])
@@ -156,17 +158,17 @@ import Understudy
 
     @Test("lets a burst pass and then one after each interval, and an hour later a burst again") func burst() {
         let pace = KeyFetchPace(burst: 5, interval: .milliseconds(100))
-        #expect(admitted(100, pace, url, after: .zero) == 5)
-        #expect(admitted(10, pace, url, after: .milliseconds(99)) == 0)
-        #expect(admitted(10, pace, url, after: .milliseconds(100)) == 1)
-        #expect(admitted(10, pace, url, after: .milliseconds(350)) == 2)
-        #expect(admitted(100, pace, url, after: .seconds(3600)) == 5)
+        expect(admitted(100, pace, url, after: .zero), is: 5)
+        expect(admitted(10, pace, url, after: .milliseconds(99)), is: 0)
+        expect(admitted(10, pace, url, after: .milliseconds(100)), is: 1)
+        expect(admitted(10, pace, url, after: .milliseconds(350)), is: 2)
+        expect(admitted(100, pace, url, after: .seconds(3600)), is: 5)
     }
 
     @Test("is kept for each URL by itself") func urls() {
         let pace = KeyFetchPace(burst: 2, interval: .seconds(1))
-        #expect(admitted(10, pace, url, after: .zero) == 2)
-        #expect(admitted(10, pace, url + "?other", after: .zero) == 2)
+        expect(admitted(10, pace, url, after: .zero), is: 2)
+        expect(admitted(10, pace, url + "?other", after: .zero), is: 2)
     }
 
     @Test(
@@ -178,21 +180,21 @@ import Understudy
         ])
     func thisMachine(_ url: String, _ isSpared: Bool) {
         let pace = KeyFetchPace(burst: 1, interval: .seconds(1))
-        #expect(admitted(10, pace, url, after: .zero) == (isSpared ? 10 : 1))
+        expect(admitted(10, pace, url, after: .zero), is: (isSpared ? 10 : 1))
         let strict = KeyFetchPace(burst: 1, interval: .seconds(1), sparesThisMachine: false)
-        #expect(admitted(10, strict, url, after: .zero) == 1)
+        expect(admitted(10, strict, url, after: .zero), is: 1)
     }
 
     @Test("is one for all that go beyond a thousand URLs, until those have recovered") func manyURLs() {
         let pace = KeyFetchPace(burst: 1, interval: .seconds(1))
         let all = (0..<1100).count { pace.admits(url + "?\($0)", at: start) }
-        #expect(all == 1001)
-        #expect((0..<1100).count { pace.admits(url + "?new\($0)", at: start + .seconds(1)) } == 1001)
+        expect(all, is: 1001)
+        expect((0..<1100).count { pace.admits(url + "?new\($0)", at: start + .seconds(1)) }, is: 1001)
     }
 
     @Test("of a process is wide enough for some hundred sandboxes that begin at the same time") func process() {
         let url = "https://process.example.test/jwks.json"
-        #expect(admitted(1000, .ofProcess, url, after: .zero) == 300)
-        #expect(admitted(1000, .ofProcess, url, after: .seconds(1)) == 10)
+        expect(admitted(1000, .ofProcess, url, after: .zero), is: 300)
+        expect(admitted(1000, .ofProcess, url, after: .seconds(1)), is: 10)
     }
 }

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -38,20 +39,21 @@ import Understudy
     func firstUse(_ depth: Depth) async throws {
         let world = try await world(depth)
         let token = try await world.mint("notary/seal")
-        #expect(try await fetches(world) == 0)
+        expect(try await fetches(world), is: 0)
         let first = try await read(token, world)
-        #expect(first.status == 200)
+        expect(first.status, is: 200)
         let finding = first.findings.first { $0.check == "keys-fetched" }
-        #expect(finding?.outcome == .passed)
-        #expect(finding?.found == .text("200, 1 key: first"))
-        #expect(world.sandbox.journal.entries().map(\.record.route) == ["jwks", "read"])
+        expect(finding?.outcome, is: .passed)
+        expect(finding?.found, is: .text("200, 1 key: first"))
+        expect(world.sandbox.journal.entries().map(\.record.route), is: ["jwks", "read"])
         let second = try await read(token, world)
-        #expect(second.status == 200)
-        #expect(second.outcome(of: "keys-fetched") == nil)
-        #expect(try await fetches(world) == 1)
+        expect(second.status, is: 200)
+        expect(second.outcome(of: "keys-fetched"), is: nil)
+        expect(try await fetches(world), is: 1)
         let listed = try await world.control(.get, "keys").json["fetched"]?[0]
-        #expect(
-            listed == [
+        expect(
+            listed,
+            is: [
                 "vendor": "subscriber", "issuer": "own", "url": "{self}/notary/plain/jwks", "kids": ["first"],
                 "fetches": 1, "fetched_at": 1_800_000_000, "expires_at": 1_800_000_600, "problem": nil,
             ])
@@ -67,22 +69,22 @@ import Understudy
             for _ in 0..<10 { group.addTask { try await read(token, world).status } }
             return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
         }
-        #expect(statuses == [401: 10])
+        expect(statuses, is: [401: 10])
         let reads = world.sandbox.journal.entries().filter { $0.record.route == "read" }
         let findings = reads.flatMap(\.record.findings)
-        #expect(findings.filter { $0.check == "keys-fetched" }.map(\.outcome) == [.passed])
+        expect(findings.filter { $0.check == "keys-fetched" }.map(\.outcome), is: [.passed])
         let waiting = findings.filter { $0.check == "keys-awaited" }
         // A request delayed on a busy machine finds the keys present and records nothing.
         #expect((1...9).contains(waiting.count))
-        #expect(waiting.first?.found == .text("200, 1 key: first"))
-        #expect(waiting.first?.note == "Another request fetched the keys, and this one waited for them.")
-        #expect(try await fetches(world) == 1)
+        expect(waiting.first?.found, is: .text("200, 1 key: first"))
+        expect(waiting.first?.note, is: "Another request fetched the keys, and this one waited for them.")
+        expect(try await fetches(world), is: 1)
     }
 
     @Test("are asked for once, whatever number of requests name a key that is not there", arguments: Depth.allCases)
     func stampede(_ depth: Depth) async throws {
         let world = try await world(depth)
-        #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
+        expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.advance("30s")
         let token = try await unknown(world)
         let count = depth == .pipeline ? 2000 : 200
@@ -90,26 +92,26 @@ import Understudy
             for _ in 0..<count { group.addTask { try await read(token, world).status } }
             return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
         }
-        #expect(statuses == [401: count])
-        #expect(try await fetches(world) == 2)
+        expect(statuses, is: [401: count])
+        expect(try await fetches(world), is: 2)
     }
 
     @Test("of an unknown name are not asked for again before the cool-down is over") func coolDown() async throws {
         let world = try await world()
         let old = try await world.mint("notary/seal")
-        #expect(try await read(old, world).status == 200)
+        expect(try await read(old, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/overlap")
         let new = try await world.mint("notary/seal")
         let early = try await read(new, world)
-        #expect(early.status == 401)
-        #expect(early.failure == "key-unknown")
+        expect(early.status, is: 401)
+        expect(early.failure, is: "key-unknown")
         try await world.advance("29s")
-        #expect(try await read(new, world).status == 401)
-        #expect(try await fetches(world) == 1)
+        expect(try await read(new, world).status, is: 401)
+        expect(try await fetches(world), is: 1)
         try await world.advance("1s")
-        #expect(try await read(new, world).status == 200)
-        #expect(try await read(old, world).status == 200)
-        #expect(try await fetches(world) == 2)
+        expect(try await read(new, world).status, is: 200)
+        expect(try await read(old, world).status, is: 200)
+        expect(try await fetches(world), is: 2)
     }
 
     @Test("without a cool-down are asked for once for each request, and no more") func noCoolDown() async throws {
@@ -117,13 +119,13 @@ import Understudy
         try await world.set("subscriber.cool-down", "0")
         let token = try await unknown(world)
         for number in 1...3 {
-            #expect(try await read(token, world).failure == "key-unknown")
-            #expect(try await fetches(world) == number)
+            expect(try await read(token, world).failure, is: "key-unknown")
+            expect(try await fetches(world), is: number)
         }
         try await world.control(.post, "keys/notary/plain/break")
         try await world.advance("700s")
-        #expect(try await read(token, world).failure == "key-unknown")
-        #expect(try await fetches(world) == 4)
+        expect(try await read(token, world).failure, is: "key-unknown")
+        expect(try await fetches(world), is: 4)
     }
 
     @Test("that cannot be had are a failure of their own, until they can be had again", arguments: Depth.allCases)
@@ -132,29 +134,29 @@ import Understudy
         let token = try await world.mint("notary/seal")
         try await world.control(.post, "keys/notary/plain/break")
         let first = try await read(token, world)
-        #expect(first.status == 503)
-        #expect(first.text == #"{"code":"keys-unavailable"}"#)
-        #expect(first.findings.first?.found == .text("status 500; expected 200"))
-        #expect(try await read(token, world).failure == "keys-unavailable")
-        #expect(try await fetches(world) == 1)
+        expect(first.status, is: 503)
+        expect(first.text, is: #"{"code":"keys-unavailable"}"#)
+        expect(first.findings.first?.found, is: .text("status 500; expected 200"))
+        expect(try await read(token, world).failure, is: "keys-unavailable")
+        expect(try await fetches(world), is: 1)
         try await world.control(.post, "keys/notary/plain/repair")
         try await world.advance("30s")
-        #expect(try await read(token, world).status == 200)
-        #expect(try await fetches(world) == 2)
+        expect(try await read(token, world).status, is: 200)
+        expect(try await fetches(world), is: 2)
     }
 
     @Test("serve for a day beyond their lifetime while fresh ones cannot be had") func stale() async throws {
         let world = try await world()
         let token = try await world.mint("notary/seal")
-        #expect(try await read(token, world).status == 200)
+        expect(try await read(token, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/break")
         try await world.advance("600s")
         let stale = try await read(token, world)
-        #expect(stale.status == 200)
-        #expect(stale.outcome(of: "keys-fetched") == .noted)
+        expect(stale.status, is: 200)
+        expect(stale.outcome(of: "keys-fetched"), is: .noted)
         try await world.advance("86400s")
-        #expect(try await read(token, world).failure == "keys-unavailable")
-        #expect(try await fetches(world) == 3)
+        expect(try await read(token, world).failure, is: "keys-unavailable")
+        expect(try await fetches(world), is: 3)
     }
 
     @Test(
@@ -164,8 +166,8 @@ import Understudy
         let token = try await world.mint("notary/seal")
         let answer = try await world.control(
             .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#)
-        #expect(answer.status == 200, "\(answer.text)")
-        #expect(try await read(token, world).failure == "keys-unavailable")
+        expect(answer.status, is: 200, "\(answer.text)")
+        expect(try await read(token, world).failure, is: "keys-unavailable")
     }
 
     @Test("are asked for over HTTP where the URL leads elsewhere, and where nobody listens the reason says so")
@@ -176,11 +178,11 @@ import Understudy
             ["nobody": "http://127.0.0.1:1/jwks", "text": "http://127.0.0.1:\(stage.port)/_understudy/health"])
         let token = try await unknown(world)
         let refused = try await read(token, world, "nobody")
-        #expect(refused.failure == "keys-unavailable")
+        expect(refused.failure, is: "keys-unavailable")
         let found = refused.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
         #expect(found.contains("127.0.0.1:1 cannot be reached"), "\(found)")
         let other = try await read(token, world, "text")
-        #expect(other.failure == "keys-unavailable")
+        expect(other.failure, is: "keys-unavailable")
         let form = other.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
         #expect(form.contains("expected an object with an array “keys”"), "\(form)")
     }
@@ -192,43 +194,43 @@ import Understudy
         let pace = KeyFetchPace(burst: 1, interval: .seconds(3600), sparesThisMachine: false)
         let world = try await world(.pipeline, ["far": url], pace: pace)
         let token = try await publisher.mint("notary/seal")
-        #expect(try await read(token, world, "far").status == 200)
+        expect(try await read(token, world, "far").status, is: 200)
         try await world.advance("600s")
         let stale = try await read(token, world, "far")
-        #expect(stale.status == 200)
+        expect(stale.status, is: 200)
         let refusal =
             "not requested: this process requests a URL at most 1 times at once and then "
             + "once every 3600.0 seconds, for all sandboxes together"
         let finding = stale.findings.first { $0.check == "keys-fetched" }
-        #expect(finding?.outcome == .noted)
-        #expect(finding?.found == .text(refusal))
-        #expect(try await fetches(world, "far") == 1)
+        expect(finding?.outcome, is: .noted)
+        expect(finding?.found, is: .text(refusal))
+        expect(try await fetches(world, "far"), is: 1)
         try await world.control(.post, "reset")
         let forgotten = try await read(token, world, "far")
-        #expect(forgotten.status == 503)
-        #expect(forgotten.text == #"{"code":"keys-unavailable"}"#)
-        #expect(forgotten.failure == "keys-unavailable")
-        #expect(forgotten.findings.first?.found == .text(refusal))
-        #expect(try await fetches(publisher) == 0)
-        #expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" } == 1)
+        expect(forgotten.status, is: 503)
+        expect(forgotten.text, is: #"{"code":"keys-unavailable"}"#)
+        expect(forgotten.failure, is: "keys-unavailable")
+        expect(forgotten.findings.first?.found, is: .text(refusal))
+        expect(try await fetches(publisher), is: 0)
+        expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" }, is: 1)
     }
 
     @Test("can be asked for by a handler, which goes on with what came", arguments: Depth.allCases)
     func handler(_ depth: Depth) async throws {
         let world = try await world(depth)
         let answer = try await world.call(.post, "/subscriber/own/ask")
-        #expect(answer.text == #"{"problem":null,"kids":["first"],"skipped":[]}"#)
-        #expect(answer.outcome(of: "keys-fetched") == .passed)
-        #expect(try await fetches(world) == 1)
-        #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
-        #expect(try await fetches(world) == 1)
+        expect(answer.text, is: #"{"problem":null,"kids":["first"],"skipped":[]}"#)
+        expect(answer.outcome(of: "keys-fetched"), is: .passed)
+        expect(try await fetches(world), is: 1)
+        expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
+        expect(try await fetches(world), is: 1)
     }
 
     @Test("are forgotten with the sandbox's state") func reset() async throws {
         let world = try await world()
-        #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
+        expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.control(.post, "reset")
-        #expect(try await fetches(world) == 0)
+        expect(try await fetches(world), is: 0)
     }
 
     /// Returns once this many exchanges have begun, including those for keys.
@@ -251,11 +253,11 @@ import Understudy
         // Resetting the sandbox would also remove the notary's delay.
         cell.reset()
         if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }
-        #expect(try await good.status == 200)
+        expect(try await good.status, is: 200)
         let refused = try await bad
-        #expect(refused.status == 401)
-        #expect(refused.text == #"{"code":"signature-wrong"}"#)
-        #expect(try await fetches(world) == 1)
+        expect(refused.status, is: 401)
+        expect(refused.text, is: #"{"code":"signature-wrong"}"#)
+        expect(try await fetches(world), is: 1)
     }
 
     private func forged(_ kid: String, _ world: World) async throws -> String {
@@ -273,7 +275,7 @@ import Understudy
             for _ in 0..<10 { group.addTask { try await world.call(.post, "/subscriber/own/ask").status } }
             return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
         }
-        #expect(statuses == [200: 10])
+        expect(statuses, is: [200: 10])
         // A request delayed on a busy machine may fetch again.
         #expect(try await fetches(world) ?? 0 <= 2)
     }
@@ -282,9 +284,9 @@ import Understudy
         let world = try await world()
         let answer = try await world.control(.post, "tokens/explain", #"{"token":"x","vendor":"subscriber"}"#)
         let client = answer.json["verdicts"]?[0]?["clients"]?[0]
-        #expect(client?["client"] == "subscriber-app")
-        #expect(client?["usable"] == false)
-        #expect(client?["result"] == ["margin": 60])
-        #expect(client?["findings"]?.array?.isEmpty == false)
+        expect(client?["client"], is: "subscriber-app")
+        expect(client?["usable"], is: false)
+        expect(client?["result"], is: ["margin": 60])
+        expect(client?["findings"]?.array?.isEmpty, is: false)
     }
 }

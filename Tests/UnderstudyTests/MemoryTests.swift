@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -71,7 +72,7 @@ import Wire
             for sandbox in emulator.sandboxes.all { _ = try emulator.sandboxes.remove(sandbox.name) }
         }
         #expect(entries > 0)
-        #expect(await holdings(emulator, expecting: 1) == Holdings(sandboxes: 1))
+        expect(await holdings(emulator, expecting: 1), is: Holdings(sandboxes: 1))
     }
 
     // MARK: - Every feature
@@ -120,7 +121,7 @@ import Wire
             // A poll that starts after the removal would create the sandbox again.
             let deadline = ContinuousClock.now + .seconds(300)
             while world.sandbox.journal.waiterCount < polls.count, ContinuousClock.now < deadline { await Task.yield() }
-            #expect(world.sandbox.journal.waiterCount == polls.count)
+            expect(world.sandbox.journal.waiterCount, is: polls.count)
             // The polls wait for one change more than will happen.
             try await board.tell("x", to: "ada")
             return polls
@@ -183,7 +184,7 @@ import Wire
             if depth == .pipeline { kept = [] }
             let rest = departure.rest(board.emulator)
             let found = await holdings(board.emulator, expecting: rest)
-            #expect(found == Holdings(sandboxes: rest), "\(depth)")
+            expect(found, is: Holdings(sandboxes: rest), "\(depth)")
             withExtendedLifetime(kept) {}
         }
     }
@@ -199,7 +200,7 @@ import Wire
             #expect(await board.sockets(0))
         }
         // The log may still note a socket's end, but has no entries any more.
-        #expect(await holdings(board.emulator, expecting: 2) == Holdings(sandboxes: 2))
+        expect(await holdings(board.emulator, expecting: 2), is: Holdings(sandboxes: 2))
     }
 
     @Test("while keys are asked for", arguments: Depth.allCases) func keys(_ depth: Depth) async throws {
@@ -217,10 +218,10 @@ import Wire
         // The first entry is the request for keys, whose answer is then on its way.
         _ = await world.sandbox.journal.entries(JournalFilter(), atLeast: 1, within: .seconds(60))
         try await world.control(.delete, "sandboxes/\(world.name)")
-        for reader in readers { #expect(try await reader.value == 200) }
+        for reader in readers { expect(try await reader.value, is: 200) }
         // Looking up the entry's origin has named the sandbox again.
         try await world.control(.delete, "sandboxes/\(world.name)")
-        #expect(await holdings(emulator, expecting: 1) == Holdings(sandboxes: 1))
+        expect(await holdings(emulator, expecting: 1), is: Holdings(sandboxes: 1))
     }
 
     // MARK: - Reloads
@@ -241,7 +242,7 @@ import Wire
         let living = Switchboard.living.withLock { living in
             (1...6).filter { living["\(mark) \($0)", default: 0] > 0 }
         }
-        #expect(living == [5, 6])
+        expect(living, is: [5, 6])
         for socket in sockets { socket.close() }
     }
 
@@ -253,9 +254,9 @@ import Wire
             .put, "faults", #"{"vendor":"switchboard","route":"socket","fault":{"delay":"10ms"}}"#)
         let socket = try await board.open("ada")
         let entry = try #require(await board.handshakes { !$0.isEmpty }.last)
-        #expect(entry.response.status == .switchingProtocols)
+        expect(entry.response.status, is: .switchingProtocols)
         #expect(entry.response.upgrade == nil)
-        #expect(entry.response.transmission.delay == .milliseconds(10))
+        expect(entry.response.transmission.delay, is: .milliseconds(10))
         socket.close()
     }
 }

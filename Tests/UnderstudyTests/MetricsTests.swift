@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -16,12 +17,12 @@ import Testing
 
     private func samples(_ world: World) async throws -> [String: String] {
         let answer = try await world.control(.get, "metrics")
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         let lines = answer.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         let pairs = lines.compactMap { line in
             line.lastIndex(of: " ").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
         }
-        #expect(Set(pairs.map(\.0)).count == pairs.count, "a sample occurs twice")
+        expect(Set(pairs.map(\.0)).count, is: pairs.count, "a sample occurs twice")
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 
@@ -32,10 +33,10 @@ import Testing
         _ = try await other.call(.get, "/nowhere")
         try await one.control(.post, "reset")
         let found = try await samples(other)
-        #expect(found[#"understudy_requests_total{vendor="",route="",status="404",reason=""}"#] == "2")
-        #expect(found["understudy_sandboxes"] == "3")
-        #expect(found["understudy_journal_entries"] == "1")
-        #expect(found["understudy_journal_bytes"] == "\(other.sandbox.journal.bytes)")
+        expect(found[#"understudy_requests_total{vendor="",route="",status="404",reason=""}"#], is: "2")
+        expect(found["understudy_sandboxes"], is: "3")
+        expect(found["understudy_journal_entries"], is: "1")
+        expect(found["understudy_journal_bytes"], is: "\(other.sandbox.journal.bytes)")
     }
 
     @Test("count control calls, refused ones and waits included", arguments: Depth.allCases)
@@ -47,8 +48,9 @@ import Testing
         _ = try await world.control(.get, "clok")
         _ = try await world.control(.patch, "clock")
         let found = try await samples(world).filter { $0.key.hasPrefix("understudy_control_calls_total") }
-        #expect(
-            found == [
+        expect(
+            found,
+            is: [
                 #"understudy_control_calls_total{call="clock.get",status="200"}"#: "1",
                 #"understudy_control_calls_total{call="clock.set",status="400"}"#: "1",
                 #"understudy_control_calls_total{call="journal.list",status="200"}"#: "1",
@@ -61,7 +63,7 @@ import Testing
         let world = try await world(.pipeline)
         let found = try await samples(world)
         let fixtures = world.emulator.fixtureFingerprint
-        #expect(found[#"understudy_build_info{version="\#(Emulator.version)",fixtures="\#(fixtures)"}"#] == "1")
+        expect(found[#"understudy_build_info{version="\#(Emulator.version)",fixtures="\#(fixtures)"}"#], is: "1")
         let start = try #require(found["process_start_time_seconds"].flatMap(Double.init))
         let now = SandboxClock.machine.unixSeconds
         #expect(start <= now + 0.1 && start > now - 3600)
@@ -74,13 +76,13 @@ import Testing
     @Test("ask for the control token like the other calls") func token() async throws {
         let world = try await world(.pipeline, token: "steer")
         try await world.control(.get, "metrics").expectProblem(401, "control-token-wrong", "bearer token")
-        #expect(try await world.control(.get, "metrics", fields: [("authorization", "Bearer steer")]).status == 200)
+        expect(try await world.control(.get, "metrics", fields: [("authorization", "Bearer steer")]).status, is: 200)
     }
 
     @Test("escape what labels may hold") func escaping() {
         var text = MetricsText()
         text.gauge("a", "one \\ two\nthree \"four\"", 1, ["b": "x\"y\\z\nw"])
-        #expect(text.text == "# HELP a one \\\\ two\\nthree \"four\"\n# TYPE a gauge\na{b=\"x\\\"y\\\\z\\nw\"} 1\n")
+        expect(text.text, is: "# HELP a one \\\\ two\\nthree \"four\"\n# TYPE a gauge\na{b=\"x\\\"y\\\\z\\nw\"} 1\n")
     }
 
     @Test(
@@ -91,8 +93,8 @@ import Testing
     func spans(_ nanoseconds: Int, _ bound: String) {
         var histogram = DurationHistogram()
         histogram.record(nanoseconds)
-        #expect(histogram.cumulative.first { $0.count == 1 }?.bound == bound)
-        #expect(histogram.cumulative.last?.count == 1)
-        #expect(histogram.count == 1)
+        expect(histogram.cumulative.first { $0.count == 1 }?.bound, is: bound)
+        expect(histogram.cumulative.last?.count, is: 1)
+        expect(histogram.count, is: 1)
     }
 }

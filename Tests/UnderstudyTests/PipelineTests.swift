@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -17,21 +18,22 @@ import Understudy
         if depth == .socket, example.path == "*" { return }
         let world = try await World(depth)
         let answer = try await world.call(.get, example.path)
-        #expect(answer.status == 404)
-        #expect(
-            answer.text
-                == #"{"error":{"code":"no-vendor","message":"No vendor owns this path; the journal names the nearest routes."}}"#
+        expect(answer.status, is: 404)
+        expect(
+            answer.text,
+            is:
+                #"{"error":{"code":"no-vendor","message":"No vendor owns this path; the journal names the nearest routes."}}"#
         )
         let entry = try #require(answer.entry)
-        #expect(entry.record.vendor == nil)
+        expect(entry.record.vendor, is: nil)
         let nearest =
             MaskedExchange(entry, by: world.sandbox.redactor)
             .json(routes: world.emulator.routes)["nearest_routes"]?.array ?? []
         // Nothing at all when nothing is near.
-        #expect(nearest.isEmpty == ["/", "/nowhere", "*"].contains(example.path), "\(nearest)")
-        if let expected = example.nearest { #expect(nearest[0] == .string(expected)) }
+        expect(nearest.isEmpty, is: ["/", "/nowhere", "*"].contains(example.path), "\(nearest)")
+        if let expected = example.nearest { expect(nearest[0], is: .string(expected)) }
         let meant = example.nearest.map { "; the nearest route is \($0)" } ?? ""
-        #expect(entry.explanation == "no vendor owns this path" + meant)
+        expect(entry.explanation, is: "no vendor owns this path" + meant)
     }
 
     @Test("the vendors' answers are dated by the sandbox's clock, and by the machine's where it shows that")
@@ -42,9 +44,9 @@ import Understudy
             + world.emulator.vendors.map { $0.routes[0].endpoints[0].pattern.replacing(/\{[^}]*\}/, with: "x") }
         for path in paths {
             try await world.freeze(at: World.exampleMoment)
-            #expect(try await world.call(.get, path)["Date"] == "Fri, 15 Jan 2027 08:00:00 GMT", "\(path)")
+            expect(try await world.call(.get, path)["Date"], is: "Fri, 15 Jan 2027 08:00:00 GMT", "\(path)")
             try await world.advance("31m")
-            #expect(try await world.call(.get, path)["Date"] == "Fri, 15 Jan 2027 08:31:00 GMT", "\(path)")
+            expect(try await world.call(.get, path)["Date"], is: "Fri, 15 Jan 2027 08:31:00 GMT", "\(path)")
             var days = [try await world.control(.delete, "clock")["Date"]?.prefix(16)]
             let answer = try await world.call(.get, path)
             days.append(try await world.control(.get, "clock")["Date"]?.prefix(16))
@@ -103,21 +105,21 @@ import Understudy
                 for path in [real + "%00", real + "%00/a", endpoint.pattern.replacing(/\{[^}]*\}/, with: "x%00y")]
                 where path.contains("%00") {
                     let answer = try await world.call(.get, path)
-                    #expect(answer.entry?.record.route == nil, "\(path)")
+                    expect(answer.entry?.record.route, is: nil, "\(path)")
                     // Where the vendor owns one path and not what lies below it, nobody owns that path with more behind.
                     let isOwned = vendor.identity.prefixes.contains { path.hasPrefix($0 + "/") }
-                    #expect(answer.entry?.record.vendor == (isOwned ? vendor.identity.id : nil), "\(path)")
+                    expect(answer.entry?.record.vendor, is: (isOwned ? vendor.identity.id : nil), "\(path)")
                     #expect((400..<500).contains(answer.status), "\(path) \(answer.status)")
-                    #expect(answer.failure == (isOwned ? unknown : nil), "\(path)")
-                    #expect(answer.entry?.request.target == path)
+                    expect(answer.failure, is: (isOwned ? unknown : nil), "\(path)")
+                    expect(answer.entry?.request.target, is: path)
                 }
             }
         }
-        #expect(try await world.call(.get, "/nobody%00").status == 404)
-        #expect(try await world.control(.get, "clock%00").status == 404)
-        #expect(try await world.control(.delete, "sandboxes/a%00b").status == 404)
-        #expect(try await world.bare(.get, "/~a%00b/v2/credentials/ping").status == 400)
-        #expect(try await world.call(.get, "/v2/credentials/ping?a=%00").failure == "rua-token-missing")
+        expect(try await world.call(.get, "/nobody%00").status, is: 404)
+        expect(try await world.control(.get, "clock%00").status, is: 404)
+        expect(try await world.control(.delete, "sandboxes/a%00b").status, is: 404)
+        expect(try await world.bare(.get, "/~a%00b/v2/credentials/ping").status, is: 400)
+        expect(try await world.call(.get, "/v2/credentials/ping?a=%00").failure, is: "rua-token-missing")
     }
 
     @Test(
@@ -127,12 +129,12 @@ import Understudy
         let world = try await World(depth)
         let body = String(repeating: " ", count: Pipeline.standardBodyLimit + 1)
         let answer = try await world.call(.post, "/v2/credentials/login", [], body)
-        #expect(answer.status == 413)
-        #expect(answer.text == #"{"type":"Bad Request","code":5,"message":"Request body too large"}"#)
-        #expect(answer.failure == "body-too-large")
-        #expect(answer.entry?.record.route == "rua.login")
-        #expect(try await world.call(.post, "/v1/user/nothing", [], body).failure == "route-not-found")
-        #expect(try await world.call(.post, "/nowhere", [], body).status == 404)
+        expect(answer.status, is: 413)
+        expect(answer.text, is: #"{"type":"Bad Request","code":5,"message":"Request body too large"}"#)
+        expect(answer.failure, is: "body-too-large")
+        expect(answer.entry?.record.route, is: "rua.login")
+        expect(try await world.call(.post, "/v1/user/nothing", [], body).failure, is: "route-not-found")
+        expect(try await world.call(.post, "/nowhere", [], body).status, is: 404)
     }
 
     @Test("content of exactly the limit is taken", arguments: Depth.allCases)
@@ -141,8 +143,8 @@ import Understudy
         let limit = try #require(Catalog.vendors.first?.identity.bodyLimit)
         let body = String(repeating: " ", count: limit - 2) + "{}"
         let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
-        #expect(try await world.call(.post, "/v2/credentials/register/guest", key, body).status == 200)
-        #expect(try await world.call(.post, "/v2/credentials/register/guest", key, " " + body).status == 413)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", key, body).status, is: 200)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", key, " " + body).status, is: 413)
     }
 
     @Test("an emulator begins with the settings that it is given, and comes back to them")
@@ -154,14 +156,14 @@ import Understudy
         let world = try await World(on: stage)
         let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
         let first = try await world.call(.post, "/v2/credentials/register/guest", key)
-        #expect(try await world.control(.get, "settings").json["profile"] == "observed")
+        expect(try await world.control(.get, "settings").json["profile"], is: "observed")
         try await world.set(profile: .documented)
         try await world.control(.post, "reset")
         try await world.freeze(at: World.exampleMoment)
-        #expect(try await world.call(.post, "/v2/credentials/register/guest", key).text == first.text)
-        #expect(try await world.control(.get, "settings").json["profile"] == "observed")
+        expect(try await world.call(.post, "/v2/credentials/register/guest", key).text, is: first.text)
+        expect(try await world.control(.get, "settings").json["profile"], is: "observed")
         let other = try await World(on: stage)
-        #expect(try await other.call(.post, "/v2/credentials/register/guest", key).text == first.text)
+        expect(try await other.call(.post, "/v2/credentials/register/guest", key).text, is: first.text)
     }
 
     @Test("wrong fixtures stop the start") func wrongFixtures() {
@@ -212,8 +214,8 @@ import Understudy
             let answer = try await world.call(method, place.path)
             guard answer.status == 405 else { continue }
             let listed = listed(answer)
-            #expect(Set(listed) == known, "\(method.rawValue) \(place.path): \(listed)")
-            #expect(listed.count == Set(listed).count, "\(listed)")
+            expect(Set(listed), is: known, "\(method.rawValue) \(place.path): \(listed)")
+            expect(listed.count, is: Set(listed).count, "\(listed)")
         }
     }
 
@@ -227,8 +229,8 @@ import Understudy
         let answer = try await world.call(place.method, place.path)
         guard answer.status == 405 else { return }
         let listed = listed(answer)
-        #expect(Set(listed) == methods(at: place.path, world), "\(place): \(listed)")
-        #expect(listed.count == Set(listed).count, "\(listed)")
+        expect(Set(listed), is: methods(at: place.path, world), "\(place): \(listed)")
+        expect(listed.count, is: Set(listed).count, "\(listed)")
     }
 }
 
@@ -250,8 +252,8 @@ import Understudy
     func names(_ depth: Depth, _ example: (target: String, header: String?, name: String)) async throws {
         let fields = example.header.map { [("x-understudy-sandbox", $0)] } ?? []
         let answer = try await selected(example.target, fields, depth)
-        #expect(answer.status == 200)
-        #expect(answer.json["sandbox"]?.string == example.name)
+        expect(answer.status, is: 200)
+        expect(answer.json["sandbox"]?.string, is: example.name)
     }
 
     @Test(
@@ -263,7 +265,7 @@ import Understudy
         ])
     func host(_ host: String, _ name: String) async throws {
         let answer = try await selected("/_understudy/journal", [("host", host)])
-        #expect(answer.json["sandbox"]?.string == name)
+        expect(answer.json["sandbox"]?.string, is: name)
     }
 
     @Test(
@@ -272,13 +274,13 @@ import Understudy
     func otherHost(_ host: String) async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, hostNames: [host]))
         let answer = try await World(on: stage, at: nil).bare(.get, "/_understudy/journal", [("host", host)])
-        #expect(answer.json["sandbox"] == "default")
+        expect(answer.json["sandbox"], is: "default")
     }
 
     @Test("two that agree are one") func agreement() async throws {
         let answer = try await selected(
             "/~select-d/_understudy/journal", [("x-understudy-sandbox", "select-d"), ("host", "select-d.localhost")])
-        #expect(answer.json["sandbox"] == "select-d")
+        expect(answer.json["sandbox"], is: "select-d")
     }
 
     @Test(
@@ -309,10 +311,10 @@ import Understudy
         let world = try await World(depth, on: stage, at: nil)
         _ = try await world.bare(.get, "/~Shop/api/v1/x")
         let entries = stage.emulator.sandboxes.standard.journal.entries()
-        #expect(entries.map(\.request.target) == ["/~Shop/api/v1/x"])
-        #expect(entries.map(\.response.status.code) == [400])
-        #expect(entries.first?.explanation == "“Shop” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")
-        #expect(stage.emulator.sandboxes.count == 1)
+        expect(entries.map(\.request.target), is: ["/~Shop/api/v1/x"])
+        expect(entries.map(\.response.status.code), is: [400])
+        expect(entries.first?.explanation, is: "“Shop” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")
+        expect(stage.emulator.sandboxes.count, is: 1)
     }
 
     @Test("an invalid name in the header or the host is refused") func invalidElsewhere() async throws {
@@ -329,7 +331,7 @@ import Understudy
     func prefix(_ depth: Depth, _ example: (rest: String, seen: String)) async throws {
         let world = try await World(depth)
         let answer = try await world.bare(.get, "/~\(world.name)\(example.rest)")
-        #expect(answer.status == 404)
-        #expect(world.sandbox.journal.entries().map(\.request.target) == [example.seen])
+        expect(answer.status, is: 404)
+        expect(world.sandbox.journal.entries().map(\.request.target), is: [example.seen])
     }
 }

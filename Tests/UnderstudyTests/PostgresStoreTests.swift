@@ -1,5 +1,6 @@
 import Dispatch
 import Emulation
+import Expectations
 import Foundation
 import Support
 import Synchronization
@@ -68,17 +69,17 @@ import Testing
         #expect(a.isAlive && b.isAlive)
         let old = try a.claimed("x").claim
         let row = StateRow("p", "k", 1, "{}")
-        #expect(try a.put([row], in: old) == [])
+        expect(try a.put([row], in: old), is: [])
         guard case .held(let owner) = try b.claim("x") else { throw StoreProblem("two have it") }
-        #expect(owner == a.replica)
-        #expect(try b.list().map(\.owner) == [a.replica])
+        expect(owner, is: a.replica)
+        expect(try b.list().map(\.owner), is: [a.replica])
         await recorder.await { $0.wanted == ["x"] }
         try a.release([old])
         let new = try b.claimed("x")
-        #expect(new.claim.epoch == old.epoch + 1)
+        expect(new.claim.epoch, is: old.epoch + 1)
         #expect(new.rows == [row] && new.wasHeld)
-        #expect(try a.put([row], in: old) == ["x"])
-        #expect(try b.put([row], in: new.claim) == [])
+        expect(try a.put([row], in: old), is: ["x"])
+        expect(try b.put([row], in: new.claim), is: [])
         try b.release([new.claim])
         #expect(try !a.claimed("x").wasHeld, "nobody had it any more, and nobody had wished for it")
     }
@@ -89,28 +90,28 @@ import Testing
         a.join(recorder)
         let taken = await claimed("x", by: a).0
         let kept = await claimed("y", by: a).0
-        for claim in [taken, kept] { #expect(try a.put([.init("p", "", 0, "a")], in: claim) == []) }
+        for claim in [taken, kept] { expect(try a.put([.init("p", "", 0, "a")], in: claim), is: []) }
         // Whoever holds this row keeps the server from renewing it.
         let brake = try connection()
         try brake.run("SET idle_in_transaction_session_timeout = 0")
         try brake.run("BEGIN")
         try brake.run("SELECT * FROM understudy.servers WHERE id = $1 FOR UPDATE", [a.id])
         while a.isAlive { await Task.yield() }
-        #expect(problem { try a.claim("z") } == "\(a.place): this server could not renew its lease in time")
+        expect(problem { try a.claim("z") }, is: "\(a.place): this server could not renew its lease in time")
         let (new, rows, wasHeld) = await claimed("x", by: b)
         #expect(new.epoch == taken.epoch + 1 && wasHeld)
-        #expect(rows == [.init("p", "", 0, "a")])
-        #expect(try b.put([.init("p", "", 0, "b")], in: new) == [])
-        #expect(try a.put([.init("p", "", 0, "late")], in: taken) == ["x"])
-        #expect(try b.rows(of: "x") == [.init("p", "", 0, "b")])
+        expect(rows, is: [.init("p", "", 0, "a")])
+        expect(try b.put([.init("p", "", 0, "b")], in: new), is: [])
+        expect(try a.put([.init("p", "", 0, "late")], in: taken), is: ["x"])
+        expect(try b.rows(of: "x"), is: [.init("p", "", 0, "b")])
         await recorder.await { $0.told.contains { $0 != nil } }
         try brake.run("ROLLBACK")
         while !a.isAlive { await Task.yield() }
         let told = recorder.state.withLock { $0 }
-        #expect(told.regained.last == ["y": kept.epoch])
-        #expect(told.told.first == StoreProblem("\(a.place): the database has not answered for 1.0 seconds"))
+        expect(told.regained.last, is: ["y": kept.epoch])
+        expect(told.told.first, is: StoreProblem("\(a.place): the database has not answered for 1.0 seconds"))
         await recorder.await { $0.told.last == .some(nil) }
-        #expect(try a.put([.init("p", "", 0, "later")], in: kept) == [])
+        expect(try a.put([.init("p", "", 0, "later")], in: kept), is: [])
     }
 
     @Test("gives way at once when a server has left, or was never there") func leaving() async throws {
@@ -123,13 +124,13 @@ import Testing
         #expect(new.wasHeld && new.claim.epoch == claim.epoch + 1)
         let row = "INSERT INTO understudy.sandboxes VALUES ('y', 7, 'nobody', 1, 2, NULL)"
         try connection().run(row)
-        #expect(try b.list().map(\.name) == ["x"], "it has neither rows nor an owner")
-        #expect(try b.claimed("y").claim.epoch == 8)
+        expect(try b.list().map(\.name), is: ["x"], "it has neither rows nor an owner")
+        expect(try b.claimed("y").claim.epoch, is: 8)
         b.leave()
         let c = try store()
         try c.deleteExpired(at: Moment(unixSeconds: 6), sparing: [])
-        #expect(try connection().run("SELECT name FROM understudy.sandboxes").texts() == [])
-        #expect(try c.rows(of: "x") == [])
+        expect(try connection().run("SELECT name FROM understudy.sandboxes").texts(), is: [])
+        expect(try c.rows(of: "x"), is: [])
     }
 
     @Test("releases what it has without knowing, when others wish for it") func doubts() async throws {
@@ -152,10 +153,10 @@ import Testing
         while a.isAlive { await Task.yield() }
         try brake.run("ROLLBACK")
         while answer.withLock({ $0 }) == nil { await Task.yield() }
-        #expect(answer.withLock { $0 } == .some("\(a.place): this server could not renew its lease in time"))
+        expect(answer.withLock { $0 }, is: .some("\(a.place): this server could not renew its lease in time"))
         while !a.isAlive { await Task.yield() }
-        #expect(await claimed("x", by: b).0.epoch == 5)
-        #expect(recorder.state.withLock { $0.wanted } == [])
+        expect(await claimed("x", by: b).0.epoch, is: 5)
+        expect(recorder.state.withLock { $0.wanted }, is: [])
     }
 
     @Test("makes its tables once, however many servers start at once") func racingStarts() throws {
@@ -164,7 +165,7 @@ import Testing
             let start = problem { try store() } ?? (try? store().start)
             starts.withLock { $0.append(start ?? "") }
         }
-        #expect(Set(starts.withLock { $0 }) == [try store().start])
+        expect(Set(starts.withLock { $0 }), is: [try store().start])
     }
 
     // MARK: What is wrong is said
@@ -185,21 +186,21 @@ import Testing
                 "postgres://u:***@127.0.0.1:1/x: connection to server at \"127.0.0.1\", port 1 failed: Connection refused"
             ),
             ("\(base)/x?pasword=secret", "\(masked)/x?pasword=***: invalid URI query parameter: \"pasword\""),
-        ] { #expect(problem { try PostgresStore(url) } == text) }
+        ] { expect(problem { try PostgresStore(url) }, is: text) }
         let unknown = problem { try PostgresStore("postgres://u:wrong@host.invalid/x") }
         let words = "postgres://u:***@host.invalid/x: could not translate host name \"host.invalid\" to address: "
-        #expect(unknown?.hasPrefix(words) == true, "\(unknown ?? "")")
-        #expect(
-            problem { try LibPQ.load(["libpq-absent.so"]) }
-                == "PostgreSQL's client library is missing: apt-get install libpq5, or brew install libpq")
+        expect(unknown?.hasPrefix(words), is: true, "\(unknown ?? "")")
+        expect(
+            problem { try LibPQ.load(["libpq-absent.so"]) },
+            is: "PostgreSQL's client library is missing: apt-get install libpq5, or brew install libpq")
     }
 
     @Test("refuses a newer schema") func newerSchema() throws {
         _ = try store()
         try connection().run("UPDATE understudy.meta SET version = 2")
         let place = try PostgresAddress(url).place
-        #expect(
-            problem { try store() } == "\(place): the schema understudy has version 2, this release reads version 1")
+        expect(
+            problem { try store() }, is: "\(place): the schema understudy has version 2, this release reads version 1")
     }
 
     @Test(
@@ -228,7 +229,7 @@ import Testing
         ])
     func unclearPasswords(_ url: String) {
         let text = problem { try PostgresAddress(url) }
-        #expect(text?.hasPrefix("postgres://u:***") == true)
+        expect(text?.hasPrefix("postgres://u:***"), is: true)
         #expect(text?.contains("sec") == false && text?.contains("ret") == false, "\(text ?? "")")
     }
 
@@ -240,7 +241,7 @@ import Testing
         let (store, recorder) = (try PostgresStore(url, lease: .seconds(1), patience: .seconds(2)), Recorder())
         store.join(recorder)
         let claim = await claimed("x", by: store).0
-        #expect(try store.put([.init("p", "", 0, "1")], in: claim) == [])
+        expect(try store.put([.init("p", "", 0, "1")], in: claim), is: [])
         let refused =
             "\(store.place): connection to server at \"127.0.0.1\", port \(server.port) failed: Connection refused"
         for (signal, document) in [("KILL", "2"), ("INT", "3")] {
@@ -250,30 +251,30 @@ import Testing
                 problem { try store.put([.init("p", "", 0, document)], in: claim) },
                 problem { try store.rows(of: "x") },
                 problem { try store.list() }, problem { try PostgresStore(url) },
-            ] { #expect(call == refused) }
+            ] { expect(call, is: refused) }
             await recorder.await { !$0.told.isEmpty }
             #expect(!store.isAlive)
             try server.start()
-            #expect(try store.put([.init("p", "", 0, document)], in: claim) == [])
+            expect(try store.put([.init("p", "", 0, document)], in: claim), is: [])
             await recorder.await { $0.told.last == .some(nil) && $0.regained.last == ["x": claim.epoch] }
-            #expect(try store.rows(of: "x") == [.init("p", "", 0, document)])
+            expect(try store.rows(of: "x"), is: [.init("p", "", 0, document)])
         }
         // Suspended, it keeps its sockets open and says nothing.
         let sessions = try PostgresConnection(to: PostgresAddress(url), patience: .seconds(120))
             .run("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
         let processes = sessions.texts().compactMap { pid_t($0) } + [server.process]
         for process in processes { kill(process, SIGSTOP) }
-        #expect(
-            problem { try store.put([.init("p", "", 0, "4")], in: claim) }
-                == "\(store.place): the database has not answered for 2.0 seconds")
+        expect(
+            problem { try store.put([.init("p", "", 0, "4")], in: claim) },
+            is: "\(store.place): the database has not answered for 2.0 seconds")
         let silent = problem { try store.rows(of: "x") }
-        #expect(silent == "\(store.place): the database has not answered for 2.0 seconds")
+        expect(silent, is: "\(store.place): the database has not answered for 2.0 seconds")
         let late = "connection to server at \"127.0.0.1\", port \(server.port) failed: timeout expired"
-        #expect(problem { try store.rows(of: "x") } == "\(store.place): \(late)")
+        expect(problem { try store.rows(of: "x") }, is: "\(store.place): \(late)")
         #expect(!store.isAlive)
         for process in processes { kill(process, SIGCONT) }
-        #expect(try store.put([.init("p", "", 0, "5")], in: claim) == [])
+        expect(try store.put([.init("p", "", 0, "5")], in: claim), is: [])
         while !store.isAlive { await Task.yield() }
-        #expect(try store.rows(of: "x") == [.init("p", "", 0, "5")])
+        expect(try store.rows(of: "x"), is: [.init("p", "", 0, "5")])
     }
 }

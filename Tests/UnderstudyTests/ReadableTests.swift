@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -18,13 +19,13 @@ import Understudy
                 ("x-rezolve-partner-apikey", apiKey), ("Authorization", "Bearer \(token)"),
                 ("Referer", "https://a.test/b"),
             ])
-        #expect(answer.status == 403)
+        expect(answer.status, is: 403)
         let entry = world.shown(answer.entry)
         #expect(entry.contains("\(parts[0]).\(parts[1]).***"))
         #expect(entry.contains("note=\(parts[0]).\(parts[1]).***&next=1"))
         #expect(entry.contains(apiKey))
         #expect(entry.contains("https://a.test/b"))
-        #expect(answer.entry?.explanation?.contains("entity456") == true)
+        expect(answer.entry?.explanation?.contains("entity456"), is: true)
         #expect(entry.contains("entity456"))
         #expect(!entry.contains(parts[2]))
     }
@@ -65,7 +66,7 @@ import Understudy
         let body = #"{"customer_ids":{"registered":"eva"},"properties":{"a":"ims-operator-test-key","b":"plain"}}"#
         let answer = try await world.call(
             .post, "/track/v2/projects/demo-project-1/customers", [("Authorization", "Token pubkey-demo-1")], body)
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         let state = try await world.control(.get, "state/bloomreach").text
         #expect(state.contains(#""a":"***","b":"plain""#), "\(state)")
     }
@@ -80,7 +81,7 @@ import Understudy
             .post, "/v2/credentials/register", [apiKey], #"{"username":"eve","password":"fresh-password-1"}"#)
         #expect(!world.shown(try await note().entry).contains("fresh-password-1"))
         let removed = try await world.control(.put, "state/rezolve", #"{"customers":[],"users":[]}"#)
-        #expect(removed.status == 200, "\(removed.text)")
+        expect(removed.status, is: 200, "\(removed.text)")
         #expect(!world.shown(try await note().entry).contains("fresh-password-1"))
     }
 }
@@ -104,7 +105,7 @@ import Understudy
         ])
     func tracked(_ path: String, _ body: String) async throws {
         let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
-        #expect(try await world.call(.post, Self.track + path, Self.token, body).status == 200)
+        expect(try await world.call(.post, Self.track + path, Self.token, body).status, is: 200)
         try await expectRestart(of: world)
     }
 
@@ -114,13 +115,13 @@ import Understudy
         _ = try await world.call(.get, Self.space + "/profiles/mira", fields)
         let profile = try await world.call(
             .patch, Self.space + "/profiles/mira", fields, #"{"o":{"a":1,"a":2},"p":1,"p":2}"#)
-        #expect(profile.status == 200)
+        expect(profile.status, is: 200)
         _ = try await world.call(.post, Self.space + "/conversations", fields, #"{"id":"talk","name":"Talk"}"#)
         let message = try await world.call(
             .post, Self.space + "/conversations/talk/messages", fields,
             #"{"metadata":{"a":1,"a":2},"parts":[{"name":"t","type":"text/plain","data":"hi","x":1,"x":2}],"alert":{"platforms":{"fcm":{"a":1,"a":2}}}}"#
         )
-        #expect(message.status == 200, "\(message.text)")
+        expect(message.status, is: 200, "\(message.text)")
         try await expectRestart(of: world)
     }
 
@@ -129,7 +130,7 @@ import Understudy
         let answer = try await world.call(
             .post, "/ims/v1/users", [("x-ims-operator-key", "ims-operator-test-key")],
             #"{"tenant":"demo","email":"late@example.test"}"#)
-        #expect(answer.status == 201)
+        expect(answer.status, is: 201)
         try await expectRestart(of: world)
     }
 
@@ -138,12 +139,12 @@ import Understudy
         let exported = try JSON.parse(Array(text.utf8), maximumDepth: Emulator.documentDepth)
         let other = try Stage(Emulator(fixtures: Repository.fixtures))
         let restored = try other.emulator.restoreState(exported, from: "file")
-        #expect(restored.setAside.map(\.description) == [])
-        #expect(restored.sandboxes == 1)
-        #expect(other.emulator.exportState()["sandboxes"] == exported["sandboxes"])
+        expect(restored.setAside.map(\.description), is: [])
+        expect(restored.sandboxes, is: 1)
+        expect(other.emulator.exportState()["sandboxes"], is: exported["sandboxes"])
         for vendor in ["bloomreach", "comapi", "ims"] {
             let state = try await world.control(.get, "state/" + vendor).text
-            #expect(try await world.control(.put, "state/" + vendor, state).text == state)
+            expect(try await world.control(.put, "state/" + vendor, state).text, is: state)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import HTTPTypes
 import JSON
@@ -46,17 +47,17 @@ import Wire
         for path in paths {
             let answer = try await there.control(.get, path)
             #expect(try answer["X-Understudy-Replica"] == name(b))
-            #expect(answer.text == before[path], "\(path)")
+            expect(answer.text, is: before[path], "\(path)")
         }
         #expect(there.sandbox.identifiers.uuid() != id, "a seed's ids go on, and do not begin again")
-        #expect(try await there.call(.get, "/nowhere").entry?.id == 1001)
+        expect(try await there.call(.get, "/nowhere").entry?.id, is: 1001)
         let back = try await here.control(.get, "clock")
         #expect(try back["X-Understudy-Replica"] == name(a))
-        #expect(back.text == before["clock"])
-        #expect(try await here.call(.get, "/nowhere").entry?.id == 2001)
-        #expect(here.sandbox.timeToLive == .seconds(7200))
-        #expect(try keeper(a).total.handedOver == 1)
-        #expect(try keeper(b).total.handedOver == 1)
+        expect(back.text, is: before["clock"])
+        expect(try await here.call(.get, "/nowhere").entry?.id, is: 2001)
+        expect(here.sandbox.timeToLive, is: .seconds(7200))
+        expect(try keeper(a).total.handedOver, is: 1)
+        expect(try keeper(b).total.handedOver, is: 1)
     }
 
     @Test("lose no change, however they tear at a sandbox") func tearing() async throws {
@@ -86,12 +87,12 @@ import Wire
             }
             return await group.reduce(into: []) { if let problem = $1 { $0.append(problem) } }
         }
-        #expect(problems == [])
+        expect(problems, is: [])
         let users = try await here.moved(to: b).control(.get, "state/okta").json["users"]?.array ?? []
         let added = users.compactMap { $0["login"]?.string }.filter { $0.hasPrefix("u") }
         let expected = [0, 1].flatMap { side in (0..<15).map { "u\(side)-\($0)@example.test" } }
-        #expect(Set(added) == Set(expected), "in \(name)")
-        #expect(added.count == expected.count, "in \(name)")
+        expect(Set(added), is: Set(expected), "in \(name)")
+        expect(added.count, is: expected.count, "in \(name)")
     }
 
     @Test("share the standard sandbox in the same way") func standard() async throws {
@@ -99,8 +100,8 @@ import Wire
             try await World(on: a, at: nil).named("default"), try await World(on: b, at: nil).named("default")
         )
         try await here.freeze(at: 5)
-        #expect(try await there.control(.get, "clock").json["unix"]?.int == 5)
-        #expect(try await here.control(.get, "clock").json["unix"]?.int == 5)
+        expect(try await there.control(.get, "clock").json["unix"]?.int, is: 5)
+        expect(try await here.control(.get, "clock").json["unix"]?.int, is: 5)
     }
 
     @Test("remove and bound sandboxes that others have") func removal() async throws {
@@ -108,33 +109,33 @@ import Wire
         let there = here.moved(to: b)
         let bounded = try await there.control(.put, "sandboxes/" + here.name, #"{"ttl":"1h"}"#)
         #expect(try bounded.json["replica"] == .string(name(b)))
-        #expect(try await here.control(.get, "clock").json["frozen"] == true)
-        #expect(here.sandbox.timeToLive == .seconds(3600))
+        expect(try await here.control(.get, "clock").json["frozen"], is: true)
+        expect(here.sandbox.timeToLive, is: .seconds(3600))
         let removed = try await there.bare(.delete, "/_understudy/sandboxes/" + here.name)
-        #expect(removed.status == 204, "\(removed.text)")
-        #expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status == 404)
-        #expect(try await here.control(.get, "clock").json["frozen"] == false)
+        expect(removed.status, is: 204, "\(removed.text)")
+        expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status, is: 404)
+        expect(try await here.control(.get, "clock").json["frozen"], is: false)
         // In use at the other one, though nothing of it is stored.
-        #expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status == 204)
-        #expect(try keeper(a).store.rows(of: here.name) == [])
+        expect(try await there.bare(.delete, "/_understudy/sandboxes/" + here.name).status, is: 204)
+        expect(try keeper(a).store.rows(of: here.name), is: [])
     }
 
     @Test("close sockets of a sandbox that moves with 1001") func sockets() async throws {
         let board = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
         let other = try await SwitchboardWorld(.pipeline, keeper: StateKeeper(home.open()))
         let socket = try await board.open("ada")
-        #expect(try await board.world.moved(to: other.world.stage).control(.get, "clock").status == 200)
-        #expect(await socket.next() == .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
+        expect(try await board.world.moved(to: other.world.stage).control(.get, "clock").status, is: 200)
+        expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
     }
 
     // MARK: Those that go
 
     @Test("take over what one left that has ended without a word") func takingOver() async throws {
         let here = try await World(on: a)
-        #expect(try keeper(a).finish() == nil)
+        expect(try keeper(a).finish(), is: nil)
         try keeper(a).leave()
-        #expect(try await here.moved(to: b).control(.get, "clock").json["frozen"] == true)
-        #expect(try keeper(b).total.takenOver == 1)
+        expect(try await here.moved(to: b).control(.get, "clock").json["frozen"], is: true)
+        expect(try keeper(b).total.takenOver, is: 1)
     }
 
     /// Two servers of which each is gone for the other if it does not show for a second that it is alive.
@@ -173,17 +174,17 @@ import Wire
         let brake = try hold(a)
         while try keeper(a).mayAnswer(in: old) { await Task.yield() }
         let ready = try await bare(a, "health/ready")
-        #expect(ready.status == 503)
+        expect(ready.status, is: 503)
         let there = here.moved(to: b)
         let moved = try await patiently { try await there.control(.put, "clock", #"{"now":5,"freeze":true}"#) }
-        #expect(moved.status == 200)
+        expect(moved.status, is: 200)
         let refused = try await here.control(.get, "clock")
-        #expect(refused.status == 503)
-        #expect(refused["Retry-After"] == "1")
-        #expect(refused.json["error"]?["code"] == "sandbox-unavailable")
+        expect(refused.status, is: 503)
+        expect(refused["Retry-After"], is: "1")
+        expect(refused.json["error"]?["code"], is: "sandbox-unavailable")
         try brake.run("ROLLBACK")
         let again = try await patiently { try await here.control(.get, "clock") }
-        #expect(again.json["unix"]?.int == 5)
+        expect(again.json["unix"]?.int, is: 5)
         #expect(try again["X-Understudy-Replica"] == name(a))
         #expect(old.isSealed)
         #expect(here.sandbox !== old)
@@ -198,7 +199,7 @@ import Wire
         for (sandbox, isLost) in [(here.sandbox, false), (old, false), (here.sandbox, true)] {
             if isLost { sandbox.lose() }
             let answer = await a.emulator.confirmed(in: sandbox, { first }, or: { second })
-            #expect(answer.status == (isLost ? .accepted : .ok))
+            expect(answer.status, is: (isLost ? .accepted : .ok))
         }
     }
 
@@ -213,11 +214,11 @@ import Wire
         try brake.run("ROLLBACK")
         while try keeper(a).total.lapses == lapses { await Task.yield() }
         let answer = try await patiently { try await here.control(.put, "clock", #"{"now":6,"freeze":true}"#) }
-        #expect(answer.status == 200)
+        expect(answer.status, is: 200)
         #expect(here.sandbox === old)
         while try keeper(a).finish() != nil { await Task.yield() }
         try keeper(a).leave()
-        #expect(try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int == 6)
+        expect(try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int, is: 6)
     }
 
     @Test("leave their sandboxes to the others, and send their callers there", arguments: Depth.allCases)
@@ -225,36 +226,36 @@ import Wire
         let here = try await World(depth, on: a)
         let there = here.moved(to: b)
         let own = JSON.string(try name(a))
-        #expect(try await bare(a, "health/ready").json == ["ready": true, "replica": own, "reason": nil])
+        expect(try await bare(a, "health/ready").json, is: ["ready": true, "replica": own, "reason": nil])
         a.emulator.beginDraining()
         let ready = try await bare(a, "health/ready")
-        #expect(ready.status == 503)
-        #expect(ready.json == ["ready": false, "replica": own, "reason": "the server is stopping"])
-        #expect(try await bare(a, "health/live").json == ["status": "ok"])
-        #expect(try await here.control(.get, "clock").json["frozen"] == true)
+        expect(ready.status, is: 503)
+        expect(ready.json, is: ["ready": false, "replica": own, "reason": "the server is stopping"])
+        expect(try await bare(a, "health/live").json, is: ["status": "ok"])
+        expect(try await here.control(.get, "clock").json["frozen"], is: true)
         try keeper(a).handOverAll()
         for answer in [try await here.control(.get, "clock"), try await here.bare(.get, "/~\(here.name)/nowhere")] {
-            #expect(answer.status == 503)
-            #expect(answer["Retry-After"] == "1")
-            #expect(answer.json["error"]?["code"] == "sandbox-unavailable")
+            expect(answer.status, is: 503)
+            expect(answer["Retry-After"], is: "1")
+            expect(answer.json["error"]?["code"], is: "sandbox-unavailable")
         }
-        #expect(try await there.control(.get, "clock").json["frozen"] == true)
-        #expect(try keeper(b).total.takenOver == 0, "it was free")
+        expect(try await there.control(.get, "clock").json["frozen"], is: true)
+        expect(try keeper(b).total.takenOver, is: 0, "it was free")
     }
 
     // MARK: What they say of each other
 
     @Test("list the sandboxes of all of them, each once") func lists() async throws {
         let (here, there) = (try await World(on: a), try await World(on: b))
-        for stage in [a, b] { #expect(try keeper(stage).finish() == nil) }
+        for stage in [a, b] { expect(try keeper(stage).finish(), is: nil) }
         for (world, stage) in [(here, a), (there, b)] {
             let list = try await world.bare(.get, "/_understudy/sandboxes").json
-            #expect(list["sandboxes"]?.array?.map { $0["name"]?.string } == ["default", world.name])
+            expect(list["sandboxes"]?.array?.map { $0["name"]?.string }, is: ["default", world.name])
             #expect(try list["replica"]?.string == name(stage))
             let stored = list["stored"]?.array?.filter { $0["name"] != "default" }
             #expect(
                 try stored?.map { "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")" }
-                    == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
+                == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
         }
     }
 
@@ -262,15 +263,15 @@ import Wire
         let here = try await World(on: a)
         let own = try name(a)
         _ = try await here.call(.get, "/nowhere")
-        #expect(try await bare(a, "health").json["replica"] == .string(own))
+        expect(try await bare(a, "health").json["replica"], is: .string(own))
         let journal = try await here.control(.get, "journal").json
-        #expect(journal["replica"] == .string(own))
-        #expect(journal["entries"]?[0]?["replica"] == .string(own))
-        #expect(try await here.control(.get, "journal/1").json["replica"] == .string(own))
+        expect(journal["replica"], is: .string(own))
+        expect(journal["entries"]?[0]?["replica"], is: .string(own))
+        expect(try await here.control(.get, "journal/1").json["replica"], is: .string(own))
         #expect(try await bare(a, "metrics").text.contains("understudy_replica_info{replica=\"\(own)\"} 1\n"))
         let alone = try Stage(keeping: StoreHome())
-        #expect(try await bare(alone, "health").json["replica"] == nil)
-        #expect(try await bare(alone, "health/ready").json == ["ready": true, "replica": nil, "reason": nil])
-        #expect(try await bare(alone, "metrics").text.contains("replica") == false)
+        expect(try await bare(alone, "health").json["replica"], is: nil)
+        expect(try await bare(alone, "health/ready").json, is: ["ready": true, "replica": nil, "reason": nil])
+        expect(try await bare(alone, "metrics").text.contains("replica"), is: false)
     }
 }

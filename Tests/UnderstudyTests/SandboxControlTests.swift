@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -15,22 +16,23 @@ import Wire
         let world = try await World(depth)
         _ = try await world.call(.get, "/nowhere")
         let sandbox = try #require(try await listed(world))
-        #expect(
-            sandbox.object?.map(\.name) == [
+        expect(
+            sandbox.object?.map(\.name),
+            is: [
                 "name", "created_at", "age_seconds", "idle_seconds", "ttl_seconds", "expires_in_seconds", "clock",
                 "now",
                 "seed", "exchanges", "sockets", "journal_entries", "journal_bytes",
             ])
-        #expect(sandbox["exchanges"] == 1)
-        #expect(sandbox["journal_entries"] == 1)
-        #expect(sandbox["ttl_seconds"] == .null)
-        #expect(sandbox["expires_in_seconds"] == .null)
-        #expect(sandbox["clock"] == "frozen")
-        #expect(sandbox["now"] == "2027-01-15T08:00:00.000Z")
-        #expect(sandbox["seed"] == .null)
+        expect(sandbox["exchanges"], is: 1)
+        expect(sandbox["journal_entries"], is: 1)
+        expect(sandbox["ttl_seconds"], is: .null)
+        expect(sandbox["expires_in_seconds"], is: .null)
+        expect(sandbox["clock"], is: "frozen")
+        expect(sandbox["now"], is: "2027-01-15T08:00:00.000Z")
+        expect(sandbox["seed"], is: .null)
         #expect(try #require(sandbox["journal_bytes"]?.int) > 0)
         let other = try await World(depth)
-        #expect(try await other.control(.delete, "sandboxes/" + world.name).status == 204)
+        expect(try await other.control(.delete, "sandboxes/" + world.name).status, is: 204)
         #expect(world.emulator.sandboxes.existing(world.name) == nil)
         try await other.control(.delete, "sandboxes/" + world.name)
             .expectProblem(404, "no-such-sandbox", "There is no sandbox \(world.name)")
@@ -42,15 +44,15 @@ import Wire
         try await world.set(profile: .observed)
         try await world.arm("service-unavailable", at: "rua.guest")
         _ = try await world.call(.get, "/nowhere")
-        #expect(try await world.control(.post, "reset").status == 204)
-        #expect(try await world.control(.get, "clock").json["machine_time"] == true)
+        expect(try await world.control(.post, "reset").status, is: 204)
+        expect(try await world.control(.get, "clock").json["machine_time"], is: true)
         let settings = try await world.control(.get, "settings")
-        #expect(settings.json["profile"] == "documented")
-        #expect(settings.json["seed"] == .null)
-        #expect(try await world.control(.get, "faults").text == #"{"faults":[]}"#)
-        #expect(try await world.control(.get, "journal").json["entries"] == [])
+        expect(settings.json["profile"], is: "documented")
+        expect(settings.json["seed"], is: .null)
+        expect(try await world.control(.get, "faults").text, is: #"{"faults":[]}"#)
+        expect(try await world.control(.get, "journal").json["entries"], is: [])
         let first = try await world.call(.get, "/nowhere")
-        #expect(first.entry?.id == 1)
+        expect(first.entry?.id, is: 1)
     }
 
     /// A server whose sandboxes age by a clock that the test advances.
@@ -66,25 +68,25 @@ import Wire
         let machine = MachineClock()
         let world = try await World(on: agingStage(machine))
         let fresh = try #require(try await listed(world))
-        #expect(fresh["ttl_seconds"] == 7200)
-        #expect(fresh["expires_in_seconds"] == 7200)
+        expect(fresh["ttl_seconds"], is: 7200)
+        expect(fresh["expires_in_seconds"], is: 7200)
         let set = try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"10m"}"#)
-        #expect(set.status == 200)
-        #expect(set.json["ttl_seconds"] == 600)
+        expect(set.status, is: 200)
+        expect(set.json["ttl_seconds"], is: 600)
         _ = try await world.call(.get, "/nowhere")
         machine.advance(.seconds(599))
         let idle = try #require(try await listedFromOutside(world))
-        #expect(idle["idle_seconds"] == 599)
-        #expect(idle["expires_in_seconds"] == 1)
-        #expect(idle["exchanges"] == 1)
+        expect(idle["idle_seconds"], is: 599)
+        expect(idle["expires_in_seconds"], is: 1)
+        expect(idle["exchanges"], is: 1)
         // A control call counts as use.
-        #expect(try await world.control(.get, "clock").json["frozen"] == true)
+        expect(try await world.control(.get, "clock").json["frozen"], is: true)
         machine.advance(.seconds(599))
-        #expect(try await world.control(.get, "clock").json["frozen"] == true)
+        expect(try await world.control(.get, "clock").json["frozen"], is: true)
         machine.advance(.seconds(600))
-        #expect(try await listedFromOutside(world) == nil)
-        #expect(try await world.control(.get, "clock").json["machine_time"] == true)
-        #expect(try #require(try await listed(world))["exchanges"] == 0)
+        expect(try await listedFromOutside(world), is: nil)
+        expect(try await world.control(.get, "clock").json["machine_time"], is: true)
+        expect(try #require(try await listed(world))["exchanges"], is: 0)
     }
 
     private func listedFromOutside(_ world: World) async throws -> JSON? {
@@ -96,11 +98,11 @@ import Wire
         let machine = MachineClock()
         let world = try await World(on: agingStage(machine))
         let kept = try await world.control(.put, "sandboxes/kept", #"{"ttl":null}"#)
-        #expect(kept.json["name"] == "kept")
-        #expect(kept.json["ttl_seconds"] == .null)
+        expect(kept.json["name"], is: "kept")
+        expect(kept.json["ttl_seconds"], is: .null)
         machine.advance(.seconds(100_000_000))
         let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
-        #expect(names == ["default", "kept"])
+        expect(names, is: ["default", "kept"])
     }
 
     @Test("at the cap the sandbox that was longest unused makes room") func cap() async throws {
@@ -111,7 +113,7 @@ import Wire
             _ = try await world.bare(.get, "/~\(name)/nowhere")
         }
         let names = try await world.bare(.get, "/_understudy/sandboxes").json["sandboxes"]?.array?.map { $0["name"] }
-        #expect(names == ["default", "a", "c"])
+        expect(names, is: ["default", "a", "c"])
     }
 
     @Test(
@@ -137,7 +139,7 @@ import Wire
     private let expired = LiveSocket.Event.closed(WebSocketClosure(.policyViolation, reason: "expired"))
 
     private func end(_ session: String, in seconds: Double, _ world: World) async throws {
-        #expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status == 204)
+        expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status, is: 204)
     }
 
     @Test("a running clock keeps them", arguments: Depth.allCases) func running(_ depth: Depth) async throws {
@@ -145,12 +147,12 @@ import Wire
         let (late, early) = (try await board.open("late"), try await board.open("early"))
         try await end("late", in: 0.4, board.world)
         try await end("early", in: 0.2, board.world)
-        #expect(await early.next() == expired)
-        #expect(await late.next() == expired)
+        expect(await early.next(), is: expired)
+        expect(await late.next(), is: expired)
         #expect(await board.sockets(0))
         let state = try await board.state()
-        #expect(Set(state["gone"]?.array ?? []) == ["early 1008", "late 1008"])
-        #expect(state["sessions"] == [])
+        expect(Set(state["gone"]?.array ?? []), is: ["early 1008", "late 1008"])
+        expect(state["sessions"], is: [])
     }
 
     @Test("one that was put off a hundred times passes at the last moment it was given") func putOff() async throws {
@@ -158,8 +160,8 @@ import Wire
         let socket = try await board.open("ada")
         for time in 1...100 { try await end("ada", in: Double(1000 - time), board.world) }
         try await end("ada", in: 0.2, board.world)
-        #expect(await socket.next() == expired)
-        #expect(try await board.state()["passed"] == 1)
+        expect(await socket.next(), is: expired)
+        expect(try await board.state()["passed"], is: 1)
     }
 
     @Test("a clock that runs beside the machine's keeps them too", arguments: Depth.allCases)
@@ -168,7 +170,7 @@ import Wire
         try await board.world.advance("2h")
         let socket = try await board.open("ada")
         try await end("ada", in: 0.2, board.world)
-        #expect(await socket.next() == expired)
+        expect(await socket.next(), is: expired)
     }
 
     @Test("a clock that is moved there passes them before the call is answered", arguments: Depth.allCases)
@@ -177,17 +179,17 @@ import Wire
         let (first, second) = (try await board.open("first", life: 60), try await board.open("second", life: 120))
         let third = try await board.open("third", life: 121)
         try await board.world.advance("59s")
-        #expect(try await board.state()["passed"] == 0)
+        expect(try await board.state()["passed"], is: 0)
         try await board.world.advance("61s")
-        #expect(await first.next() == expired)
-        #expect(await second.next() == expired)
+        expect(await first.next(), is: expired)
+        expect(await second.next(), is: expired)
         let state = try await board.state()
-        #expect(state["sessions"] == ["third"])
-        #expect(state["passed"] == 1, "what was due together passed together")
+        expect(state["sessions"], is: ["third"])
+        expect(state["passed"], is: 1, "what was due together passed together")
         third.send(.text("echo"))
-        #expect(await third.next() == .text("echo"))
+        expect(await third.next(), is: .text("echo"))
         try await board.world.freeze(at: World.exampleMoment + 121)
-        #expect(await third.next() == expired)
+        expect(await third.next(), is: expired)
     }
 
     @Test("a clock that stands still keeps none, until it runs again", arguments: Depth.allCases)
@@ -198,12 +200,12 @@ import Wire
         // Another session's full second has passed, and with it the fifth of a second that this one had.
         let running = try await other.open("running")
         try await end("running", in: 1, other.world)
-        #expect(await running.next() == expired)
+        expect(await running.next(), is: expired)
         frozen.send(.text("echo"))
-        #expect(await frozen.next() == .text("echo"))
-        #expect(try await board.state()["passed"] == 0)
+        expect(await frozen.next(), is: .text("echo"))
+        expect(try await board.state()["passed"], is: 0)
         try await board.world.control(.put, "clock", #"{"freeze":false}"#)
-        #expect(await frozen.next() == expired)
+        expect(await frozen.next(), is: expired)
     }
 
     @Test("one that is over when it is named passes at once, also while the clock stands", arguments: Depth.allCases)
@@ -211,8 +213,8 @@ import Wire
         let board = try await SwitchboardWorld(depth)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada?life=-1")
         let next = try await board.world.call(.post, "/switchboard/count")
-        #expect(next.text == #"{"count":1,"sessions":0}"#, "a call finds passed what is due at its moment")
-        #expect(try await board.state()["passed"] == 1)
+        expect(next.text, is: #"{"count":1,"sessions":0}"#, "a call finds passed what is due at its moment")
+        expect(try await board.state()["passed"], is: 1)
     }
 
     @Test("a later one takes the place of an earlier one that was taken back") func takenBack() async throws {
@@ -220,10 +222,10 @@ import Wire
         let socket = try await board.open("ada", life: 60)
         try await end("ada", in: 120, board.world)
         try await board.world.advance("61s")
-        #expect(try await board.state()["passed"] == 0)
+        expect(try await board.state()["passed"], is: 0)
         try await board.world.advance("59s")
-        #expect(await socket.next() == expired)
-        #expect(try await board.state()["passed"] == 1)
+        expect(await socket.next(), is: expired)
+        expect(try await board.state()["passed"], is: 1)
     }
 
     @Test("a reset forgets them") func reset() async throws {
@@ -231,7 +233,7 @@ import Wire
         _ = try await board.world.call(.post, "/switchboard/sessions/ada?life=60")
         try await board.world.control(.post, "reset")
         try await board.world.advance("2h")
-        #expect(try await board.state()["passed"] == 0)
+        expect(try await board.state()["passed"], is: 0)
     }
 
     @Test("one that a vendor does not deal with keeps nobody from going on", arguments: Depth.allCases)
@@ -240,9 +242,9 @@ import Wire
         _ = try await board.world.call(.post, "/switchboard/sessions/stuck?life=-5")
         for count in 1...3 {
             let answer = try await board.world.call(.post, "/switchboard/count")
-            #expect(answer.text == #"{"count":\#(count),"sessions":1}"#)
+            expect(answer.text, is: #"{"count":\#(count),"sessions":1}"#)
         }
-        #expect(try await board.state()["passed"] == 1)
+        expect(try await board.state()["passed"], is: 1)
     }
 
     @Test("those of 300 sandboxes pass each in its own") func many() async throws {
@@ -253,13 +255,13 @@ import Wire
                     let world = board.world.named("many-\(number)")
                     _ = try await world.call(.post, "/switchboard/sessions/ada")
                     let socket = try await world.openSocket("/switchboard/sessions/ada/socket")
-                    #expect(await socket.next() == .text("hello ada, at your service"))
+                    expect(await socket.next(), is: .text("hello ada, at your service"))
                     try await end("ada", in: 0.1 + Double(number % 7) / 10, world)
                     return socket
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        for socket in sockets { #expect(await socket.next() == expired) }
+        for socket in sockets { expect(await socket.next(), is: expired) }
     }
 }

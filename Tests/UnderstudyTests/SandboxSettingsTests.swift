@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -10,17 +11,17 @@ import Wire
     func life(_ depth: Depth) async throws {
         let world = try await World(depth, at: nil)
         let fresh = try await world.control(.get, "clock")
-        #expect(fresh.json["machine_time"] == true)
-        #expect(fresh.json["frozen"] == false)
+        expect(fresh.json["machine_time"], is: true)
+        expect(fresh.json["frozen"], is: false)
         let frozen = try await world.control(.put, "clock", #"{"now":"2027-01-15T08:00:00Z","freeze":true}"#)
-        #expect(
-            frozen.text
-                == #"{"now":"2027-01-15T08:00:00.000Z","unix":1800000000,"frozen":true,"machine_time":false}"#)
+        expect(
+            frozen.text,
+            is: #"{"now":"2027-01-15T08:00:00.000Z","unix":1800000000,"frozen":true,"machine_time":false}"#)
         let moved = try await world.control(.put, "clock", #"{"advance":"31m"}"#)
-        #expect(moved.json["unix"] == 1_800_001_860)
-        #expect(try await world.control(.get, "clock").text == moved.text)
+        expect(moved.json["unix"], is: 1_800_001_860)
+        expect(try await world.control(.get, "clock").text, is: moved.text)
         let released = try await world.control(.put, "clock", #"{"freeze":false}"#)
-        #expect(released.json["frozen"] == false)
+        expect(released.json["frozen"], is: false)
         #expect(try #require(released.json["unix"]?.number?.double) >= 1_800_001_860)
     }
 
@@ -33,13 +34,13 @@ import Wire
                 let world = try await World(depth, at: nil)
                 try await world.control(.put, "clock", prepare)
                 let released = try await world.control(method, "clock", body)
-                #expect(released.status == 200)
-                #expect(released.json["machine_time"] == true, "\(released.text)")
-                #expect(try await world.control(.get, "clock").json["frozen"] == false)
+                expect(released.status, is: 200)
+                expect(released.json["machine_time"], is: true, "\(released.text)")
+                expect(try await world.control(.get, "clock").json["frozen"], is: false)
             }
             let seeded = try await World(depth, at: nil)
             try await seeded.set(seed: 7)
-            #expect(try await seeded.control(method, "clock", body).json["machine_time"] == true)
+            expect(try await seeded.control(method, "clock", body).json["machine_time"], is: true)
         }
     }
 
@@ -47,7 +48,7 @@ import Wire
     func releasedAndMore() async throws {
         let world = try await World()
         let frozen = try await world.control(.put, "clock", #"{"now":null,"freeze":true}"#)
-        #expect(frozen.json["frozen"] == true)
+        expect(frozen.json["frozen"], is: true)
         #expect(try #require(frozen.json["unix"]?.number?.double) != 1_800_000_000)
         let moved = try await world.control(.put, "clock", #"{"now":null,"advance":"1h"}"#)
         #expect(moved.json["machine_time"] == false && moved.json["frozen"] == false)
@@ -56,7 +57,7 @@ import Wire
     @Test("a clock that is set and frozen in one call shows exactly that moment", arguments: 0..<50)
     func exact(_ attempt: Int) async throws {
         let answer = try await World(at: nil).control(.put, "clock", #"{"now":1800000000,"freeze":true}"#)
-        #expect(answer.json["unix"] == 1_800_000_000)
+        expect(answer.json["unix"], is: 1_800_000_000)
     }
 
     @Test(
@@ -68,7 +69,7 @@ import Wire
             (#"{"now":100,"advance":"-100s","freeze":true}"#, "0"),
         ])
     func together(_ body: String, _ unix: String) async throws {
-        #expect(try await World(at: nil).control(.put, "clock", body).json["unix"]?.text == unix)
+        expect(try await World(at: nil).control(.put, "clock", body).json["unix"]?.text, is: unix)
     }
 
     @Test("a clock that runs into the end of the year 9999 stops there, and says so in the journal too")
@@ -76,22 +77,22 @@ import Wire
         let world = try await World(at: nil)
         let set = try await world.control(.put, "clock", #"{"now":"9999-12-31T23:59:59Z"}"#)
         for clock in [set, try await world.control(.get, "clock")] {
-            #expect(clock.json["now"] == "9999-12-31T23:59:59.000Z")
-            #expect(clock.json["frozen"] == false)
-            #expect(clock.json["note"]?.string?.hasPrefix("The clock stands at 9999-12-31T23:59:59Z") == true)
+            expect(clock.json["now"], is: "9999-12-31T23:59:59.000Z")
+            expect(clock.json["frozen"], is: false)
+            expect(clock.json["note"]?.string?.hasPrefix("The clock stands at 9999-12-31T23:59:59Z"), is: true)
         }
         // Routes of two vendors, with times in their answers and tokens.
         for path in ["/v2/credentials/ping", "/ims/v1/me"] {
             let answer = try await world.call(.get, path)
             #expect(answer.status < 500)
-            #expect(answer.outcome(of: "clock") == .noted)
-            #expect(answer.entry?.moment.rfc3339 == "9999-12-31T23:59:59.000Z")
+            expect(answer.outcome(of: "clock"), is: .noted)
+            expect(answer.entry?.moment.rfc3339, is: "9999-12-31T23:59:59.000Z")
         }
         try await world.control(.put, "clock", #"{"advance":"1ms"}"#).expectProblem(
             400, "invalid", "it can show the years 1970 to 9999; expected a duration from -253402300799s to 0s")
         let back = try await world.control(.put, "clock", #"{"advance":"-1h","freeze":true}"#)
-        #expect(back.json["now"] == "9999-12-31T22:59:59.000Z")
-        #expect(back.json["note"] == nil)
+        expect(back.json["now"], is: "9999-12-31T22:59:59.000Z")
+        expect(back.json["note"], is: nil)
     }
 
     @Test(
@@ -108,7 +109,7 @@ import Wire
     func refused(_ body: String, _ message: String) async throws {
         let world = try await World()
         try await world.control(.put, "clock", body).expectProblem(400, "invalid", message)
-        #expect(try await world.control(.get, "clock").json["unix"] == 1_800_000_000)
+        expect(try await world.control(.get, "clock").json["unix"], is: 1_800_000_000)
     }
 }
 
@@ -117,34 +118,34 @@ import Wire
     func settings(_ depth: Depth) async throws {
         let world = try await World(depth)
         let first = try await world.control(.get, "settings")
-        #expect(first.json["profile"] == "documented")
-        #expect(first.json["seed"] == .null)
+        expect(first.json["profile"], is: "documented")
+        expect(first.json["seed"], is: .null)
         let names = first.json["switches"]?.object?.map(\.name) ?? []
-        #expect(
-            names
-                == world.emulator.vendors.flatMap { vendor in
-                    vendor.switchDeclarations.map { "\(vendor.identity.id).\($0.name)" }
-                })
+        expect(
+            names,
+            is: world.emulator.vendors.flatMap { vendor in
+                vendor.switchDeclarations.map { "\(vendor.identity.id).\($0.name)" }
+            })
         let changed = try await world.control(
             .put, "settings", #"{"profile":"observed","switches":{"rezolve.leeway-seconds":5},"seed":9}"#)
-        #expect(changed.json["profile"] == "observed")
-        #expect(changed.json["seed"] == 9)
-        #expect(changed.json["switches"]?["rezolve.leeway-seconds"] == "5")
-        #expect(changed.json["switches"]?["rezolve.device-check"] == "off")
-        #expect(try await world.control(.get, "settings").text == changed.text)
+        expect(changed.json["profile"], is: "observed")
+        expect(changed.json["seed"], is: 9)
+        expect(changed.json["switches"]?["rezolve.leeway-seconds"], is: "5")
+        expect(changed.json["switches"]?["rezolve.device-check"], is: "off")
+        expect(try await world.control(.get, "settings").text, is: changed.text)
         let restored = try await world.control(
             .put, "settings", #"{"profile":"documented","switches":{"rezolve.leeway-seconds":null},"seed":null}"#)
-        #expect(restored.text == first.text)
+        expect(restored.text, is: first.text)
     }
 
     @Test("a profile can be that of one vendor") func vendorProfile() async throws {
         let world = try await World()
         let answer = try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)
-        #expect(answer.json["profile"] == "documented")
-        #expect(answer.json["vendor_profiles"] == ["rezolve": "observed"])
-        #expect(answer.json["switches"]?["rezolve.device-check"] == "off")
+        expect(answer.json["profile"], is: "documented")
+        expect(answer.json["vendor_profiles"], is: ["rezolve": "observed"])
+        expect(answer.json["switches"]?["rezolve.device-check"], is: "off")
         let all = try await world.control(.put, "settings", #"{"profile":"documented"}"#)
-        #expect(all.json["vendor_profiles"] == [:])
+        expect(all.json["vendor_profiles"], is: [:])
     }
 
     @Test(
@@ -170,14 +171,14 @@ import Wire
         let world = try await World()
         let before = try await world.control(.get, "settings").text
         try await world.control(.put, "settings", body).expectProblem(400, "invalid", message)
-        #expect(try await world.control(.get, "settings").text == before)
+        expect(try await world.control(.get, "settings").text, is: before)
     }
 
     @Test("one wrong part takes the others back") func allOrNothing() async throws {
         let world = try await World()
         try await world.control(.put, "settings", #"{"profile":"observed","seed":"x"}"#)
             .expectProblem(400, "invalid", "seed")
-        #expect(try await world.control(.get, "settings").json["profile"] == "documented")
+        expect(try await world.control(.get, "settings").json["profile"], is: "documented")
     }
 }
 
@@ -188,16 +189,16 @@ import Wire
     func life(_ depth: Depth) async throws {
         let world = try await World(depth)
         let before = try await world.control(.get, "scenarios").json
-        #expect(before["active"] == [])
+        expect(before["active"], is: [])
         let listed = before["available"]?.array?.first { $0["scenario"]?.string == name }
-        #expect(listed?["vendor"] == "rezolve")
-        #expect(listed?["states"] == ["broken", "working"])
+        expect(listed?["vendor"], is: "rezolve")
+        expect(listed?["states"], is: ["broken", "working"])
         let set = try await world.control(.put, "scenarios", #"{"scenario":"\#(name)"}"#)
-        #expect(
-            set.json["active"]
-                == [["scenario": .string(name), "vendor": "rezolve", "state": "broken", "calls": [0]]])
-        #expect(try await world.control(.delete, "scenarios").status == 204)
-        #expect(try await world.control(.get, "scenarios").json["active"] == [])
+        expect(
+            set.json["active"],
+            is: [["scenario": .string(name), "vendor": "rezolve", "state": "broken", "calls": [0]]])
+        expect(try await world.control(.delete, "scenarios").status, is: 204)
+        expect(try await world.control(.get, "scenarios").json["active"], is: [])
     }
 
     @Test("a list activates several in its order, each perhaps in another state than its first")
@@ -205,15 +206,15 @@ import Wire
         let world = try await World()
         let body = #"{"scenarios":["rezolve-customer-removed",{"scenario":"\#(name)","state":"working"}]}"#
         let active = try await world.control(.put, "scenarios", body).json["active"]?.array
-        #expect(active?.map { $0["scenario"]?.string } == ["rezolve-customer-removed", name])
-        #expect(active?.map { $0["state"]?.string } == ["present", "working"])
+        expect(active?.map { $0["scenario"]?.string }, is: ["rezolve-customer-removed", name])
+        expect(active?.map { $0["state"]?.string }, is: ["present", "working"])
     }
 
     @Test("a reset ends what was activated by control call") func reset() async throws {
         let world = try await World()
         try await world.control(.put, "scenarios", #"{"scenario":"\#(name)"}"#)
         try await world.control(.post, "reset")
-        #expect(try await world.control(.get, "scenarios").json["active"] == [])
+        expect(try await world.control(.get, "scenarios").json["active"], is: [])
     }
 
     @Test(
@@ -233,15 +234,15 @@ import Wire
         try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
         try await world.control(.put, "scenarios", body).expectProblem(400, "invalid", message)
         let active = try await world.control(.get, "scenarios").json["active"]
-        #expect(active?[0]?["scenario"] == "rezolve-busy-backend")
+        expect(active?[0]?["scenario"], is: "rezolve-busy-backend")
     }
 
     @Test("actions are listed with what they have to be told") func actions() async throws {
         let actions = try await World().control(.get, "actions").json["actions"]?.array ?? []
         let remove = actions.first { $0["action"] == "remove-customer" }
-        #expect(remove?["vendor"] == "rezolve")
-        #expect(remove?["members"]?[0]?["name"] == "entity")
-        #expect(remove?["members"]?[0]?["required"] == true)
+        expect(remove?["vendor"], is: "rezolve")
+        expect(remove?["members"]?[0]?["name"], is: "entity")
+        expect(remove?["members"]?[0]?["required"], is: true)
     }
 
     @Test(
@@ -281,7 +282,7 @@ import Wire
     func malformed(_ depth: Depth, _ body: String) async throws {
         let world = try await World(depth)
         let answer = try await world.control(.put, "state/rezolve", body)
-        #expect(answer.status == 400)
+        expect(answer.status, is: 400)
         #expect(["body-malformed", "invalid"].contains(answer.json["error"]?["code"]?.string))
     }
 
@@ -290,9 +291,9 @@ import Wire
         let world = try await World(depth)
         let exported = try await world.control(.get, "state/rezolve").text
         let padded = exported + String(repeating: " ", count: 2 << 20)
-        #expect(try await world.control(.put, "state/rezolve", padded).text == exported)
+        expect(try await world.control(.put, "state/rezolve", padded).text, is: exported)
         let small = try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, stateLimit: 2 << 20)))
-        #expect(try await small.control(.put, "state/rezolve", exported).text == exported)
+        expect(try await small.control(.put, "state/rezolve", exported).text, is: exported)
         let answer = try await small.control(.put, "state/rezolve", padded)
         answer.expectProblem(413, "body-too-large", "longer than the limit")
     }
@@ -306,8 +307,8 @@ import Wire
         #expect(try await world.control(.put, "state/rezolve", state, fields: fields).status != 413)
         let answer = try await world.control(.put, "state/rezolve", state)
         answer.expectProblem(401, "control-token-wrong", "requires its bearer token")
-        #expect(Pipeline(stage.emulator).bodyLimit(for: Self.put(fields)) == Emulator.standardStateLimit)
-        #expect(Pipeline(stage.emulator).bodyLimit(for: Self.put([])) == Pipeline.standardBodyLimit)
+        expect(Pipeline(stage.emulator).bodyLimit(for: Self.put(fields)), is: Emulator.standardStateLimit)
+        expect(Pipeline(stage.emulator).bodyLimit(for: Self.put([])), is: Pipeline.standardBodyLimit)
     }
 
     private static func put(_ fields: World.Fields) -> Request {

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Synchronization
@@ -12,16 +13,16 @@ import Wire
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
         socket.send(.text("echo"))
-        #expect(await socket.next() == .text("echo"))
+        expect(await socket.next(), is: .text("echo"))
         socket.send(.text(#"{"who":"me","secret":"s3cret"}"#))
         socket.send(.text("motto"))
-        #expect(await socket.next() == .text("at your service"))
+        expect(await socket.next(), is: .text("at your service"))
         socket.send(.text("mine is eyJh.eyJi.c2ln, yes"))
         socket.send(.text("my Secret: s3cret"))
         socket.send(.binary([1, 2]))
-        #expect(await socket.next() == .closed(WebSocketClosure(.unsupportedData, reason: "bytes")))
+        expect(await socket.next(), is: .closed(WebSocketClosure(.unsupportedData, reason: "bytes")))
         let entry = try #require(await board.handshakes { $0.first?.record.socket?.closure != nil }.first)
-        #expect(entry.response.status.code == 101)
+        expect(entry.response.status.code, is: 101)
         let json = MaskedExchange(entry, by: board.world.sandbox.redactor).json(routes: board.emulator.routes)
         // Text that is not JSON is shown as it is, unless it mentions what the route hides.
         let expected: [JSON] = [
@@ -33,13 +34,13 @@ import Wire
         let shown = frames.map { frame -> JSON in
             [frame["from"] ?? .null, frame["message"] ?? .null, JSON(frame["findings"]?.array?.count ?? -1)]
         }
-        #expect(shown == expected)
-        #expect(frames[3]["findings"]?.array?.first?["check"] == "frame-ignored")
-        #expect(frames[3]["at"] == "2027-01-15T08:00:00.000Z")
-        #expect(json["socket"]?["findings"]?.array?.map { $0["check"] } == ["farewell"])
-        #expect(json["socket"]?["received"] == 6)
-        #expect(json["socket"]?["sent"] == 3)
-        #expect(json["socket"]?["closed"]?["code"] == 1003)
+        expect(shown, is: expected)
+        expect(frames[3]["findings"]?.array?.first?["check"], is: "frame-ignored")
+        expect(frames[3]["at"], is: "2027-01-15T08:00:00.000Z")
+        expect(json["socket"]?["findings"]?.array?.map { $0["check"] }, is: ["farewell"])
+        expect(json["socket"]?["received"], is: 6)
+        expect(json["socket"]?["sent"], is: 3)
+        expect(json["socket"]?["closed"]?["code"], is: 1003)
     }
 
     @Test("frames are no calls: filters and expectations count the handshake alone", arguments: Depth.allCases)
@@ -50,12 +51,12 @@ import Wire
         _ = await socket.next(5)
         let verdict = try await board.world.control(
             .post, "journal/verify", #"{"exactly":1,"where":{"route":"socket","status":101}}"#)
-        #expect(verdict.json["verified"] == true)
+        expect(verdict.json["verified"], is: true)
         let list = try await board.world.control(.get, "journal?route=socket")
-        #expect(list.json["entries"]?.array?.first?["socket"]?["received"] == 5)
-        #expect(list.json["entries"]?.array?.first?["socket"]?["closed"] == JSON.null)
+        expect(list.json["entries"]?.array?.first?["socket"]?["received"], is: 5)
+        expect(list.json["entries"]?.array?.first?["socket"]?["closed"], is: JSON.null)
         let sandboxes = try await board.world.control(.get, "sandboxes").json["sandboxes"]?.array
-        #expect(sandboxes?.first { $0["name"]?.string == board.world.name }?["sockets"] == 1)
+        expect(sandboxes?.first { $0["name"]?.string == board.world.name }?["sockets"], is: 1)
     }
 
     @Test("a refused handshake is a plain answer, also when a fault refuses it", arguments: Depth.allCases)
@@ -64,19 +65,19 @@ import Wire
         let unknown = await #expect(throws: SocketRefused.self) {
             _ = try await board.world.openSocket("/switchboard/sessions/nobody/socket")
         }
-        #expect(unknown?.answer.status == 401)
-        #expect(unknown?.answer.text == #"{"code":"session-unknown"}"#)
-        #expect(unknown?.answer.failure == "session-unknown")
+        expect(unknown?.answer.status, is: 401)
+        expect(unknown?.answer.text, is: #"{"code":"session-unknown"}"#)
+        expect(unknown?.answer.failure, is: "session-unknown")
         #expect(unknown?.answer.entry?.record.socket == nil)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let plain = try await board.world.call(.get, "/switchboard/sessions/ada/socket")
-        #expect(plain.status == 426)
-        #expect(plain.failure == "upgrade-required")
+        expect(plain.status, is: 426)
+        expect(plain.failure, is: "upgrade-required")
         try await board.world.arm("refused", at: "socket")
         let armed = await #expect(throws: SocketRefused.self) {
             _ = try await board.world.openSocket("/switchboard/sessions/ada/socket")
         }
-        #expect(armed?.answer.failure == "refused")
+        expect(armed?.answer.failure, is: "refused")
         _ = try await board.again("ada")
     }
 
@@ -90,9 +91,9 @@ import Wire
             }
             var counts: Set<Int?> = []
             for try await count in group { counts.insert(count) }
-            #expect(counts == Set(1...200))
+            expect(counts, is: Set(1...200))
         }
-        for socket in sockets { #expect(await socket.next(200) == (1...200).map { .text("\($0)") }) }
+        for socket in sockets { expect(await socket.next(200), is: (1...200).map { .text("\($0)") }) }
     }
 
     @Test("what a frame tells to others and to its own socket keeps its order", arguments: Depth.allCases)
@@ -101,8 +102,8 @@ import Wire
         let (own, other) = (try await board.open("ada"), try await board.open("bob"))
         for _ in 0..<3 { own.send(.text("count")) }
         let expected = ["1", "counted", "2", "counted", "3", "counted"]
-        #expect(await own.next(6) == expected.map { .text($0) })
-        #expect(await other.next(3) == ["1", "2", "3"].map { .text($0) })
+        expect(await own.next(6), is: expected.map { .text($0) })
+        expect(await other.next(3), is: ["1", "2", "3"].map { .text($0) })
     }
 
     @Test("each is told once, whatever number of its addresses was meant, and nobody else", arguments: Depth.allCases)
@@ -114,36 +115,36 @@ import Wire
         try await board.tell("two", to: "ada,bob,bob")
         try await board.tell("nobody", to: "none")
         try await board.tell("all", to: "*")
-        #expect(await ada.next(2) == [.text("two"), .text("all")])
-        #expect(await bob.next(3) == [.text("one"), .text("two"), .text("all")])
-        #expect(await second.next(3) == [.text("one"), .text("two"), .text("all")])
-        #expect(await cy.next() == .text("all"))
+        expect(await ada.next(2), is: [.text("two"), .text("all")])
+        expect(await bob.next(3), is: [.text("one"), .text("two"), .text("all")])
+        expect(await second.next(3), is: [.text("one"), .text("two"), .text("all")])
+        expect(await cy.next(), is: .text("all"))
     }
 
     @Test("a call that is refused tells nothing, and one that waits tells once", arguments: Depth.allCases)
     func refusedCalls(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
-        #expect(try await board.tell("refused", to: "ada", and: "refuse").failure == "refused")
-        #expect(try await board.tell("waited", to: "ada", and: "wait").status == 204)
+        expect(try await board.tell("refused", to: "ada", and: "refuse").failure, is: "refused")
+        expect(try await board.tell("waited", to: "ada", and: "wait").status, is: 204)
         try await board.tell("end", to: "ada")
-        #expect(await socket.next(2) == [.text("waited"), .text("end")])
+        expect(await socket.next(2), is: [.text("waited"), .text("end")])
     }
 
     @Test("a socket that has ended is forgotten, and the vendor is told once", arguments: Depth.allCases)
     func forgetting(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
         let (first, second) = (try await board.open("ada"), try await board.again("ada"))
-        #expect(board.world.sandbox.sockets == 2)
+        expect(board.world.sandbox.sockets, is: 2)
         first.close(WebSocketClosure(.normal))
-        #expect(await first.next() == .closed(WebSocketClosure(.normal)))
+        expect(await first.next(), is: .closed(WebSocketClosure(.normal)))
         #expect(await board.sockets(1))
         try await board.tell("still", to: "ada")
-        #expect(await second.next() == .text("still"))
-        #expect(try await board.state()["gone"] == ["ada 1000"])
+        expect(await second.next(), is: .text("still"))
+        expect(try await board.state()["gone"], is: ["ada 1000"])
         let logs = await board.handshakes { _ in true }.compactMap(\.record.socket)
-        #expect(logs.map(\.closure) == [WebSocketClosure(.normal), nil])
-        #expect(logs[0].frames.count == 1, "nothing but the greeting")
+        expect(logs.map(\.closure), is: [WebSocketClosure(.normal), nil])
+        expect(logs[0].frames.count, is: 1, "nothing but the greeting")
     }
 
     @Test(
@@ -152,22 +153,22 @@ import Wire
     func actions(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
         let (ada, bob) = (try await board.open("ada"), try await board.open("bob"))
-        #expect(try await board.world.control(.post, "state/switchboard/drop", #"{"session":"ada"}"#).status == 200)
+        expect(try await board.world.control(.post, "state/switchboard/drop", #"{"session":"ada"}"#).status, is: 200)
         let dropped = WebSocketClosure(.normal, reason: "dropped")
-        #expect(await ada.next(2) == [.text("good bye"), .closed(dropped)])
+        expect(await ada.next(2), is: [.text("good bye"), .closed(dropped)])
         #expect(await board.sockets(1))
-        #expect(try await board.state()["gone"] == ["ada 1000"])
+        expect(try await board.state()["gone"], is: ["ada 1000"])
         _ = try await board.world.call(.post, "/switchboard/sessions/cy")
         try await board.world.control(
             .put, "faults", #"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
         _ = try await board.world.call(.post, "/switchboard/count")
         // The rule takes effect before the call itself.
-        #expect(await bob.next(2) == [.text("good bye"), .closed(dropped)])
+        expect(await bob.next(2), is: [.text("good bye"), .closed(dropped)])
         let cy = try await board.again("cy")
         try await board.world.control(.post, "state/switchboard/forget")
-        #expect(try await board.world.control(.post, "state/switchboard/drop", #"{"session":"cy"}"#).status == 400)
+        expect(try await board.world.control(.post, "state/switchboard/drop", #"{"session":"cy"}"#).status, is: 400)
         cy.send(.text("echo"))
-        #expect(await cy.next() == .text("echo"))
+        expect(await cy.next(), is: .text("echo"))
     }
 
     @Test("one message reaches 1,000 sockets, each once", arguments: Depth.allCases)
@@ -178,13 +179,13 @@ import Wire
             for _ in 0..<1000 { group.addTask { try await board.again("ada") } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(board.world.sandbox.sockets == 1000)
+        expect(board.world.sandbox.sockets, is: 1000)
         try await board.tell("hear", to: "*")
         try await board.tell("end", to: "ada")
-        for socket in sockets { #expect(await socket.next(2) == [.text("hear"), .text("end")]) }
+        for socket in sockets { expect(await socket.next(2), is: [.text("hear"), .text("end")]) }
         try await board.world.control(.post, "reset")
         for socket in sockets {
-            #expect(await socket.next() == .closed(WebSocketClosure(.goingAway, reason: "the state was replaced")))
+            expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: "the state was replaced")))
         }
         #expect(await board.sockets(0))
     }
@@ -198,12 +199,12 @@ import Wire
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
         try await board.world.control(.post, "reset")
-        #expect(await socket.next() == .closed(replaced))
+        expect(await socket.next(), is: .closed(replaced))
         #expect(await board.sockets(0))
-        #expect(try await board.state()["gone"] == [])
+        expect(try await board.state()["gone"], is: [])
         let fresh = try await board.open("ada")
         try await board.tell("anew", to: "ada")
-        #expect(await fresh.next() == .text("anew"))
+        expect(await fresh.next(), is: .text("anew"))
     }
 
     @Test("replacing a state by a control call closes them", arguments: Depth.allCases)
@@ -211,7 +212,7 @@ import Wire
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
         try await board.world.control(.put, "state/switchboard", "{}")
-        #expect(await socket.next() == .closed(replaced))
+        expect(await socket.next(), is: .closed(replaced))
     }
 
     @Test("a sandbox that is deleted closes them, and its successor is another one", arguments: Depth.allCases)
@@ -219,9 +220,9 @@ import Wire
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
         try await board.world.control(.delete, "sandboxes/\(board.world.name)")
-        #expect(await socket.next() == .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
-        #expect(try await board.state()["sessions"] == [])
-        #expect(board.world.sandbox.sockets == 0)
+        expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
+        expect(try await board.state()["sessions"], is: [])
+        expect(board.world.sandbox.sockets, is: 0)
     }
 
     @Test("a handshake from before a reset opens nothing behind it") func lateOpening() async throws {
@@ -237,14 +238,14 @@ import Wire
         try await board.world.control(.post, "reset")
         let channel = Recorder()
         upgrade.handler.opened(WebSocket(channel))
-        #expect(channel.closures.withLock { $0 } == [WebSocketClosure(.goingAway, reason: "the sandbox was reset")])
-        #expect(channel.messages.withLock { $0 } == [])
+        expect(channel.closures.withLock { $0 }, is: [WebSocketClosure(.goingAway, reason: "the sandbox was reset")])
+        expect(channel.messages.withLock { $0 }, is: [])
         upgrade.handler.received(.text("count"), on: WebSocket(channel))
         upgrade.handler.closed(WebSocket(channel), WebSocketClosure(.normal))
-        #expect(board.world.sandbox.sockets == 0)
+        expect(board.world.sandbox.sockets, is: 0)
         let state = try await board.state()
-        #expect(state["count"] == 0)
-        #expect(state["gone"] == [])
+        expect(state["count"], is: 0)
+        expect(state["gone"], is: [])
     }
 
     private final class Recorder: WebSocket.Channel {
@@ -261,9 +262,9 @@ import Wire
         let later = try Switchboard.fixtures("later")
         try board.emulator.reload(FixtureStore(layers: [later.path]))
         socket.send(.text("motto"))
-        #expect(await socket.next() == .text("later"))
+        expect(await socket.next(), is: .text("later"))
         try await board.tell("still", to: "ada")
-        #expect(await socket.next() == .text("still"))
+        expect(await socket.next(), is: .text("still"))
     }
 
     @Test("an open one keeps its sandbox from expiring, from its end on the time counts", arguments: Depth.allCases)
@@ -277,9 +278,9 @@ import Wire
         machine.advance(.seconds(3600))
         #expect(directory.existing(board.world.name) === sandbox)
         let listed = try await board.world.control(.get, "sandboxes").json["sandboxes"]?.array?.last
-        #expect(listed?["name"]?.string == board.world.name)
-        #expect(listed?["expires_in_seconds"] == JSON.null)
-        #expect(listed?["idle_seconds"] == 0)
+        expect(listed?["name"]?.string, is: board.world.name)
+        expect(listed?["expires_in_seconds"], is: JSON.null)
+        expect(listed?["idle_seconds"], is: 0)
         socket.close()
         #expect(await board.sockets(0))
         machine.advance(.seconds(59))

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -33,10 +34,10 @@ import Understudy
         let emulator = try Self.emulator()
         let file = try Self.parsed(Self.formatOne)
         let restored = try emulator.restoreState(file, from: "state.json")
-        #expect(restored.sandboxes == 1)
-        #expect(restored.setAside.map(\.description) == [])
-        #expect(Self.export(emulator)["understudy_state"] == 2)
-        #expect(Self.export(emulator)["sandboxes"] == file["sandboxes"])
+        expect(restored.sandboxes, is: 1)
+        expect(restored.setAside.map(\.description), is: [])
+        expect(Self.export(emulator)["understudy_state"], is: 2)
+        expect(Self.export(emulator)["sandboxes"], is: file["sandboxes"])
     }
 
     @Test("of a later format are refused as a whole") func later() throws {
@@ -91,19 +92,19 @@ import Understudy
         let file = try Self.parsed(text)
         let emulator = try Self.emulator()
         let parts = try emulator.restoreState(file, from: "state.json").setAside.map(\.description)
-        #expect(parts.first?.hasPrefix("\(place): \(Self.path)\(problem)") == true, "\(parts)")
+        expect(parts.first?.hasPrefix("\(place): \(Self.path)\(problem)"), is: true, "\(parts)")
         // Undamaged vendors keep all their data.
         let (before, after) = (file["sandboxes"]?[0]?["state"], Self.export(emulator)["sandboxes"]?[0]?["state"])
         let vendor = place.split(separator: ", ")[1]
         for member in before?.object ?? [:] where member.name != vendor {
-            #expect(after?[member.name] == member.value, "\(member.name)")
+            expect(after?[member.name], is: member.value, "\(member.name)")
         }
         // Restarting again from the exported file keeps what was set aside.
         let exported = Self.export(emulator)
-        #expect(exported["set_aside"]?.array?.count == parts.count)
+        expect(exported["set_aside"]?.array?.count, is: parts.count)
         let next = try Self.emulator()
-        #expect(try next.restoreState(exported, from: "next.json").setAside.map(\.description) == parts)
-        #expect(Self.export(next) == exported)
+        expect(try next.restoreState(exported, from: "next.json").setAside.map(\.description), is: parts)
+        expect(Self.export(next), is: exported)
     }
 
     @Test("keep what was set aside byte for byte") func verbatim() throws {
@@ -111,13 +112,14 @@ import Understudy
         let file = try Self.parsed(
             #"{"understudy_state":2,"sandboxes":[{"name":"No Name","state":{"a":1,"a":[1e400]}},{"name":"b"},7]}"#)
         let parts = try emulator.restoreState(file, from: "f").setAside
-        #expect(
-            parts.map(\.description) == [
+        expect(
+            parts.map(\.description),
+            is: [
                 "sandbox No Name: sandboxes[0]: “No Name” is not a sandbox name, or occurs twice",
                 "sandbox b: sandboxes[1]: member “state” is missing",
                 "sandbox without a name: sandboxes[2]: found the number 7; expected a mapping",
             ])
-        #expect(Self.export(emulator)["set_aside"]?.array?.map { $0["value"] } == file["sandboxes"]?.array)
+        expect(Self.export(emulator)["set_aside"]?.array?.map { $0["value"] }, is: file["sandboxes"]?.array)
     }
 
     @Test("say in health what was set aside, and never a secret") func health() async throws {
@@ -125,8 +127,9 @@ import Understudy
         let text = Self.formatOne.replacing(#""password": "qa-pass-1""#, with: #""password": 4711"#)
         _ = try stage.emulator.restoreState(try Self.parsed(text), from: "state.json")
         let health = try await World(on: stage, at: nil).control(.get, "health")
-        #expect(
-            health.json["set_aside"] == [
+        expect(
+            health.json["set_aside"],
+            is: [
                 "count": 1,
                 "parts": [
                     [
@@ -146,7 +149,7 @@ import Understudy
             .put, "state/comapi", #"{"contents":[],"sessions":[{"id":1}],"mint_mark":"other"}"#)
         answer.expectProblem(
             400, "invalid", "sessions[0].id: found the number 1; expected a string; write it in quotes")
-        #expect(try await world.control(.get, "state/comapi").text == before)
+        expect(try await world.control(.get, "state/comapi").text, is: before)
     }
 }
 
@@ -158,8 +161,8 @@ import Understudy
         let exported = world.emulator.exportState()
         let other = try Emulator(fixtures: Repository.fixtures)
         let restored = try other.restoreState(exported, from: "file")
-        #expect(restored.setAside.map(\.description) == [], sourceLocation: sourceLocation)
-        #expect(other.exportState()["sandboxes"] == exported["sandboxes"], sourceLocation: sourceLocation)
+        expect(restored.setAside.map(\.description), is: [], sourceLocation: sourceLocation)
+        expect(other.exportState()["sandboxes"], is: exported["sandboxes"], sourceLocation: sourceLocation)
     }
 
     private func world() async throws -> World { try await World(on: Stage(Emulator(fixtures: Repository.fixtures))) }
@@ -169,14 +172,14 @@ import Understudy
         var state = try await world.control(.get, "state/ims").json.object ?? [:]
         state["last_user"] = 1_000_000_000
         state["last_invitation"] = 1_000_000_000
-        #expect(try await world.control(.put, "state/ims", JSON.object(state).text).status == 200)
+        expect(try await world.control(.put, "state/ims", JSON.object(state).text).status, is: 200)
         let answer = try await world.call(
             .post, "/ims/v1/users", [("x-ims-operator-key", "ims-operator-test-key")],
             #"{"tenant":"demo","email":"late@example.test"}"#)
-        #expect(answer.status == 201)
+        expect(answer.status, is: 201)
         let taken = state["users"]?.array?.compactMap { $0["id"]?.string } ?? []
         let free = (1...100).map { "usr-\($0)" }.first { !taken.contains($0) }
-        #expect(answer.json["id"]?.string == free, "\(answer.text)")
+        expect(answer.json["id"]?.string, is: free, "\(answer.text)")
         try expectRestart(of: world)
     }
 
@@ -184,13 +187,13 @@ import Understudy
         let world = try await world()
         var state = try await world.control(.get, "state/rezolve").json.object ?? [:]
         state["last_user_id"] = 2_000_000_000
-        #expect(try await world.control(.put, "state/rezolve", JSON.object(state).text).status == 200)
+        expect(try await world.control(.put, "state/rezolve", JSON.object(state).text).status, is: 200)
         for name in ["a", "b"] {
             let answer = try await world.call(
                 .post, "/v2/credentials/register",
                 [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")],
                 #"{"username":"\#(name)@example.test","password":"qa-pass-1","email":"\#(name)@example.test"}"#)
-            #expect(answer.status == 201, "\(answer.text)")
+            expect(answer.status, is: 201, "\(answer.text)")
         }
         try expectRestart(of: world)
     }
@@ -200,12 +203,12 @@ import Understudy
         let state =
             #"{"projects":[{"token":"demo-project-1","customers":[],"last_number":4503599627370496,"#
             + #""last_sequence":4503599627370496}]}"#
-        #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
+        expect(try await world.control(.put, "state/bloomreach", state).status, is: 200)
         for name in ["a", "b"] {
             let answer = try await world.call(
                 .post, "/track/v2/projects/demo-project-1/customers/events", [("authorization", "Token pubkey-demo-1")],
                 #"{"customer_ids":{"cookie":"\#(name)"},"event_type":"x","properties":{}}"#)
-            #expect(answer.status == 200, "\(answer.text)")
+            expect(answer.status, is: 200, "\(answer.text)")
         }
         try expectRestart(of: world)
     }
@@ -216,20 +219,20 @@ import Understudy
             #"{"spaces":[{"id":"\#(Self.space)","profiles":[{"id":"mira","created":1,"revision":4503599627370496}],"#
             + #""conversations":[{"id":"talk","creator":"mira","created":1,"revision":4503599627370496,"#
             + #""participants":[{"id":"mira","role":"owner"}],"last_event":1099511627776}]}]}"#
-        #expect(try await world.control(.put, "state/comapi", state).status == 200)
+        expect(try await world.control(.put, "state/comapi", state).status, is: 200)
         let fields = [("authorization", "Bearer " + (try await world.mint("comapi/session")))]
         let path = "/apispaces/\(Self.space)"
         let profile = try await world.call(.patch, path + "/profiles/mira", fields, #"{"firstName":"Mira"}"#)
-        #expect(profile.status == 200, "\(profile.text)")
+        expect(profile.status, is: 200, "\(profile.text)")
         let renamed = try await world.call(
             .put, path + "/conversations/talk", fields, #"{"id":"talk","name":"Other"}"#)
-        #expect(renamed.status == 200, "\(renamed.text)")
+        expect(renamed.status, is: 200, "\(renamed.text)")
         let message = try await world.call(
             .post, path + "/conversations/talk/messages", fields,
             #"{"metadata":{},"parts":[{"name":"t","type":"text/plain","data":"hi"}]}"#)
-        #expect(message.status == 413)
-        #expect(message.failure == "body-too-large")
-        #expect(message.entry?.record.reason == "the events of the conversation have reached the largest number")
+        expect(message.status, is: 413)
+        expect(message.failure, is: "body-too-large")
+        expect(message.entry?.record.reason, is: "the events of the conversation have reached the largest number")
         try expectRestart(of: world)
     }
 
@@ -238,15 +241,15 @@ import Understudy
         var state = try await world.control(.get, "state/bloomreach").text
         state = state.replacing(#""counter":2"#, with: #""counter":1000000000"#)
             .replacing(#""epoch":1"#, with: #""epoch":1000000000"#)
-        #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
+        expect(try await world.control(.put, "state/bloomreach", state).status, is: 200)
         let action = try await world.control(
             .post, "state/bloomreach/clear-inbox",
             #"{"project":"demo-project-1","customer":{"registered":"ana@example.test"}}"#)
-        #expect(action.status == 200, "\(action.text)")
+        expect(action.status, is: 200, "\(action.text)")
         #expect(try await world.control(.post, "keys/ims/rotating/break").status < 300)
         var keys = try await world.control(.get, "state/ims").text
         keys = keys.replacing(#""fetches":0"#, with: #""fetches":4503599627370496"#)
-        #expect(try await world.control(.put, "state/ims", keys).status == 200)
+        expect(try await world.control(.put, "state/ims", keys).status, is: 200)
         #expect(try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json").status >= 200)
         try expectRestart(of: world)
     }
@@ -262,26 +265,26 @@ import Understudy
     func call(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
         for session in ["heavy-1", "heavy-2"] {
-            #expect(try await board.world.call(.post, "/switchboard/sessions/\(session)").status == 204)
+            expect(try await board.world.call(.post, "/switchboard/sessions/\(session)").status, is: 204)
         }
         let refused = try await board.world.call(.post, "/switchboard/sessions/heavy-3")
         refused.expect(404, #"{"code":"nothing-here"}"#, "nothing-here")
-        #expect(refused.entry?.record.reason == Self.reason)
-        #expect(try await board.state()["sessions"] == ["heavy-1", "heavy-2"])
-        #expect(try await board.world.call(.post, "/switchboard/sessions/heavy-1?life=1").status == 204)
-        #expect(try await board.world.call(.post, "/switchboard/count").status == 200)
+        expect(refused.entry?.record.reason, is: Self.reason)
+        expect(try await board.state()["sessions"], is: ["heavy-1", "heavy-2"])
+        expect(try await board.world.call(.post, "/switchboard/sessions/heavy-1?life=1").status, is: 204)
+        expect(try await board.world.call(.post, "/switchboard/count").status, is: 200)
         _ = try await board.world.control(.post, "state/switchboard/forget")
-        #expect(try await board.world.call(.post, "/switchboard/sessions/heavy-3").status == 204)
+        expect(try await board.world.call(.post, "/switchboard/sessions/heavy-3").status, is: 204)
     }
 
     @Test("an action that adds to a full state is undone and refused") func action() async throws {
         let board = try await SwitchboardWorld(.pipeline)
         for session in ["heavy-1", "heavy-2"] {
-            #expect(try await board.world.call(.post, "/switchboard/sessions/\(session)").status == 204)
+            expect(try await board.world.call(.post, "/switchboard/sessions/\(session)").status, is: 204)
         }
         let refused = try await board.world.control(.post, "state/switchboard/begin")
-        #expect(refused.status == 400)
-        #expect(refused.json["error"]?["message"]?.string == Self.reason, "\(refused.text)")
-        #expect(try await board.state()["sessions"] == ["heavy-1", "heavy-2"])
+        expect(refused.status, is: 400)
+        expect(refused.json["error"]?["message"]?.string, is: Self.reason, "\(refused.text)")
+        expect(try await board.state()["sessions"], is: ["heavy-1", "heavy-2"])
     }
 }

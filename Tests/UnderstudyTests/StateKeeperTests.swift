@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -11,7 +12,7 @@ import Wire
 @Suite("Stored sandboxes", .timeLimit(.minutes(15))) struct StateKeeperTests {
     private static let newUser = #"{"login":"zoe@example.test","password":"Not-A-Secret-1"}"#
 
-    private func save(_ stage: Stage) { #expect(stage.emulator.keeper?.finish() == nil) }
+    private func save(_ stage: Stage) { expect(stage.emulator.keeper?.finish(), is: nil) }
 
     private func health(_ stage: Stage) async throws -> JSON {
         try await World(on: stage, at: nil).bare(.get, "/_understudy/health").json
@@ -40,22 +41,22 @@ import Wire
         let fault = #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#
         try await world.control(.put, "faults", fault)
         let chosen = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
-        #expect(chosen.status == 200)
+        expect(chosen.status, is: 200)
         for _ in 1...2 { _ = try await world.call(.post, "/v2/credentials/register/guest") }
         let next = world.moved(to: try stage.restarted())
         for path in ["clock", "settings", "faults", "scenarios"] {
             let (before, after) = (try await world.control(.get, path), try await next.control(.get, path))
-            #expect(after.text == before.text)
+            expect(after.text, is: before.text)
         }
-        #expect(next.sandbox.timeToLive == .seconds(7200))
-        #expect(next.sandbox.created == world.sandbox.created)
-        #expect(next.sandbox.identifiers.uuid() == world.sandbox.identifiers.uuid())
+        expect(next.sandbox.timeToLive, is: .seconds(7200))
+        expect(next.sandbox.created, is: world.sandbox.created)
+        expect(next.sandbox.identifiers.uuid(), is: world.sandbox.identifiers.uuid())
         let (before, after) = (
             try await world.call(.post, "/v2/credentials/register/guest"),
             try await next.call(.post, "/v2/credentials/register/guest")
         )
-        #expect(after.status == before.status)
-        #expect(after.text == before.text)
+        expect(after.status, is: before.status)
+        expect(after.text, is: before.text)
     }
 
     @Test("are none in which nothing changed, nor those that were removed", arguments: StoreEngine.allCases)
@@ -65,16 +66,16 @@ import Wire
             try await World(on: stage, at: nil), try await World(on: stage), try await World(on: stage)
         )
         _ = try await read.call(.get, "/nowhere")
-        #expect(try stored(read) == [:])
-        #expect(try stored(removed)["clock"]?["frozen_at"] == 1_800_000_000)
+        expect(try stored(read), is: [:])
+        expect(try stored(removed)["clock"]?["frozen_at"], is: 1_800_000_000)
         try await reset.control(.post, "reset")
-        #expect(try await removed.control(.delete, "sandboxes/" + removed.name).status == 204)
+        expect(try await removed.control(.delete, "sandboxes/" + removed.name).status, is: 204)
         // A reset leaves a mark in one vendor's state: tokens that were minted before it do not count any more.
         let kept = try stored(reset).object
-        #expect(kept?.map(\.name) == ["state", "created_at", "journal_number"])
-        #expect(kept?["state"]?.object?.map(\.name) == ["comapi"])
-        #expect(try store(stage).rows(of: removed.name) == [])
-        #expect(try await World(on: stage, at: nil).control(.delete, "sandboxes/" + removed.name).status == 404)
+        expect(kept?.map(\.name), is: ["state", "created_at", "journal_number"])
+        expect(kept?["state"]?.object?.map(\.name), is: ["comapi"])
+        expect(try store(stage).rows(of: removed.name), is: [])
+        expect(try await World(on: stage, at: nil).control(.delete, "sandboxes/" + removed.name).status, is: 404)
     }
 
     @Test("never issue an id twice, even one that only an answer's header field named", arguments: StoreEngine.allCases)
@@ -85,14 +86,14 @@ import Wire
         var positions: Set<JSON> = []
         for _ in 1...3 {
             let answer = try await world.call(.get, "/api/v1/apps")
-            #expect(answer.status == 404)
+            expect(answer.status, is: 404)
             #expect(answer["X-Okta-Request-Id"] != nil)
             // Written before the next call, so that only the id can be what is new.
             let position = try stored(world)["ids"]?["position"]
-            #expect(position?.string == world.sandbox.identifiers.position.map { String($0) })
+            expect(position?.string, is: world.sandbox.identifiers.position.map { String($0) })
             positions.insert(try #require(position))
         }
-        #expect(positions.count == 3)
+        expect(positions.count, is: 3)
     }
 
     @Test("give every journal number once, whether the server ended or was killed", arguments: StoreEngine.allCases)
@@ -104,8 +105,8 @@ import Wire
         // As after a kill: more was answered than is written.
         for _ in 1...3 { _ = try await world.call(.get, "/nowhere") }
         let next = world.moved(to: try Stage(keeping: #require(stage.home).copy()))
-        #expect(try await next.control(.get, "journal").json["entries"] == [])
-        #expect(try await next.call(.get, "/nowhere").entry?.id == 1001)
+        expect(try await next.control(.get, "journal").json["entries"], is: [])
+        expect(try await next.call(.get, "/nowhere").entry?.id, is: 1001)
     }
 
     @Test("are written by themselves soon after a change", arguments: StoreEngine.allCases)
@@ -123,13 +124,14 @@ import Wire
         let world = try await World(on: stage)
         for number in 1...200 {
             let user = #"{"login":"u\#(number)@example.test","password":"Not-A-Secret-1"}"#
-            #expect(try await world.control(.post, "state/okta/add-user", user).status == 200)
+            expect(try await world.control(.post, "state/okta/add-user", user).status, is: 200)
         }
         let before = try stored(world)
         let bytes = try #require(stage.emulator.keeper).total.bytes
         try await world.control(.post, "state/okta/add-user", Self.newUser)
         let after = try stored(world)
-        #expect(after["state"]?["okta"]?["users"]?.array?.dropLast() == before["state"]?["okta"]?["users"]?.array?[...])
+        expect(
+            after["state"]?["okta"]?["users"]?.array?.dropLast(), is: before["state"]?["okta"]?["users"]?.array?[...])
         #expect(try #require(stage.emulator.keeper).total.bytes - bytes < 2000)
         let next = world.moved(to: try stage.restarted())
         #expect(try await next.control(.get, "state/okta").text == world.control(.get, "state/okta").text)
@@ -145,7 +147,7 @@ import Wire
         for path in [home.place, home.place + "-wal"] {
             let facts = try FileManager.default.attributesOfItem(atPath: path)
             let mode = try #require(facts[.posixPermissions] as? Int)
-            #expect(mode == 0o600, "\(path) has mode \(String(mode, radix: 8))")
+            expect(mode, is: 0o600, "\(path) has mode \(String(mode, radix: 8))")
         }
     }
 
@@ -156,10 +158,10 @@ import Wire
         for world in [world, other] { _ = try stored(world) }
         let next = try Stage(keeping: #require(stage.home).copy())
         _ = try await world.moved(to: next).control(.get, "clock")
-        #expect(next.emulator.keeper?.total.read == 1)
+        expect(next.emulator.keeper?.total.read, is: 1)
         let list = try await world.moved(to: next).bare(.get, "/_understudy/sandboxes").json
-        #expect(list["sandboxes"]?.array?.map { $0["name"]?.string } == ["default", world.name])
-        #expect(list["stored"]?.array?.compactMap { $0["name"]?.string } == [world.name, other.name].sorted())
+        expect(list["sandboxes"]?.array?.map { $0["name"]?.string }, is: ["default", world.name])
+        expect(list["stored"]?.array?.compactMap { $0["name"]?.string }, is: [world.name, other.name].sorted())
     }
 
     @Test("leave memory where there is no room, and come back", arguments: StoreEngine.allCases)
@@ -173,7 +175,7 @@ import Wire
         #expect(emulator.sandboxes.count <= 4)
         for (index, world) in worlds.enumerated() {
             let clock = try await world.control(.get, "clock").json
-            #expect(clock["unix"]?.int == World.exampleMoment + index + 1)
+            expect(clock["unix"]?.int, is: World.exampleMoment + index + 1)
         }
     }
 
@@ -190,9 +192,9 @@ import Wire
             let keeper = StateKeeper(try home.open()) { SandboxClock.machine + .seconds(age) }
             let next = try Stage(Emulator(fixtures: Repository.fixtures, keeper: keeper), keeping: home)
             let clock = try await world.moved(to: next).control(.get, "clock").json
-            #expect(clock["frozen"] == .bool(isThere), "\(age) seconds later")
+            expect(clock["frozen"], is: .bool(isThere), "\(age) seconds later")
             keeper.tidy()
-            #expect(try keeper.store.rows(of: other.name).isEmpty == !isThere, "\(age) seconds later")
+            expect(try keeper.store.rows(of: other.name).isEmpty, is: !isThere, "\(age) seconds later")
         }
     }
 
@@ -211,14 +213,14 @@ import Wire
         } else if case .route = match {
             Issue.record("a sealed sandbox has answered")
         }
-        #expect(try await world.control(.get, "clock").json["frozen"] == true)
+        expect(try await world.control(.get, "clock").json["frozen"], is: true)
         #expect(world.sandbox !== old)
     }
 
     @Test("include what a file brought at the start, and go into the next file", arguments: StoreEngine.allCases)
     func imported(_ engine: StoreEngine) async throws {
         let world = try await World(on: Stage(keeping: StoreHome()))
-        #expect(try await world.control(.post, "state/okta/add-user", Self.newUser).status == 200)
+        expect(try await world.control(.post, "state/okta/add-user", Self.newUser).status, is: 200)
         let stage = try Stage(keeping: StoreHome(engine))
         _ = try stage.emulator.restoreState(world.emulator.exportState(), from: "a file")
         #expect(try await world.moved(to: stage).control(.get, "state/okta").text.contains("zoe@example.test"))
@@ -226,7 +228,7 @@ import Wire
         // Also of sandboxes that are not in memory.
         stage.emulator.sandboxes.handOver([world.moved(to: stage).sandbox])
         let exported = try #require(stage.emulator.keeper).exportState()
-        #expect(exported["sandboxes"] == world.emulator.exportState()["sandboxes"])
+        expect(exported["sandboxes"], is: world.emulator.exportState()["sandboxes"])
     }
 
     @Test("belong to one start, so that sessions of apps outlive the server", arguments: StoreEngine.allCases)
@@ -234,7 +236,7 @@ import Wire
         let stage = try Stage(keeping: StoreHome(engine))
         let next = try Stage(keeping: #require(stage.home).copy())
         let starts = try [stage, next].map { try $0.emulator.sandboxes.fetch("a").identity.start }
-        #expect(starts[0] == starts[1])
+        expect(starts[0], is: starts[1])
         #expect(try starts[0] != StoreHome(engine).open().start)
     }
 
@@ -265,7 +267,7 @@ import Wire
     func records(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(on: stage)
-        #expect(try await world.control(.post, "state/okta/add-user", Self.newUser).status == 200)
+        expect(try await world.control(.post, "state/okta/add-user", Self.newUser).status, is: 200)
         try await world.arm("service-unavailable", at: "rua.guest")
         let home = try altered(world) { row in
             let text = String(decoding: row.document, as: UTF8.self)
@@ -278,18 +280,18 @@ import Wire
         }
         var next = world.moved(to: try Stage(keeping: home))
         for round in 1...2 {
-            #expect(try await next.control(.get, "clock").json["unix"]?.int == (round == 1 ? 1_800_000_000 : 5))
-            #expect(try await next.control(.get, "faults").json["faults"] == [])
+            expect(try await next.control(.get, "clock").json["unix"]?.int, is: (round == 1 ? 1_800_000_000 : 5))
+            expect(try await next.control(.get, "faults").json["faults"], is: [])
             let parts = try #require(try await health(next.stage)["set_aside"]?["parts"]?.array)
-            #expect(parts.map { $0["record"]?.string } == ["created_at", "users[0]", "interventions.faults[0]"])
-            #expect(parts[0]["problem"]?.string == "kept.created_at: is not JSON")
-            #expect(parts[1]["problem"]?.string?.contains("ASLEEP") == true, "\(parts[1].text)")
-            #expect(parts[2]["problem"]?.string?.contains("rua.visitor") == true, "\(parts[2].text)")
+            expect(parts.map { $0["record"]?.string }, is: ["created_at", "users[0]", "interventions.faults[0]"])
+            expect(parts[0]["problem"]?.string, is: "kept.created_at: is not JSON")
+            expect(parts[1]["problem"]?.string?.contains("ASLEEP"), is: true, "\(parts[1].text)")
+            expect(parts[2]["problem"]?.string?.contains("rua.visitor"), is: true, "\(parts[2].text)")
             try await next.freeze(at: 5)
             let kept = try stored(next)
-            #expect(kept["set_aside"]?.array?.count == 3)
-            #expect(kept["set_aside"]?[1]?["value"]?["status"] == "ASLEEP")
-            #expect(kept["clock"] == ["frozen_at": 5])
+            expect(kept["set_aside"]?.array?.count, is: 3)
+            expect(kept["set_aside"]?[1]?["value"]?["status"], is: "ASLEEP")
+            expect(kept["clock"], is: ["frozen_at": 5])
             next = world.moved(to: try next.stage.restarted())
         }
     }
@@ -310,12 +312,12 @@ import Wire
         try store.release([claim])
         store.leave()
         let next = world.moved(to: try Stage(keeping: home))
-        #expect(try await next.control(.get, "clock").json["frozen"] == false)
+        expect(try await next.control(.get, "clock").json["frozen"], is: false)
         let told = try #require(try await health(next.stage)["set_aside"]?["parts"]?[0])
-        #expect(told["sandbox"] == .string(world.name))
-        #expect(told["problem"]?.string?.contains("moods") == true, "\(told.text)")
+        expect(told["sandbox"], is: .string(world.name))
+        expect(told["problem"]?.string?.contains("moods"), is: true, "\(told.text)")
         let aside = try #require(try stored(next)["set_aside"]?[0]?["value"])
-        #expect(aside["clock"] == ["frozen_at": 1_800_000_000])
+        expect(aside["clock"], is: ["frozen_at": 1_800_000_000])
     }
 
     // MARK: Files that cannot be written
@@ -337,7 +339,7 @@ import Wire
         while try await health(stage)["state"]?["problem"] == .null { await Task.yield() }
         try FileManager.default.removeItem(atPath: obstacle)
         while try await health(stage)["state"]?["problem"] != .null { await Task.yield() }
-        #expect(try stored(world)["clock"] == ["frozen_at": 5])
+        expect(try stored(world)["clock"], is: ["frozen_at": 5])
     }
 
     @Test("stay in memory while they cannot be written, and nothing of them is lost") func blocked() async throws {
@@ -348,17 +350,17 @@ import Wire
         for moment in 5...7 {
             try await world.freeze(at: moment)
             let problem = try #require(stage.emulator.keeper?.finish())
-            #expect(problem == "\(obstacle) was replaced while it was in use; remove the file that is there now")
-            #expect(try await health(stage)["state"] == ["store": .string(obstacle), "problem": .string(problem)])
+            expect(problem, is: "\(obstacle) was replaced while it was in use; remove the file that is there now")
+            expect(try await health(stage)["state"], is: ["store": .string(obstacle), "problem": .string(problem)])
         }
-        #expect(try await other.control(.delete, "sandboxes/" + other.name).status == 204)
-        #expect(try await world.control(.get, "clock").json["frozen"] == true)
+        expect(try await other.control(.delete, "sandboxes/" + other.name).status, is: 204)
+        expect(try await world.control(.get, "clock").json["frozen"], is: true)
         stage.emulator.sandboxes.handOver([world.sandbox])
         #expect(!world.sandbox.isSealed)
         try FileManager.default.removeItem(atPath: obstacle)
-        #expect(try stored(world)["clock"] == ["frozen_at": 7])
-        #expect(try store(stage).rows(of: other.name) == [], "it was removed while nothing could be written")
-        #expect(try await health(stage)["state"]?["problem"] == .null)
+        expect(try stored(world)["clock"], is: ["frozen_at": 7])
+        expect(try store(stage).rows(of: other.name), is: [], "it was removed while nothing could be written")
+        expect(try await health(stage)["state"]?["problem"], is: .null)
     }
 
     // MARK: Files that cannot be used
@@ -384,9 +386,9 @@ import Wire
                 _ = try SQLiteStore(path)
                 Issue.record("\(path) was opened")
             } catch let StateLock.Failure.system(failure) {
-                #expect("\(path) cannot be used: \(failure)" == path + problem)
+                expect("\(path) cannot be used: \(failure)", is: path + problem)
             } catch {
-                #expect("\(error)" == path + problem)
+                expect("\(error)", is: path + problem)
             }
         }
         #expect(try folder.text(of: "letter.txt").hasPrefix("Dear Ada"))

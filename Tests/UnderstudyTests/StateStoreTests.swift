@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import Support
 import Synchronization
 import Testing
@@ -50,14 +51,14 @@ extension StateRow {
         let first = try store.claimed("a")
         #expect(first.rows == [] && first.expires == nil && !first.wasHeld)
         let rows = [StateRow("clock", "", 0, "{}"), .init("okta/users", "z", 1, "1"), .init("okta/users", "b", 2, "2")]
-        #expect(try store.put(rows.reversed(), in: first.claim, expires: Moment(unixSeconds: 1e9 + 0.125)) == [])
-        #expect(try store.rows(of: "a") == rows)
+        expect(try store.put(rows.reversed(), in: first.claim, expires: Moment(unixSeconds: 1e9 + 0.125)), is: [])
+        expect(try store.rows(of: "a"), is: rows)
         try store.release([first.claim])
         let second = try store.claimed("a")
         #expect(second.claim.epoch > first.claim.epoch || engine == .sqlite, "who is alone always has the first")
-        #expect(second.rows == rows)
-        #expect(second.expires == Moment(unixSeconds: 1e9 + 0.125))
-        #expect(try store.rows(of: "b") == [])
+        expect(second.rows, is: rows)
+        expect(second.expires, is: Moment(unixSeconds: 1e9 + 0.125))
+        expect(try store.rows(of: "b"), is: [])
     }
 
     @Test("leaves a row that is written again in its place", arguments: StoreEngine.allCases)
@@ -66,7 +67,7 @@ extension StateRow {
         let claim = try store.claimed("a").claim
         _ = try store.put([.init("p", "x", 1, "1"), .init("p", "y", 2, "2")], in: claim)
         _ = try store.put([.init("p", "x", 9, "3")], in: claim)
-        #expect(try store.rows(of: "a") == [.init("p", "x", 1, "3"), .init("p", "y", 2, "2")])
+        expect(try store.rows(of: "a"), is: [.init("p", "x", 1, "3"), .init("p", "y", 2, "2")])
     }
 
     @Test("first forgets what goes, then writes what comes", arguments: StoreEngine.allCases)
@@ -76,22 +77,22 @@ extension StateRow {
         let rows = ["p", "q", "r"].enumerated().flatMap { part in
             (1...3).map { StateRow(part.element, "\($0)", 10 * part.offset + $0, "\($0)") }
         }
-        for claim in [a, b] { #expect(try store.put(rows, in: claim) == []) }
+        for claim in [a, b] { expect(try store.put(rows, in: claim), is: []) }
         var change = StateRows()
         change.emptied = ["p"]
         change.removed = [.init(part: "q", key: "2"), .init(part: "q", key: "none")]
         change.written = [.init("p", "3", 40, "new"), .init("q", "2", 41, "again")]
-        #expect(try store.write([.init(a, change)]) == [])
-        #expect(
-            try store.rows(of: "a").map { "\($0.name.part)\($0.name.key)" }
-                == ["q1", "q3", "r1", "r2", "r3", "p3", "q2"])
-        #expect(try store.rows(of: "b") == rows)
+        expect(try store.write([.init(a, change)]), is: [])
+        expect(
+            try store.rows(of: "a").map { "\($0.name.part)\($0.name.key)" },
+            is: ["q1", "q3", "r1", "r2", "r3", "p3", "q2"])
+        expect(try store.rows(of: "b"), is: rows)
         change = StateRows()
         change.isAnew = true
         change.written = [.init("s", "", 0, "{}")]
-        #expect(try store.write([.init(a, change)]) == [])
-        #expect(try store.rows(of: "a") == [.init("s", "", 0, "{}")])
-        #expect(try store.rows(of: "b") == rows)
+        expect(try store.write([.init(a, change)]), is: [])
+        expect(try store.rows(of: "a"), is: [.init("s", "", 0, "{}")])
+        expect(try store.rows(of: "b"), is: rows)
     }
 
     @Test("takes any text for a part, a key and a document", arguments: StoreEngine.allCases)
@@ -104,13 +105,13 @@ extension StateRow {
         ]
         let claim = try store.claimed("a").claim
         let rows = texts.enumerated().map { StateRow($1, $1, $0, "{\"\($1)\": 1}") }
-        #expect(try store.put(rows, in: claim) == [])
-        #expect(try store.rows(of: "a") == rows)
+        expect(try store.put(rows, in: claim), is: [])
+        expect(try store.rows(of: "a"), is: rows)
         var change = StateRows()
         change.removed = rows.prefix(12).map(\.name)
         change.emptied = rows.dropFirst(12).dropLast().map(\.name.part)
-        #expect(try store.write([.init(claim, change)]) == [])
-        #expect(try store.rows(of: "a") == rows.suffix(1))
+        expect(try store.write([.init(claim, change)]), is: [])
+        expect(try store.rows(of: "a"), is: rows.suffix(1))
     }
 
     @Test("takes documents of a megabyte and thousands of rows at once", arguments: StoreEngine.allCases)
@@ -120,8 +121,8 @@ extension StateRow {
         let long = "\"" + String(repeating: "\\\"é{", count: 200_000) + "\""
         let rows =
             (0..<6).map { StateRow("long", "\($0)", $0, long) } + (6..<5_000).map { .init("p", "\($0)", $0, "{}") }
-        #expect(try store.put(rows, in: claim) == [])
-        #expect(try store.rows(of: "a") == rows)
+        expect(try store.put(rows, in: claim), is: [])
+        expect(try store.rows(of: "a"), is: rows)
     }
 
     @Test("writes all of a batch but what is no longer this server's, where others may have it") func lost() throws {
@@ -132,15 +133,15 @@ extension StateRow {
         var change = StateRows()
         change.isAnew = true
         change.written = [.init("p", "", 0, "new")]
-        #expect(try store.write(claims.map { .init($0, change) }) == ["a"])
+        expect(try store.write(claims.map { .init($0, change) }), is: ["a"])
         for (name, text) in [("a", "old"), ("b", "new"), ("c", "new")] {
-            #expect(try store.rows(of: name) == [.init("p", "", 0, text)], "\(name)")
+            expect(try store.rows(of: name), is: [.init("p", "", 0, text)], "\(name)")
         }
         let old = StoreClaim(sandbox: "b", epoch: claims[2].epoch + 1)
-        #expect(try store.put([.init("p", "", 0, "wrong")], in: old) == ["b"])
+        expect(try store.put([.init("p", "", 0, "wrong")], in: old), is: ["b"])
         #expect(try !store.delete(old))
         try store.release([old])
-        #expect(try store.put([.init("p", "", 0, "right")], in: claims[2]) == [])
+        expect(try store.put([.init("p", "", 0, "right")], in: claims[2]), is: [])
     }
 
     @Test("writes nothing of a batch that fails", arguments: StoreEngine.allCases)
@@ -157,7 +158,7 @@ extension StateRow {
         do {
             _ = try store.write([.init(claims[0], change), .init(claims[1], wrong)])
         } catch {
-            for name in ["a", "b"] { #expect(try store.rows(of: name) == [.init("p", "", 0, "old")]) }
+            for name in ["a", "b"] { expect(try store.rows(of: name), is: [.init("p", "", 0, "old")]) }
         }
     }
 
@@ -167,14 +168,14 @@ extension StateRow {
         let claims = try ["a", "b", "c"].map { try store.claimed($0).claim }
         _ = try store.put([.init("p", "", 0, "{}")], in: claims[1])
         _ = try store.put([.init("p", "", 0, "{}")], in: claims[2])
-        #expect(try store.list().map(\.name).filter { $0 != "a" } == ["b", "c"])
+        expect(try store.list().map(\.name).filter { $0 != "a" }, is: ["b", "c"])
         try store.release([claims[0], claims[1]])
-        #expect(try store.list().map(\.name) == ["b", "c"])
+        expect(try store.list().map(\.name), is: ["b", "c"])
         #expect(try store.delete(claims[2]))
         #expect(try !store.delete(claims[2]))
-        #expect(try store.list().map(\.name) == ["b"])
+        expect(try store.list().map(\.name), is: ["b"])
         let again = try store.claimed("c")
-        #expect(again.rows == [])
+        expect(again.rows, is: [])
         #expect(try !store.delete(again.claim), "it has no rows")
     }
 
@@ -188,12 +189,12 @@ extension StateRow {
             if name == "b" { try store.release([claim]) }
         }
         let list = try store.list()
-        #expect(list.map(\.name) == ["a", "a-1", "b"])
-        #expect(list.map(\.owner) == [store.replica, store.replica, nil])
-        #expect(list.map(\.times.expires) == [Moment(unixSeconds: 300), nil, nil])
+        expect(list.map(\.name), is: ["a", "a-1", "b"])
+        expect(list.map(\.owner), is: [store.replica, store.replica, nil])
+        expect(list.map(\.times.expires), is: [Moment(unixSeconds: 300), nil, nil])
         for sandbox in list {
-            #expect(sandbox.times.created == Moment(unixSeconds: 100.5))
-            #expect(sandbox.times.used == Moment(unixSeconds: 200.25))
+            expect(sandbox.times.created, is: Moment(unixSeconds: 100.5))
+            expect(sandbox.times.used, is: Moment(unixSeconds: 200.25))
         }
     }
 
@@ -206,9 +207,9 @@ extension StateRow {
             if name != "b" { try store.release([claim]) }
         }
         try store.deleteExpired(at: Moment(unixSeconds: 299), sparing: ["b"])
-        #expect(try store.list().map(\.name) == ["a", "b", "c", "d"])
+        expect(try store.list().map(\.name), is: ["a", "b", "c", "d"])
         try store.deleteExpired(at: Moment(unixSeconds: 300), sparing: ["b"])
-        #expect(try store.list().map(\.name) == ["b", "c", "d"])
-        #expect(try store.rows(of: "a") == [])
+        expect(try store.list().map(\.name), is: ["b", "c", "d"])
+        expect(try store.rows(of: "a"), is: [])
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Support
 import Testing
@@ -140,8 +141,8 @@ import Testing
         #expect(Set(Self.folders(in: "Sources")).isSuperset(of: ["JSON", "Wire", "Tokens", "Emulation", "Vendors"]))
         #expect(Self.vendorFolders.contains("Rezolve"))
         #expect(Self.sources.count > 100)
-        #expect(
-            Self.sources.first { $0.path == "Sources/Understudy/Catalog.swift" }?.imports.contains("Rezolve") == true)
+        expect(
+            Self.sources.first { $0.path == "Sources/Understudy/Catalog.swift" }?.imports.contains("Rezolve"), is: true)
     }
 
     @Test(
@@ -153,7 +154,7 @@ import Testing
             ("important A", []),
         ])
     func importForms(_ line: String, _ modules: [String]) {
-        #expect(Source(path: "Sources/X/x.swift", text: line).imports == modules)
+        expect(Source(path: "Sources/X/x.swift", text: line).imports, is: modules)
     }
 
     @Test("what a vendor answers is JSON or text by its label, or a client's content that no browser takes for a page")
@@ -201,11 +202,11 @@ import Testing
         let silent = declared.subtracting(described).filter { error in
             !Self.errorsWithText.contains { error.hasSuffix(" \($0)") }
         }
-        #expect(silent == [])
+        expect(silent, is: [])
     }
 
     @Test("nobody imports FoundationNetworking, whose linking alone costs start time and memory")
-    func noNetworking() { #expect(Self.sources.filter { $0.text.contains("FoundationNetworking") }.map(\.path) == []) }
+    func noNetworking() { expect(Self.sources.filter { $0.text.contains("FoundationNetworking") }.map(\.path), is: []) }
 
     @Test("the client for test suites needs nothing that a simulator's test process does not have")
     func clientImports() {
@@ -213,7 +214,7 @@ import Testing
         #expect(client.count > 5)
         for source in client {
             let foreign = Set(source.imports).subtracting(["Foundation", "FoundationNetworking"])
-            #expect(foreign == [], "\(source.path)")
+            expect(foreign, is: [], "\(source.path)")
         }
     }
 
@@ -244,7 +245,7 @@ import Testing
             ("package import A", []), ("var package = 1", []), ("    let a = \"package let b\"", []),
         ])
     func declarationForms(_ text: String, _ declarations: [Source.Declaration]) {
-        #expect(Source(path: "Sources/X/x.swift", text: text).declarations("package") == declarations)
+        expect(Source(path: "Sources/X/x.swift", text: text).declarations("package"), is: declarations)
     }
 
     @Test("no vendor names another vendor") func vendorsApart() {
@@ -300,8 +301,8 @@ import Testing
         let names = lines.compactMap {
             $0.firstMatch(of: /url: "[^"]*\/([^"\/]+?)(?:\.git)?"/).map { $0.1.lowercased() }
         }
-        #expect(Set(names) == Self.packages)
-        #expect(names.count == lines.count)
+        expect(Set(names), is: Self.packages)
+        expect(names.count, is: lines.count)
         for line in lines { #expect(line.contains(", from: \""), "\(line)") }
     }
 
@@ -312,7 +313,7 @@ import Testing
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let names = Set(text.matches(of: /"identity"\s*:\s*"([^"]+)"/).map { String($0.1) })
         #expect(names.isSuperset(of: Self.packages), "\(file) lists \(names)")
-        #expect(names.subtracting(Self.packages) == [], "a scratch folder keeps what has gone: swift package reset")
+        expect(names.subtracting(Self.packages), is: [], "a scratch folder keeps what has gone: swift package reset")
         #expect(!text.contains("swift-nio"))
     }
 

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 package import Support
@@ -216,7 +217,7 @@ struct SwitchboardWorld: Sendable {
 
     func again(_ session: String) async throws -> LiveSocket {
         let socket = try await world.openSocket("/switchboard/sessions/\(session)/socket")
-        #expect(await socket.next() == .text("hello \(session), at your service"))
+        expect(await socket.next(), is: .text("hello \(session), at your service"))
         return socket
     }
 

@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -27,18 +28,19 @@ import Testing
     @Test("answers how many there are, and which", arguments: Depth.allCases)
     func fulfilled(_ depth: Depth) async throws {
         let answer = try await filled(depth).control(.post, "journal/verify", #"{"where":{"route":"rua.forgot"}}"#)
-        #expect(answer.status == 200)
-        #expect(answer.text == #"{"verified":true,"count":2,"entries":[1,2]}"#)
+        expect(answer.status, is: 200)
+        expect(answer.text, is: #"{"verified":true,"count":2,"entries":[1,2]}"#)
     }
 
     @Test("without anything said it asks for one exchange of any kind") func anything() async throws {
         let empty = try await World().control(.post, "journal/verify", "{}")
-        #expect(empty.status == 409)
-        #expect(
-            empty.text
-                == #"{"verified":false,"count":0,"expected":"at least 1","message":"expected at least 1 exchange, found 0; the journal has no other","nearest":[]}"#
+        expect(empty.status, is: 409)
+        expect(
+            empty.text,
+            is:
+                #"{"verified":false,"count":0,"expected":"at least 1","message":"expected at least 1 exchange, found 0; the journal has no other","nearest":[]}"#
         )
-        #expect(try await filled().control(.post, "journal/verify", "{}").json["entries"] == [1, 2, 3, 4])
+        expect(try await filled().control(.post, "journal/verify", "{}").json["entries"], is: [1, 2, 3, 4])
     }
 
     @Test(
@@ -61,12 +63,12 @@ import Testing
         let count = expected.count
         let answer = try await filled().control(
             .post, "journal/verify", #"{"exactly":\#(count),"where":{\#(criteria)}}"#)
-        #expect(answer.status == 200, "\(answer.text)")
-        #expect(answer.json["entries"] == .array(expected.map { JSON($0) }))
+        expect(answer.status, is: 200, "\(answer.text)")
+        expect(answer.json["entries"], is: .array(expected.map { JSON($0) }))
         let more = try await filled().control(
             .post, "journal/verify", #"{"at_least":\#(count + 1),"where":{\#(criteria)}}"#)
-        #expect(more.status == 409)
-        #expect(more.json["count"] == JSON(count))
+        expect(more.status, is: 409)
+        expect(more.json["count"], is: JSON(count))
     }
 
     @Test(
@@ -82,10 +84,10 @@ import Testing
     func bounds(_ bounds: String, _ holds: Bool, _ words: String) async throws {
         let answer = try await filled().control(
             .post, "journal/verify", #"{\#(bounds),"where":{"route":"rua.forgot"}}"#)
-        #expect(answer.status == (holds ? 200 : 409))
-        #expect(answer.json["verified"] == .bool(holds))
-        #expect(answer.json["count"] == 2)
-        if !holds { #expect(answer.json["expected"] == .string(words)) }
+        expect(answer.status, is: (holds ? 200 : 409))
+        expect(answer.json["verified"], is: .bool(holds))
+        expect(answer.json["count"], is: 2)
+        if !holds { expect(answer.json["expected"], is: .string(words)) }
     }
 
     @Test(
@@ -95,41 +97,44 @@ import Testing
         let body =
             #"{"where":{"route":"rua.forgot","header":{"x-device":"two"},"body":{"$.email":"eve@example.test"}}}"#
         let answer = try await filled(depth).control(.post, "journal/verify", body)
-        #expect(answer.status == 409)
+        expect(answer.status, is: 409)
         let nearest = try #require(answer.json["nearest"]?.array)
-        #expect(nearest.map { $0["id"] } == [2, 1, 4, 3])
-        #expect(nearest.map { $0["route"] } == ["rua.forgot", "rua.forgot", .null, "rua.guest"])
-        #expect(
-            nearest[0]["summary"]
-                == "rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody))")
-        #expect(
-            nearest[0]["missed"]?.text
-                == #"[{"condition":"header x-device","expected":"\"two\"","found":null},{"condition":"body $.email","expected":"\"eve@example.test\"","found":"ben@example.test"}]"#
+        expect(nearest.map { $0["id"] }, is: [2, 1, 4, 3])
+        expect(nearest.map { $0["route"] }, is: ["rua.forgot", "rua.forgot", .null, "rua.guest"])
+        expect(
+            nearest[0]["summary"],
+            is: "rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody))")
+        expect(
+            nearest[0]["missed"]?.text,
+            is:
+                #"[{"condition":"header x-device","expected":"\"two\"","found":null},{"condition":"body $.email","expected":"\"eve@example.test\"","found":"ben@example.test"}]"#
         )
-        #expect(nearest[1]["missed"]?[0]?["found"] == "one")
-        #expect(
+        expect(nearest[1]["missed"]?[0]?["found"], is: "one")
+        expect(
             nearest[3]["summary"]?.string?.hasPrefix(
-                "rezolve rua.guest: POST /v2/credentials/register/guest → 500 rua-api-key-missing (api-key: found ")
-                == true)
-        #expect(nearest[3]["reason"]?.string?.hasPrefix("api-key: found ") == true)
-        #expect(nearest[3]["missed"]?[0]?.text == #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
-        #expect(
-            answer.json["message"]
-                == .string(
-                    "expected at least 1 exchange, found 0; the nearest is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody)): "
-                        + #"header x-device is nothing, not "two"; body $.email is ben@example.test, not "eve@example.test""#
-                )
+                "rezolve rua.guest: POST /v2/credentials/register/guest → 500 rua-api-key-missing (api-key: found "),
+            is: true)
+        expect(nearest[3]["reason"]?.string?.hasPrefix("api-key: found "), is: true)
+        expect(
+            nearest[3]["missed"]?[0]?.text, is: #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
+        expect(
+            answer.json["message"],
+            is: .string(
+                "expected at least 1 exchange, found 0; the nearest is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody)): "
+                    + #"header x-device is nothing, not "two"; body $.email is ben@example.test, not "eve@example.test""#
+            )
         )
     }
 
     @Test("where there are too many it shows those behind the last one allowed") func surplus() async throws {
         let answer = try await filled().control(
             .post, "journal/verify", #"{"at_most":1,"where":{"route":"rua.forgot"}}"#)
-        #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [2])
-        #expect(answer.json["nearest"]?[0]?["missed"] == [])
-        #expect(
-            answer.json["message"]?.string
-                == "expected at most 1 exchange, found 2; one too many is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody))"
+        expect(answer.json["nearest"]?.array?.map { $0["id"] }, is: [2])
+        expect(answer.json["nearest"]?[0]?["missed"], is: [])
+        expect(
+            answer.json["message"]?.string,
+            is:
+                "expected at most 1 exchange, found 2; one too many is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody))"
         )
     }
 
@@ -139,14 +144,14 @@ import Testing
     func unmatched(_ depth: Depth) async throws {
         let world = try await filled(depth)
         let failed = try await world.control(.post, "journal/verify", #"{"where":{"method":"GET","route":"rua.ping"}}"#)
-        #expect(failed.json["nearest"]?[0]?["id"] == 4)
-        #expect(failed.json["nearest"]?[0]?["nearest_routes"]?[0] == "rezolve rua.ping: GET /v2/credentials/ping")
-        #expect(failed.json["nearest"]?[1]?["nearest_routes"] == nil)
+        expect(failed.json["nearest"]?[0]?["id"], is: 4)
+        expect(failed.json["nearest"]?[0]?["nearest_routes"]?[0], is: "rezolve rua.ping: GET /v2/credentials/ping")
+        expect(failed.json["nearest"]?[1]?["nearest_routes"], is: nil)
         let list = try await world.control(.get, "journal?unmatched=true").json["entries"]?.array ?? []
-        #expect(list.map { $0["id"] } == [4])
-        #expect(list.first?["nearest_routes"]?[0] == "rezolve rua.ping: GET /v2/credentials/ping")
+        expect(list.map { $0["id"] }, is: [4])
+        expect(list.first?["nearest_routes"]?[0], is: "rezolve rua.ping: GET /v2/credentials/ping")
         let others = try await world.control(.get, "journal?unmatched=false").json["entries"]?.array ?? []
-        #expect(others.map { $0["id"] } == [1, 2, 3])
+        expect(others.map { $0["id"] }, is: [1, 2, 3])
         try await world.control(.get, "journal?unmatched=yes").expectProblem(400, "invalid", "expected true or false")
     }
 
@@ -158,21 +163,21 @@ import Testing
             .post, "journal/verify",
             #"{"where":{"route":"rua.forgot","method":"GET","status":200,"header":{"x-device":"two"},"body":{"email":"x"}}}"#
         )
-        #expect(failed.json["nearest"]?.array?.map { $0["id"] } == [1, 2, 4, 3, 5])
+        expect(failed.json["nearest"]?.array?.map { $0["id"] }, is: [1, 2, 4, 3, 5])
         let message = failed.json["message"]?.string ?? ""
         #expect(
             message.contains("the nearest is entry 1, rezolve rua.forgot: POST /v1/credentials/forget?from=app → 200"))
-        #expect(failed.json["nearest"]?[1]?["reason"]?.string == Self.nobody)
+        expect(failed.json["nearest"]?[1]?["reason"]?.string, is: Self.nobody)
         let path = try await world.control(
             .post, "journal/verify", #"{"where":{"path":{"like":"/v1/*"},"status":299,"header":{"x-device":"two"}}}"#)
-        #expect(path.json["nearest"]?.array?.prefix(2).map { $0["id"] } == [2, 1])
+        expect(path.json["nearest"]?.array?.prefix(2).map { $0["id"] }, is: [2, 1])
     }
 
     @Test("shows five at most, of equals the latest") func many() async throws {
         let world = try await World()
         for number in 1...8 { _ = try await world.call(.get, "/nowhere/\(number)") }
         let answer = try await world.control(.post, "journal/verify", #"{"where":{"path":"/else"}}"#)
-        #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [8, 7, 6, 5, 4])
+        expect(answer.json["nearest"]?.array?.map { $0["id"] }, is: [8, 7, 6, 5, 4])
     }
 
     @Test("shows what was found up to 200 characters", arguments: [200, 201]) func long(_ length: Int) async throws {
@@ -181,7 +186,7 @@ import Testing
         _ = try await world.call(.get, path)
         let answer = try await world.control(.post, "journal/verify", #"{"where":{"path":"/else"}}"#)
         let shown = length > 200 ? path.prefix(200) + "…" : path
-        #expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"]?.string == shown)
+        expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"]?.string, is: shown)
     }
 
     @Test(
@@ -199,7 +204,7 @@ import Testing
             .post, "/v2/credentials/login?token=show-this-not",
             key + [("authorization", "Bearer show-this-not"), ("content-type", type)], body)
         let answer = try await world.control(.post, "journal/verify", #"{"where":{\#(criteria)}}"#)
-        #expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"] == .string(found))
+        expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"], is: .string(found))
         for secret in ["show this", "show+this", "show-this"] { #expect(!answer.text.contains(secret)) }
     }
 
@@ -208,9 +213,9 @@ import Testing
         _ = try await world.call(
             .post, "/v2/credentials/login", key, #"{"username":"u","password":"p","deviceId":"d"}"#)
         let right = try await world.control(.post, "journal/verify", #"{"where":{"body":{"password":"p"}}}"#)
-        #expect(right.status == 200)
+        expect(right.status, is: 200)
         let masked = try await world.control(.post, "journal/verify", #"{"where":{"body":{"password":"***"}}}"#)
-        #expect(masked.status == 409)
+        expect(masked.status, is: 409)
     }
 
     @Test("a wait ends as soon as the expectation holds", .timeLimit(.minutes(15)), arguments: Depth.allCases)
@@ -220,19 +225,19 @@ import Testing
             .post, "journal/verify?wait=60s", #"{"exactly":2,"where":{"path":{"like":"/nowhere*"}}}"#)
         for path in ["/nowhere", "/v1/user/a", "/nowhere/else"] { _ = try await world.call(.get, path) }
         let json = try await answer.json
-        #expect(json["entries"] == [1, 3])
+        expect(json["entries"], is: [1, 3])
     }
 
     @Test("a wait in vain, or for what cannot come right any more, answers what there is", .timeLimit(.minutes(15)))
     func vainWait() async throws {
         let world = try await filled()
         let vain = try await world.control(.post, "journal/verify?wait=20ms", #"{"at_least":9}"#)
-        #expect(vain.status == 409)
-        #expect(vain.json["count"] == 4)
+        expect(vain.status, is: 409)
+        expect(vain.json["count"], is: 4)
         for bounds in [#"{"exactly":2}"#, #"{"at_most":3}"#] {
-            #expect(try await world.control(.post, "journal/verify?wait=60s", bounds).status == 409)
+            expect(try await world.control(.post, "journal/verify?wait=60s", bounds).status, is: 409)
         }
-        #expect(try await world.control(.post, "journal/verify?wait=60s", #"{"at_most":4}"#).status == 200)
+        expect(try await world.control(.post, "journal/verify?wait=60s", #"{"at_most":4}"#).status, is: 200)
     }
 
     @Test(
@@ -270,7 +275,7 @@ import Testing
         let fields = key + [("authorization", "Bearer " + token)]
         _ = try await world.call(.get, "/api/v1/partner/317/customer/entity123/phonebook", fields)
         let body = #"{"exactly":1,"where":{"claims":{"rezolve_entity_id":"entity123","exp":{"over":1800000000}}}}"#
-        for _ in 0..<2 { #expect(try await world.control(.post, "journal/verify", body).status == 200) }
-        #expect(world.sandbox.journal.count == 1)
+        for _ in 0..<2 { expect(try await world.control(.post, "journal/verify", body).status, is: 200) }
+        expect(world.sandbox.journal.count, is: 1)
     }
 }

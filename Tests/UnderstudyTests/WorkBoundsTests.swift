@@ -1,5 +1,6 @@
 import Dispatch
 import Emulation
+import Expectations
 import Foundation
 import JSON
 import Support
@@ -18,7 +19,7 @@ import Testing
     func condition() async throws {
         let world = try await World()
         let usual = try await track(world, "0")
-        #expect(usual.status == 401)
+        expect(usual.status, is: 401)
         try await world.control(
             .put, "faults",
             #"{"route":"track.batch","times":"always","when":{"body":{"$..*":{"contains":"b"}}},"respond":{"status":418}}"#
@@ -28,8 +29,8 @@ import Testing
         let answer = try await track(world, deep)
         #expect(answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text)")
         let note = answer.entry?.record.findings.first { $0.check == "conditions" }
-        #expect(note?.note?.contains("the rest counted as not met") == true, "\(String(describing: note))")
-        #expect(try await track(world, "\"abc\"").status == 418)
+        expect(note?.note?.contains("the rest counted as not met"), is: true, "\(String(describing: note))")
+        expect(try await track(world, "\"abc\"").status, is: 418)
     }
 
     @Test(
@@ -52,7 +53,7 @@ import Testing
             .replacing("STATIC", with: String(repeating: "s", count: 100_000))
         let armed = try await world.control(
             .put, "faults", #"{"route":"track.batch","times":"always","respond":{"status":418,"body":\#(body)}}"#)
-        #expect(armed.status == 200, "\(armed.text)")
+        expect(armed.status, is: 200, "\(armed.text)")
         let list = "[" + many("1", 200).joined(separator: ",") + "]"
         let answer = try await track(world, list + #","text":"\#(String(repeating: "t", count: 50_000))""#)
         #expect(
@@ -60,7 +61,7 @@ import Testing
         let told = answer.entry?.record.intervention
         #expect(told?.contains("respond was not done") == true && told?.contains(bound) == true, "\(told ?? "nothing")")
         // Within its bounds the answer is sent.
-        if template.contains("request.body.more") { #expect(try await track(world, "[1]").status == 418) }
+        if template.contains("request.body.more") { expect(try await track(world, "[1]").status, is: 418) }
     }
 
     @Test("no more is done at one time than is allowed, and everything is done") func longWork() async {
@@ -80,7 +81,7 @@ import Testing
             }
             return await group.reduce(0, +)
         }
-        #expect(sum == 200)
+        expect(sum, is: 200)
         #expect(tally.most <= 2)
         // The last work counts until it releases its thread.
         while work.count > 0 { await Task.yield() }
@@ -110,7 +111,7 @@ import Testing
             }
             mayEnd.signal()
         }
-        #expect(order.numbers.withLock(\.self) == [4, 2, 1, 3])
+        expect(order.numbers.withLock(\.self), is: [4, 2, 1, 3])
     }
 
     /// States of a vendor with one record more than the limit.
@@ -154,10 +155,10 @@ import Testing
         let world = try await World()
         let before = try await world.control(.get, "state/\(vendor)").text
         let answer = try await world.control(.put, "state/\(vendor)", Self.overfull(vendor, list, bound + 1))
-        #expect(answer.status == 400, "\(answer.text.prefix(300))")
+        expect(answer.status, is: 400, "\(answer.text.prefix(300))")
         let message = answer.json["error"]?["message"]?.string ?? ""
         #expect(message.contains(list) && message.contains("at most \(bound)"), "\(message)")
-        #expect(try await world.control(.get, "state/\(vendor)").text == before)
+        expect(try await world.control(.get, "state/\(vendor)").text, is: before)
     }
 
     @Test("an import of more records than a sandbox keeps of a vendor is refused")
@@ -166,10 +167,10 @@ import Testing
         let before = try await world.control(.get, "state/rezolve").text
         let content = Self.overfull("rezolve", "customers", StateSize.most.records + 1)
         let answer = try await world.control(.put, "state/rezolve", content)
-        #expect(answer.status == 400, "\(answer.text.prefix(300))")
+        expect(answer.status, is: 400, "\(answer.text.prefix(300))")
         let message = answer.json["error"]?["message"]?.string ?? ""
         #expect(message.contains("100001 records") && message.contains("at most 100000"), "\(message)")
-        #expect(try await world.control(.get, "state/rezolve").text == before)
+        expect(try await world.control(.get, "state/rezolve").text, is: before)
     }
 
     @Test("trips and invitations of users who are not in an import are refused, not dropped")
@@ -178,9 +179,9 @@ import Testing
         let trip =
             #"{"trip_id":"t","started_at":"2026-01-01T00:00:00Z","ended_at":"2026-01-01T00:00:00Z","distance_meters":1,"points":[],"received_at":1,"user":"usr-7"}"#
         let answer = try await world.control(.put, "state/ims", #"{"issuers":[],"users":[],"trips":[\#(trip)]}"#)
-        #expect(answer.status == 400)
-        #expect(
-            answer.json["error"]?["message"] == "trips: trip t belongs to usr-7, who is not listed", "\(answer.text)")
+        expect(answer.status, is: 400)
+        expect(
+            answer.json["error"]?["message"], is: "trips: trip t belongs to usr-7, who is not listed", "\(answer.text)")
     }
 }
 
@@ -219,8 +220,8 @@ struct DarwinLinesTests {
         let rows = text.matches(of: /\| `([^`]*)` \| `([^`]*)` \|/)
         let listed = Set(rows.map { Line(file: String($0.1), text: String($0.2)) })
         let found = Set(try Self.files.flatMap(Self.darwinLines))
-        #expect(found.subtracting(listed).map(\.description).sorted() == [], "read them, and list them in \(page)")
-        #expect(listed.subtracting(found).map(\.description).sorted() == [], "no source has them any more")
+        expect(found.subtracting(listed).map(\.description).sorted(), is: [], "read them, and list them in \(page)")
+        expect(listed.subtracting(found).map(\.description).sorted(), is: [], "no source has them any more")
         #expect(!found.isEmpty)
     }
 
@@ -280,7 +281,7 @@ struct DarwinLinesTests {
             #expect(rule.id.hasPrefix(vendor + "."), "\(rule)")
             #expect(!rule.expects.isEmpty && !rule.subject.isEmpty, "\(rule)")
             #expect(rule.source == nil || rule.source?.isEmpty == false, "\(rule)")
-            if rule.source?.hasPrefix("ours") == true { #expect(rule.evidence == .ours, "\(rule)") }
+            if rule.source?.hasPrefix("ours") == true { expect(rule.evidence, is: .ours, "\(rule)") }
         }
     }
 
@@ -288,8 +289,8 @@ struct DarwinLinesTests {
     func ids(_ vendor: String) throws {
         let module = try #require(Self.loaders.first { $0.identity.id == vendor })
         for (id, rules) in Dictionary(grouping: module.rules, by: \.id) {
-            #expect(Set(rules.map(\.subject)).count == rules.count, "\(id) stands twice in a list")
-            #expect(Set(rules.map(\.check)).count == 1, "\(id)")
+            expect(Set(rules.map(\.subject)).count, is: rules.count, "\(id) stands twice in a list")
+            expect(Set(rules.map(\.check)).count, is: 1, "\(id)")
         }
     }
 
@@ -299,7 +300,7 @@ struct DarwinLinesTests {
         let mounted = try module.load(Repository.fixtures)
         let known = Set(mounted.failures.map(\.name))
         for rule in module.rules { #expect(known.isSuperset(of: rule.failures), "\(rule)") }
-        #expect(mounted.failureNames == mounted.failures.map(\.name))
+        expect(mounted.failureNames, is: mounted.failures.map(\.name))
     }
 }
 
@@ -316,14 +317,14 @@ struct DarwinLinesTests {
             let digits = String(mark, radix: 16, uppercase: true)
             return "0x\(String(repeating: "0", count: 16 - digits.count))\(digits)"
         }
-        #expect(
-            marks == FixtureStore.judgedFiles, "FixtureResources.judged should have: \(list.joined(separator: ", "))")
+        expect(
+            marks, is: FixtureStore.judgedFiles, "FixtureResources.judged should have: \(list.joined(separator: ", "))")
         let unread = try Emulator(fixtures: FixtureStore(layers: [folder], judged: FixtureStore.judgedFiles))
         for (one, other) in zip(read.vendors, unread.vendors) {
-            #expect(one.failures.map { "\($0)" } == other.failures.map { "\($0)" })
+            expect(one.failures.map { "\($0)" }, is: other.failures.map { "\($0)" })
         }
-        #expect(read.scenarios.map(\.name) == unread.scenarios.map(\.name))
-        #expect(read.scenarios.map(\.rules) == unread.scenarios.map(\.rules))
-        #expect(read.fixtureFingerprint == unread.fixtureFingerprint)
+        expect(read.scenarios.map(\.name), is: unread.scenarios.map(\.name))
+        expect(read.scenarios.map(\.rules), is: unread.scenarios.map(\.rules))
+        expect(read.fixtureFingerprint, is: unread.fixtureFingerprint)
     }
 }

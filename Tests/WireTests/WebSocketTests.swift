@@ -1,3 +1,4 @@
+import Expectations
 import HTTPTypes
 import Testing
 import Wire
@@ -17,10 +18,10 @@ import Wire
 
     @Test func `Two ends are the same when one channel carries both`() {
         let (one, other) = (Nowhere(), Nowhere())
-        #expect(WebSocket(one) == WebSocket(one))
+        expect(WebSocket(one), is: WebSocket(one))
         #expect(WebSocket(one) != WebSocket(other))
-        #expect(Set([WebSocket(one), WebSocket(other), WebSocket(one)]).count == 2)
-        #expect(WebSocket(one).id == ObjectIdentifier(one))
+        expect(Set([WebSocket(one), WebSocket(other), WebSocket(one)]).count, is: 2)
+        expect(WebSocket(one).id, is: ObjectIdentifier(one))
     }
 
     @Test func `A response that accepts a handshake says so and carries it`() throws {
@@ -32,12 +33,12 @@ import Wire
             ])
         let upgrade = WebSocketUpgrade(try WebSocketHandshake(request), handler: Nobody())
         var response = Response.webSocket(upgrade, fields: [.server: "s"])
-        #expect(response.status == .switchingProtocols)
-        #expect(response.fields == [.server: "s"])
-        #expect(response.upgrade?.handshake == upgrade.handshake)
+        expect(response.status, is: .switchingProtocols)
+        expect(response.fields, is: [.server: "s"])
+        expect(response.upgrade?.handshake, is: upgrade.handshake)
         #expect(!response.isPlain)
         response.transmission = Transmission(delay: .seconds(1))
-        #expect(response.upgrade?.handshake == upgrade.handshake)
+        expect(response.upgrade?.handshake, is: upgrade.handshake)
         #expect(Response(status: .ok).isPlain)
     }
 }
@@ -72,18 +73,18 @@ import Wire
 
     @Test func `Section 1-2: the sample opens a WebSocket`() throws {
         let handshake = try WebSocketHandshake(request())
-        #expect(handshake.key == Self.key)
-        #expect(handshake.subprotocols == ["chat", "superchat"])
+        expect(handshake.key, is: Self.key)
+        expect(handshake.subprotocols, is: ["chat", "superchat"])
     }
 
     @Test(arguments: ["websocket", "WebSocket", "WEBSOCKET", "h2c, websocket", "websocket ,h2c", "foo,WebSocket"])
     func `Section 4-2-1: Upgrade names websocket, among others and in any case`(value: String) {
-        #expect(problem(request(["Upgrade": value])) == nil)
+        expect(problem(request(["Upgrade": value])), is: nil)
     }
 
     @Test(arguments: ["Upgrade", "upgrade", "keep-alive, Upgrade", "UPGRADE,keep-alive"])
     func `Section 4-2-1: Connection names upgrade, among others and in any case`(value: String) {
-        #expect(problem(request(["Connection": value])) == nil)
+        expect(problem(request(["Connection": value])), is: nil)
     }
 
     @Test(
@@ -94,32 +95,32 @@ import Wire
             ("Connection", "keep-alive"), ("Connection", "upgraded"), ("Connection", "close"),
         ] as [(String, String?)])
     func `Section 4-2-1: what does not offer a WebSocket`(name: String, value: String?) {
-        #expect(problem(request([name: value])) == .notOffered)
+        expect(problem(request([name: value])), is: .notOffered)
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .head, .options])
     func `Section 4-2-1: the method is GET`(method: HTTPRequest.Method) {
-        #expect(problem(request(method: method)) == .notGet)
+        expect(problem(request(method: method)), is: .notGet)
     }
 
     @Test func `Section 4-2-1: the version is at least 1-1`() {
-        #expect(problem(request(version: .http1_0)) == .oldHTTP)
+        expect(problem(request(version: .http1_0)), is: .oldHTTP)
     }
 
     @Test func `RFC 9110 section 7-8: content would stand between the protocols`() {
-        #expect(problem(request(body: [1])) == .hasContent)
+        expect(problem(request(body: [1])), is: .hasContent)
         var large = request()
         large.bodyExceedsLimit = true
-        #expect(problem(large) == .hasContent)
+        expect(problem(large), is: .hasContent)
     }
 
     @Test(arguments: [nil, "", "8", "7", "0", "14", "013", "+13", "13, 8", "13.0", "١٣"] as [String?])
     func `Section 4-2-1: the version of the protocol is 13`(value: String?) {
-        #expect(problem(request(["Sec-WebSocket-Version": value])) == .unsupportedVersion)
+        expect(problem(request(["Sec-WebSocket-Version": value])), is: .unsupportedVersion)
     }
 
     @Test func `Section 11-3-5: the version comes once`() {
-        #expect(problem(request(more: [("Sec-WebSocket-Version", "13")])) == .unsupportedVersion)
+        expect(problem(request(more: [("Sec-WebSocket-Version", "13")])), is: .unsupportedVersion)
     }
 
     @Test(
@@ -131,46 +132,46 @@ import Wire
             "dGhlIHNhbXBsZSBub25jZQ==, dGhlIHNhbXBsZSBub25jZQ==", "ädGhlIHNhbXBsZSBub2jZQ==",
         ] as [String?])
     func `Section 4-2-1: the key is 16 bytes in base64`(value: String?) {
-        #expect(problem(request(["Sec-WebSocket-Key": value])) == .invalidKey)
+        expect(problem(request(["Sec-WebSocket-Key": value])), is: .invalidKey)
     }
 
     @Test(arguments: ["AAAAAAAAAAAAAAAAAAAAAA==", "/////////////////////w==", "+/+/+/+/+/+/+/+/+/+/+g=="])
     func `Section 4-2-1: any 16 bytes are a key`(value: String) {
-        #expect(problem(request(["Sec-WebSocket-Key": value])) == nil)
+        expect(problem(request(["Sec-WebSocket-Key": value])), is: nil)
     }
 
     @Test func `Section 11-3-1: the key comes once`() {
-        #expect(problem(request(more: [("Sec-WebSocket-Key", Self.key)])) == .invalidKey)
+        expect(problem(request(more: [("Sec-WebSocket-Key", Self.key)])), is: .invalidKey)
     }
 
     @Test func `Section 11-3-4: subprotocols may come in several lines, or not at all`() throws {
         let several = try WebSocketHandshake(request(more: [("Sec-WebSocket-Protocol", "third,fourth")]))
-        #expect(several.subprotocols == ["chat", "superchat", "third", "fourth"])
+        expect(several.subprotocols, is: ["chat", "superchat", "third", "fourth"])
         #expect(try WebSocketHandshake(request(["Sec-WebSocket-Protocol": nil])).subprotocols.isEmpty)
     }
 
     @Test func `Section 4-2-1: origin, subprotocols, extensions and unknown fields are optional`() throws {
         let bare = request(["Origin": nil, "Sec-WebSocket-Protocol": nil])
-        #expect(problem(bare) == nil)
+        expect(problem(bare), is: nil)
         let more = [("Sec-WebSocket-Extensions", "permessage-deflate; client_max_window_bits"), ("X-Any", "thing")]
-        #expect(problem(request(more: more)) == nil)
+        expect(problem(request(more: more)), is: nil)
     }
 
     @Test func `Section 4-2-2: a version that is not spoken is answered with the one that is`() {
         let response = WebSocketHandshake.Problem.unsupportedVersion.response
-        #expect(response.status == .upgradeRequired)
-        #expect(response.fields[.secWebSocketVersion] == "13")
+        expect(response.status, is: .upgradeRequired)
+        expect(response.fields[.secWebSocketVersion], is: "13")
     }
 
     @Test(arguments: [WebSocketHandshake.Problem.notOffered, .unsupportedVersion])
     func `RFC 9110 section 15-5-22: a status of 426 says what to upgrade to`(problem: WebSocketHandshake.Problem) {
-        #expect(problem.response.status == .upgradeRequired)
-        #expect(problem.response.fields[.upgrade] == "websocket")
+        expect(problem.response.status, is: .upgradeRequired)
+        expect(problem.response.fields[.upgrade], is: "websocket")
     }
 
     @Test func `Section 4-2-1: everything else is a bad request`() {
         for problem in WebSocketHandshake.Problem.allCases where ![.notOffered, .unsupportedVersion].contains(problem) {
-            #expect(problem.response.status == .badRequest)
+            expect(problem.response.status, is: .badRequest)
         }
     }
 }

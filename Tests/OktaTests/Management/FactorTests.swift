@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -12,10 +13,10 @@ import Tokens
 
     @Test("the codes of the example world") func codes() throws {
         let codes = try #require(OktaTOTP(secret: "JBSWY3DPEHPK3PXP"))
-        #expect(codes.code(at: 60_000_000) == "309848")
-        #expect(codes.code(at: 60_000_001) == "489290")
-        #expect(OktaTOTP(secret: "") == nil)
-        #expect(OktaTOTP(secret: "0189") == nil)
+        expect(codes.code(at: 60_000_000), is: "309848")
+        expect(codes.code(at: 60_000_001), is: "489290")
+        expect(OktaTOTP(secret: ""), is: nil)
+        expect(OktaTOTP(secret: "0189"), is: nil)
     }
 
     @Test("each code is good once, in its step and the ones beside it") func steps() async throws {
@@ -75,9 +76,9 @@ import Tokens
         let asked = try await browser.post("/login/login.htm", page.form([("user", "cleo@example.test")]), .json)
         #expect(asked.text.contains("What is the food you least liked as a child?"), "\(asked.text)")
         let wrong = try await browser.post("/login/login.htm", page.form([("passcode", "toast")]), .json)
-        #expect(wrong.failure == "factor-code-wrong")
+        expect(wrong.failure, is: "factor-code-wrong")
         let done = try await browser.post("/login/login.htm", page.form([("passcode", "not-a-secret-answer")]), .json)
-        #expect(done.json["location"]?.string?.contains("?code=") == true, "\(done.text)")
+        expect(done.json["location"]?.string?.contains("?code="), is: true, "\(done.text)")
     }
 
     @Test("actions enroll factors, tell their codes and take them") func actions() async throws {
@@ -86,8 +87,8 @@ import Tokens
         let added = try await world.act(
             "enroll-factor", ["user": user, "type": "token:software:totp", "secret": "jbsw y3dp ehpk 3pxp"])
         let told = try await world.act("factor-code", ["user": user])
-        #expect(told["code"] == "309848")
-        #expect(told["factor"] == added["factor"])
+        expect(told["code"], is: "309848")
+        expect(told["factor"], is: added["factor"])
         try await world.act("remove-factor", ["factor": try #require(added["factor"])])
         #expect(try await world.refusal(of: "factor-code", ["user": user]).message.contains("no factor"))
         let stranger = try await world.refusal(of: "remove-factor", ["factor": "ost"]).message
@@ -156,7 +157,7 @@ import Tokens
             ["factorType": "push", "provider": "OKTA", "publicKey": try #require(key.publicJWK())])
         let id = try #require(enrolled.json["id"]?.string)
         enrolled.expect(200)
-        #expect(enrolled.json["status"] == "ACTIVE")
+        expect(enrolled.json["status"], is: "ACTIVE")
         let factor = "/api/v1/users/\(Example.ada)/factors/\(id)"
         try await world.manage(.post, factor + "/verify").expect(201)
         let answer = DeviceAnswer(by: key).changed { answer in
@@ -176,7 +177,7 @@ import Tokens
         let first = try await world.challenge()
         let second = try await world.challenge()
         let told = try await world.act("answer-push", ["user": "ada@example.test", "result": "DENY"])
-        #expect(told.text == #"{"transaction":"\#(second)","factor":"opfunderstudyada0001","result":"DENY"}"#)
+        expect(told.text, is: #"{"transaction":"\#(second)","factor":"opfunderstudyada0001","result":"DENY"}"#)
         let minted = try await world.mint("okta/ssws", ["transaction": .string(first)])
         try await world.call(
             .post, "\(World.factor)/transactions/\(first)/verify", [("authorization", "SSWS " + minted)]
@@ -222,7 +223,7 @@ import Tokens
         try await world.restore(Self.signedIn)
         let answer = try await world.manage(.post, Self.path, try JSON.parse(body.utf8))
         answer.expect(400, "", "sub-id-invalid")
-        #expect(answer.entry?.explanation?.contains(reason) == true, "\(answer.entry?.explanation ?? "")")
+        expect(answer.entry?.explanation?.contains(reason), is: true, "\(answer.entry?.explanation ?? "")")
         #expect(revoked(world).isEmpty)
         try await world.manage(.post, Self.path, [:]).refuses(
             400, "E0000001", "Api validation failed: sub_id", "body-invalid")

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Support
 import Testing
@@ -22,19 +23,20 @@ import Understudy
         draft["groupIds"] = ["00gunderstudypilots1"]
         let provisioned = try await world.manage(.post, "/api/v1/users", .object(draft))
         provisioned.expect(200)
-        #expect(provisioned.json["status"] == "PROVISIONED")
-        #expect(provisioned.json["passwordChanged"] == .null)
-        #expect(
-            provisioned.json["credentials"]?.text == #"{"emails":[{"value":"dora@example.test","status":"VERIFIED","#
+        expect(provisioned.json["status"], is: "PROVISIONED")
+        expect(provisioned.json["passwordChanged"], is: .null)
+        expect(
+            provisioned.json["credentials"]?.text,
+            is: #"{"emails":[{"value":"dora@example.test","status":"VERIFIED","#
                 + #""type":"PRIMARY"}],"provider":{"type":"OKTA","name":"OKTA"}}"#)
         draft["profile"] = ["firstName": "E", "lastName": "E", "email": "e@example.test", "login": "emil@example.test"]
         let staged = try await world.manage(.post, "/api/v1/users?activate=false", .object(draft))
-        #expect(staged.json["status"] == "STAGED")
-        #expect(staged.json["activated"] == .null)
-        #expect(staged.json["profile"]?["email"] == "e@example.test")
+        expect(staged.json["status"], is: "STAGED")
+        expect(staged.json["activated"], is: .null)
+        expect(staged.json["profile"]?["email"], is: "e@example.test")
         let state = try await world.control(.get, "state/okta")
         let emil = state.json["users"]?.array?.first { $0["login"] == "emil@example.test" }
-        #expect(emil?["groups"] == ["00gunderstudyevery01", "00gunderstudypilots1"])
+        expect(emil?["groups"], is: ["00gunderstudyevery01", "00gunderstudypilots1"])
     }
 
     @Test(
@@ -61,7 +63,7 @@ import Understudy
         let world = try await World()
         let answer = try await world.manage(.post, "/api/v1/users", try JSON.parse(body.utf8))
         answer.refuses(400, "E0000001", "Api validation failed: \(member)", "body-invalid")
-        #expect(answer.entry?.explanation?.contains(reason) == true, "\(answer.entry?.explanation ?? "")")
+        expect(answer.entry?.explanation?.contains(reason), is: true, "\(answer.entry?.explanation ?? "")")
     }
 
     @Test(
@@ -75,7 +77,7 @@ import Understudy
         let world = try await World()
         let answer = try await world.call(.get, "/api/v1/users", field.map { [("authorization", $0)] } ?? [])
         answer.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
-        #expect(answer.entry?.explanation?.contains(found) == true, "\(answer.entry?.explanation ?? "")")
+        expect(answer.entry?.explanation?.contains(found), is: true, "\(answer.entry?.explanation ?? "")")
         let token = "ssws " + Example.apiToken
         let twice = try await world.call(
             .get, "/api/v1/users", [("authorization", token), ("authorization", token)])
@@ -87,15 +89,15 @@ import Understudy
         let world = try await World()
         try await world.act("set-status", ["user": "ben@example.test", "status": "DEPROVISIONED"])
         let all = try await world.manage(.get, "/api/v1/users")
-        #expect(all.json.array?.map { $0["id"]?.string } == [Example.ada, Example.cleo])
+        expect(all.json.array?.map { $0["id"]?.string }, is: [Example.ada, Example.cleo])
         let first = try await world.manage(.get, "/api/v1/users?limit=1")
-        #expect(first.json.array?.map { $0["id"]?.string } == [Example.ada])
+        expect(first.json.array?.map { $0["id"]?.string }, is: [Example.ada])
         let links = first.fields.filter { $0.name.lowercased() == "link" }.map(\.value)
         let next = "\(Example.base)/api/v1/users?limit=1&after=\(Example.ada)"
-        #expect(links == ["<\(Example.base)/api/v1/users?limit=1>; rel=\"self\"", "<\(next)>; rel=\"next\""])
+        expect(links, is: ["<\(Example.base)/api/v1/users?limit=1>; rel=\"self\"", "<\(next)>; rel=\"next\""])
         let second = try await world.manage(.get, String(next.dropFirst(Example.base.utf8.count)))
-        #expect(second.json.array?.map { $0["id"]?.string } == [Example.cleo])
-        #expect(second.fields.count { $0.name.lowercased() == "link" } == 1)
+        expect(second.json.array?.map { $0["id"]?.string }, is: [Example.cleo])
+        expect(second.fields.count { $0.name.lowercased() == "link" }, is: 1)
         for query in ["search=a", "filter=id", "search=id%20eq%20%22x%22%20nor%20id%20eq%20%22y%22"] {
             try await world.manage(.get, "/api/v1/users?" + query).refuses(
                 400, "E0000031", "Invalid search criteria.", "search-invalid")
@@ -120,7 +122,7 @@ import Understudy
         let denied = try await world.call(.post, path + "/lifecycle/suspend", reading)
         denied.refuses(
             403, "E0000006", "You do not have permission to perform the requested action", "access-denied-api")
-        #expect(denied.entry?.explanation?.contains("okta.users.manage") == true)
+        expect(denied.entry?.explanation?.contains("okta.users.manage"), is: true)
         try await world.call(.post, path + "/lifecycle/suspend", token(["scopes": "okta.users.manage"])).expect(200)
         let cases: [JSONObject] = [
             ["server": "default"], ["defect": "bad-signature"], ["defect": "expired"], ["defect": "wrong-issuer"],
@@ -154,7 +156,7 @@ import Understudy
         try await world.act("set-status", ["user": "ada@example.test", "status": .string(from.rawValue)])
         let answer = try await world.manage(.post, path)
         answer.expect(200, step == .expirePassword ? nil : "{}")
-        #expect(try await status(of: Example.ada, world) == to)
+        expect(try await status(of: Example.ada, world), is: to)
         if let other {
             try await world.act("set-status", ["user": "ada@example.test", "status": .string(other.rawValue)])
             let refused = try await world.manage(.post, path)
@@ -175,8 +177,8 @@ import Understudy
                     400, "E0000001", "Api validation failed: status",
                     causes: [["errorSummary": .string("Cannot \(step.rawValue) this user")]], "user-status")
             }
-            #expect(refused.entry?.explanation?.contains("is \(other.rawValue)") == true)
-            #expect(try await status(of: Example.ada, world) == other.rawValue)
+            expect(refused.entry?.explanation?.contains("is \(other.rawValue)"), is: true)
+            expect(try await status(of: Example.ada, world), is: other.rawValue)
         }
     }
 
@@ -186,7 +188,7 @@ import Understudy
         try await world.manage(.get, "/api/v1/users/\(Example.ada)/factors").expect(200, "[]")
         let answer = try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/suspends")
         answer.refuses(404, "E0000008", "The requested path was not found", "path-not-found")
-        #expect(answer.entry?.explanation?.contains("suspend") == true)
+        expect(answer.entry?.explanation?.contains("suspend"), is: true)
     }
 
     @Test("sessions end, and tokens only when that is wanted; so does everything of a deactivated user")
@@ -212,23 +214,23 @@ import Understudy
             return (state["sessions"]?.array?.count ?? 0, state["grants"]?[0]?["revoked"] == true)
         }
         try await load()
-        #expect(left() == (1, false))
+        expect(left(), is: (1, false))
         let path = "/api/v1/users/\(Example.ada)/sessions"
         let answer = try await world.manage(.delete, path)
         answer.expect(204, "")
-        #expect(left() == (0, false))
+        expect(left(), is: (0, false))
         try await load()
         try await world.manage(.delete, path + "?oauthTokens=true").expect(204, "")
-        #expect(left() == (0, true))
+        expect(left(), is: (0, true))
         try await load()
         try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/deactivate").expect(200, "{}")
-        #expect(left() == (0, true))
+        expect(left(), is: (0, true))
         try await load()
         try await world.act("end-sessions", ["user": "ada@example.test"])
-        #expect(left() == (0, false))
+        expect(left(), is: (0, false))
         try await load()
         try await world.act("end-sessions", ["user": "ada@example.test", "tokens": true])
-        #expect(left() == (0, true))
+        expect(left(), is: (0, true))
     }
 }
 
@@ -257,18 +259,20 @@ extension World {
             "add-user",
             ["login": "eve@example.test", "password": "not-a-secret-5", "first_name": "Eve", "groups": ["Pilots"]])
         let id = try #require(added["id"]?.string)
-        #expect(
-            added.text == #"{"id":"\#(id)","login":"eve@example.test","status":"ACTIVE","groups":"#
+        expect(
+            added.text,
+            is: #"{"id":"\#(id)","login":"eve@example.test","status":"ACTIVE","groups":"#
                 + #"["00gunderstudyevery01","00gunderstudypilots1"]}"#)
         #expect(try await world.refusal(of: "add-user", ["login": "EVE@example.test"]).message.contains("another user"))
         #expect(
             try await world.refusal(of: "add-user", ["login": "x", "groups": ["Pilot"]]).message.contains("Pilots"))
-        #expect(try await world.refusal(of: "add-user", ["login": ""]).code == "invalid")
+        expect(try await world.refusal(of: "add-user", ["login": ""]).code, is: "invalid")
         let groups = try await world.act("set-groups", ["user": "eve@example.test", "groups": []])
-        #expect(groups["groups"] == ["00gunderstudyevery01"])
+        expect(groups["groups"], is: ["00gunderstudyevery01"])
         let status = try await world.act("set-status", ["user": .string(id), "status": "LOCKED_OUT"])
-        #expect(status["status"] == "LOCKED_OUT")
-        #expect(try await world.refusal(of: "set-status", ["user": .string(id), "status": "locked"]).code == "invalid")
+        expect(status["status"], is: "LOCKED_OUT")
+        expect(
+            try await world.refusal(of: "set-status", ["user": .string(id), "status": "locked"]).code, is: "invalid")
         try await world.act("remove-user", ["user": .string(id)])
         try await world.manage(.get, "/api/v1/users/\(id)").refuses(
             404, "E0000007", "Not found: Resource not found: \(id) (User)", "user-not-found")
@@ -280,11 +284,11 @@ extension World {
         for (status, after) in [("PASSWORD_EXPIRED", "ACTIVE"), ("RECOVERY", "ACTIVE"), ("SUSPENDED", "SUSPENDED")] {
             try await world.act("set-status", ["user": "ada@example.test", "status": .string(status)])
             let told = try await world.act("set-password", ["user": "ada@example.test", "password": "not-a-secret-6"])
-            #expect(told["status"]?.string == after)
+            expect(told["status"]?.string, is: after)
         }
         let state = try await world.control(.get, "state/okta")
         #expect(!state.text.contains("not-a-secret-6"))
-        #expect(world.changes["users"]?[0]?["password"] == "not-a-secret-6")
+        expect(world.changes["users"]?[0]?["password"], is: "not-a-secret-6")
     }
 
     @Test("consents are given and taken back") func consents() async throws {
@@ -293,10 +297,11 @@ extension World {
         var given = place
         given["scopes"] = "openid trips.share"
         let told = try await world.act("consent", .object(given))
-        #expect(
-            told.text == #"{"user":"\#(Example.ada)","client":"\#(Example.spa)","server":"default","#
+        expect(
+            told.text,
+            is: #"{"user":"\#(Example.ada)","client":"\#(Example.spa)","server":"default","#
                 + #""scopes":["openid","trips.share"]}"#)
-        #expect(world.changes["consents"]?.array?.count == 1)
+        expect(world.changes["consents"]?.array?.count, is: 1)
         given["scopes"] = ["trips.steal"]
         #expect(try await world.refusal(of: "consent", .object(given)).message.contains("no scope trips.steal"))
         try await world.act("revoke-consent", .object(place))

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import HTTPTypes
 import JSON
 import Support
@@ -29,8 +30,9 @@ import Wire
         let page = OktaPage.signIn(
             ticket, request,
             users: [.init(login: "ada@example.test", name: "Ada L", status: "ACTIVE", factors: ["push"])])
-        #expect(
-            try text(page) == """
+        expect(
+            try text(page),
+            is: """
                 {"page":"sign-in","tx":"T","csrf":"C",\(asked),\
                 "users":[{"login":"ada@example.test","name":"Ada L","status":"ACTIVE","factors":["push"]}],\
                 "fields":["tx","csrf","username","password","action","user","subject","id_claims","access_claims",\
@@ -48,9 +50,11 @@ import Wire
             {"page":"second-factor","tx":"T","csrf":"C",\(asked),"user":"ada@example.test",\
             "factors":[{"id":"ost1","type":"token:software:totp","text":"App"}],"chosen":"ost1"
             """
-        #expect(try text(page(nil)) == head + #","waiting":false,"fields":["tx","csrf","factor","passcode","action"]}"#)
-        #expect(
-            try text(page(.init(number: "95"))) == head
+        expect(
+            try text(page(nil)), is: head + #","waiting":false,"fields":["tx","csrf","factor","passcode","action"]}"#)
+        expect(
+            try text(page(.init(number: "95"))),
+            is: head
                 + #","waiting":true,"number":"95","fields":["tx","csrf","factor","action"]}"#)
     }
 
@@ -58,8 +62,9 @@ import Wire
         let page = OktaPage.consent(
             ticket, request, login: "ada@example.test",
             scopes: [.init(name: "openid", text: "Know you", isRequired: true), .init(name: "email", text: "Mail")])
-        #expect(
-            try text(page) == """
+        expect(
+            try text(page),
+            is: """
                 {"page":"consent","tx":"T","csrf":"C",\(asked),"user":"ada@example.test",\
                 "scopes":[{"name":"openid","text":"Know you","required":true},\
                 {"name":"email","text":"Mail","required":false}],"fields":["tx","csrf","scope","action"]}
@@ -67,47 +72,49 @@ import Wire
     }
 
     @Test("activate and done") func device() throws {
-        #expect(
-            try text(.activate(ticket, userCode: "MHXTFRPK"))
-                == #"{"page":"activate","tx":"T","csrf":"C","user_code":"MHXTFRPK","fields":["tx","csrf","user_code","action"]}"#
+        expect(
+            try text(.activate(ticket, userCode: "MHXTFRPK")),
+            is:
+                #"{"page":"activate","tx":"T","csrf":"C","user_code":"MHXTFRPK","fields":["tx","csrf","user_code","action"]}"#
         )
-        #expect(
-            try text(.deviceActivated)
-                == #"{"page":"done","title":"Device activated","text":"Follow the instructions on your device for next steps","success":true}"#
+        expect(
+            try text(.deviceActivated),
+            is:
+                #"{"page":"done","title":"Device activated","text":"Follow the instructions on your device for next steps","success":true}"#
         )
     }
 
     @Test("a page for a device says that there is no redirect") func noRedirect() throws {
         var request = request
         request.redirectURI = nil
-        #expect(request.target == nil)
+        expect(request.target, is: nil)
         #expect(try text(.consent(ticket, request, login: "x", scopes: [])).contains(#""redirect_uri":null"#))
     }
 
     @Test("an alert is the failure's name with 400, unless it has an answer of its own") func alert() throws {
         let page = OktaPage.signIn(
             ticket, request, users: [], alert: OktaPageAlert(failure: "login-wrong", text: "Unable to sign in"))
-        #expect(try page.response(at: "/login/login.htm").status == .ok)
-        #expect(try page.response(at: "/login/login.htm", as: .json).status == .badRequest)
-        #expect(try text(page) == #"{"failure":"login-wrong"}"#)
+        expect(try page.response(at: "/login/login.htm").status, is: .ok)
+        expect(try page.response(at: "/login/login.htm", as: .json).status, is: .badRequest)
+        expect(try text(page), is: #"{"failure":"login-wrong"}"#)
         let wrongCode = OktaPage.activate(ticket, alert: .invalidUserCode)
-        #expect(try wrongCode.response(at: "/activate", as: .json).status == .badRequest)
-        #expect(
-            try text(wrongCode)
-                == #"{"error":"invalid_user_code","error_description":"The user code is invalid or has expired."}"#)
+        expect(try wrongCode.response(at: "/activate", as: .json).status, is: .badRequest)
+        expect(
+            try text(wrongCode),
+            is: #"{"error":"invalid_user_code","error_description":"The user code is invalid or has expired."}"#)
     }
 
     @Test("an error page has the status of the refusal") func error() throws {
         let page = OktaPage.error(
             .unauthorized, failure: "client-unknown", error: "invalid_client", description: "D")
-        #expect(try page.response(at: "/x").status == .unauthorized)
+        expect(try page.response(at: "/x").status, is: .unauthorized)
     }
 
     @Test("JSON is no less private than the page") func fields() throws {
         let response = try PageSamples(text: "x").signIn.response(at: "/login/login.htm", as: .json)
-        #expect(response.fields[.contentType] == "application/json; charset=utf-8")
-        #expect(response.fields[.cacheControl] == "no-store")
-        #expect(response.fields[.xContentTypeOptions] == "nosniff")
+        expect(response.fields[.contentType], is: "application/json; charset=utf-8")
+        expect(response.fields[.cacheControl], is: "no-store")
+        expect(response.fields[.xContentTypeOptions], is: "nosniff")
     }
 }
 

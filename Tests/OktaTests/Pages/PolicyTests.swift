@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import HTTPTypes
 import JSON
@@ -29,15 +30,15 @@ import Wire
         ]
         let samples = PageSamples(text: "x", redirectURI: redirectURI)
         for page in [samples.signIn, samples.secondFactor, samples.consent] {
-            #expect(try lines(page.response(at: "/login/login.htm")) == expected, "\(page.name)")
+            expect(try lines(page.response(at: "/login/login.htm")), is: expected, "\(page.name)")
         }
     }
 
     @Test("a page that leads to no client sends its form here alone") func own() throws {
         for page in [samples.activate, samples.done, samples.error] {
-            #expect(
-                try page.response(at: "/activate").fields[.contentSecurityPolicy]
-                    == "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+            expect(
+                try page.response(at: "/activate").fields[.contentSecurityPolicy],
+                is: "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
             )
         }
     }
@@ -46,19 +47,20 @@ import Wire
         let refresh = try #require(HTTPField.Name("Refresh"))
         for page in samples.all {
             let isWaiting = page.members["waiting"] == true
-            #expect(try page.response(at: "/x").fields[refresh] == (isWaiting ? "5" : nil), "\(page.name)")
+            expect(try page.response(at: "/x").fields[refresh], is: (isWaiting ? "5" : nil), "\(page.name)")
         }
     }
 
     @Test("the form_post page runs its one script and posts to the client alone") func formPost() throws {
         let response = try samples.formPost.response(at: "/x")
         let hash = try #require(scriptHash(response))
-        #expect(
-            response.fields[.contentSecurityPolicy]
-                == "default-src 'none'; style-src 'self'; script-src 'sha256-\(hash)'; form-action https://app.example.com; base-uri 'none'; frame-ancestors 'none'"
+        expect(
+            response.fields[.contentSecurityPolicy],
+            is:
+                "default-src 'none'; style-src 'self'; script-src 'sha256-\(hash)'; form-action https://app.example.com; base-uri 'none'; frame-ancestors 'none'"
         )
         let lost = try PageSamples(text: "x", redirectURI: "javascript:alert(1)").formPost.response(at: "/x")
-        #expect(lost.fields[.contentSecurityPolicy]?.contains("form-action 'none';") == true)
+        expect(lost.fields[.contentSecurityPolicy]?.contains("form-action 'none';"), is: true)
     }
 
     @Test(
@@ -68,9 +70,10 @@ import Wire
         for text in PageSamples.hostile {
             let response = try PageSamples(text: text, redirectURI: redirectURI).postMessage.response(at: "/x")
             let hash = try #require(scriptHash(response))
-            #expect(
-                response.fields[.contentSecurityPolicy]
-                    == "default-src 'none'; style-src 'self'; script-src 'sha256-\(hash)'; form-action 'none'; base-uri 'none'; frame-ancestors \(frames)"
+            expect(
+                response.fields[.contentSecurityPolicy],
+                is:
+                    "default-src 'none'; style-src 'self'; script-src 'sha256-\(hash)'; form-action 'none'; base-uri 'none'; frame-ancestors \(frames)"
             )
         }
     }
@@ -80,18 +83,18 @@ import Wire
         arguments: ["com.example.app:/cb", "\";*:/"])
     func noOrigin(_ redirectURI: String) throws {
         let response = try PageSamples(text: "secret", redirectURI: redirectURI).postMessage.response(at: "/x")
-        #expect(scriptHash(response) == nil)
-        #expect(
-            response.fields[.contentSecurityPolicy]
-                == "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'")
+        expect(scriptHash(response), is: nil)
+        expect(
+            response.fields[.contentSecurityPolicy],
+            is: "default-src 'none'; style-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'")
         let read = ReadMarkup(response.body)
-        #expect(read.tags.first { $0["data-outcome"] != nil }?["data-outcome"] == "refusal")
+        expect(read.tags.first { $0["data-outcome"] != nil }?["data-outcome"], is: "refusal")
     }
 
     @Test("a script's hash is that of the specification's example") func knownHash() {
-        #expect(
-            OktaContentPolicy.source(of: "alert('Hello, world.');")
-                == "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='")
+        expect(
+            OktaContentPolicy.source(of: "alert('Hello, world.');"),
+            is: "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='")
     }
 
     @Test("no page but the two has a script, and no page has a handler or a style in its markup")
@@ -99,7 +102,7 @@ import Wire
         for page in samples.all {
             let read = try ReadMarkup(page.response(at: "/x").body)
             let isSender = ["form-post", "okta-post-message"].contains(page.name)
-            #expect(read.all("script").count == (isSender ? 1 : 0), "\(page.name)")
+            expect(read.all("script").count, is: (isSender ? 1 : 0), "\(page.name)")
             #expect(read.all("style", "img", "iframe", "object", "base").isEmpty)
             #expect(!read.tags.contains { $0.attributes.contains { $0[0].hasPrefix("on") || $0[0] == "style" } })
         }
@@ -107,9 +110,9 @@ import Wire
 
     @Test("the stylesheet is one and loads nothing") func style() throws {
         let response = try OktaPage.style()
-        #expect(response.status == .ok)
-        #expect(response.fields[.contentType] == "text/css; charset=utf-8")
-        #expect(response.fields[.xContentTypeOptions] == "nosniff")
+        expect(response.status, is: .ok)
+        expect(response.fields[.contentType], is: "text/css; charset=utf-8")
+        expect(response.fields[.xContentTypeOptions], is: "nosniff")
         let text = String(decoding: response.body, as: UTF8.self)
         #expect(!text.contains("url(") && !text.contains("@import") && text.contains("prefers-color-scheme: dark"))
     }
@@ -135,8 +138,8 @@ import Wire
             ("http://h:65535/", "http://h:65535"),
         ])
     func web(_ uri: String, _ origin: String) {
-        #expect(OktaRedirectTarget(uri)?.origin == origin)
-        #expect(OktaRedirectTarget(uri)?.source == origin)
+        expect(OktaRedirectTarget(uri)?.origin, is: origin)
+        expect(OktaRedirectTarget(uri)?.source, is: origin)
     }
 
     @Test(
@@ -149,8 +152,8 @@ import Wire
             ("http://localhost./", "http://localhost.", "http:"),
         ])
     func unnameable(_ uri: String, _ origin: String, _ source: String) {
-        #expect(OktaRedirectTarget(uri)?.origin == origin)
-        #expect(OktaRedirectTarget(uri)?.source == source)
+        expect(OktaRedirectTarget(uri)?.origin, is: origin)
+        expect(OktaRedirectTarget(uri)?.source, is: source)
     }
 
     @Test(
@@ -160,9 +163,9 @@ import Wire
             ("MyApp+x://host/cb", "myapp+x:"), ("x:", "x:"), ("none:/cb", "none:"),
         ])
     func app(_ uri: String, _ source: String) {
-        #expect(OktaRedirectTarget(uri) == OktaRedirectTarget(source))
-        #expect(OktaRedirectTarget(uri)?.source == source)
-        #expect(OktaRedirectTarget(uri)?.origin == nil)
+        expect(OktaRedirectTarget(uri), is: OktaRedirectTarget(source))
+        expect(OktaRedirectTarget(uri)?.source, is: source)
+        expect(OktaRedirectTarget(uri)?.origin, is: nil)
     }
 
     @Test(
@@ -188,7 +191,7 @@ import Wire
             "vbscript:x",
             "filesystem:x", "view-source:x",
         ])
-    func refused(_ uri: String) { #expect(OktaRedirectTarget(uri) == nil) }
+    func refused(_ uri: String) { expect(OktaRedirectTarget(uri), is: nil) }
 
     @Test("whatever it makes of a text, its letters are those of a source expression") func letters() {
         let parts = [
@@ -224,10 +227,10 @@ import Wire
         ])
     func preference(_ accept: String, _ format: OktaPageFormat) {
         let request = Request(method: .get, target: "/login/login.htm", fields: ["Accept": accept])
-        #expect(OktaPageFormat(preferredBy: request) == format)
+        expect(OktaPageFormat(preferredBy: request), is: format)
     }
 
     @Test("without a preference it is HTML") func none() {
-        #expect(OktaPageFormat(preferredBy: Request(method: .get, target: "/login/login.htm")) == .html)
+        expect(OktaPageFormat(preferredBy: Request(method: .get, target: "/login/login.htm")), is: .html)
     }
 }

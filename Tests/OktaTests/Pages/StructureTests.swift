@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import HTTPTypes
 import JSON
@@ -13,12 +14,12 @@ import Testing
         for page in samples.all {
             let response = try page.response(at: "/login/login.htm")
             let read = ReadMarkup(response.body)
-            #expect(String(decoding: response.body.prefix(16), as: UTF8.self) == "<!DOCTYPE html>\n")
-            #expect(read.all("html").map { $0["lang"] } == ["en"], "\(page.name)")
+            expect(String(decoding: response.body.prefix(16), as: UTF8.self), is: "<!DOCTYPE html>\n")
+            expect(read.all("html").map { $0["lang"] }, is: ["en"], "\(page.name)")
             #expect(read.all("h1").count == 1 && read.all("h2").count <= 1, "\(page.name)")
-            #expect(read.all("main").map { $0["data-page"] } == [page.name])
+            expect(read.all("main").map { $0["data-page"] }, is: [page.name])
             #expect(read.texts.contains("Understudy — emulated Okta sign-in"))
-            #expect(read.all("title", "h1").count == 2)
+            expect(read.all("title", "h1").count, is: 2)
         }
     }
 
@@ -27,7 +28,7 @@ import Testing
             var open: [String] = []
             for tag in try ReadMarkup(page.response(at: "/x").body).tags {
                 if tag.name.hasPrefix("/") {
-                    #expect(open.popLast() == String(tag.name.dropFirst()), "\(page.name)")
+                    expect(open.popLast(), is: String(tag.name.dropFirst()), "\(page.name)")
                 } else if !["!DOCTYPE", "meta", "link", "input"].contains(tag.name) {
                     open.append(tag.name)
                 }
@@ -41,10 +42,10 @@ import Testing
         for page in samples.all {
             let read = try ReadMarkup(page.response(at: "/x").body)
             let ids = read.tags.compactMap { $0["id"] }
-            #expect(Set(ids).count == ids.count, "\(page.name)")
+            expect(Set(ids).count, is: ids.count, "\(page.name)")
             let labels = read.all("label").compactMap { $0["for"] }
             for field in read.all("input", "select", "textarea") where !["hidden", "checkbox"].contains(field["type"]) {
-                #expect(labels.filter { $0 == field["id"] }.count == 1, "\(page.name) \(field.shape)")
+                expect(labels.filter { $0 == field["id"] }.count, is: 1, "\(page.name) \(field.shape)")
                 #expect(field.name == "select" || field["autocomplete"] != nil, "\(page.name) \(field.shape)")
                 let notes = field["aria-describedby"]?.split(separator: " ").map(String.init) ?? []
                 #expect(notes.allSatisfy(ids.contains), "\(page.name) \(notes)")
@@ -59,11 +60,11 @@ import Testing
             let read = try ReadMarkup(page.response(at: "/x").body)
             guard let fields = page.json["fields"]?.array else { continue }
             let names = read.all("input", "select", "textarea", "button").compactMap { $0["name"] }
-            #expect(fields.compactMap(\.string) == names.reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
-            #expect(read.all("form").map { $0["action"] } == [nil], "a form goes to its own page")
+            expect(fields.compactMap(\.string), is: names.reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
+            expect(read.all("form").map { $0["action"] }, is: [nil], "a form goes to its own page")
             seen += 1
         }
-        #expect(seen == 5)
+        expect(seen, is: 5)
     }
 
     @Test("the names of each page's fields are stable") func names() {
@@ -71,11 +72,11 @@ import Testing
         let signIn = [
             "tx", "csrf", "username", "password", "action", "user", "subject", "id_claims", "access_claims", "error",
         ]
-        #expect(names(samples.signIn) == signIn)
-        #expect(names(samples.secondFactor) == ["tx", "csrf", "factor", "passcode", "action"])
-        #expect(names(samples.push) == ["tx", "csrf", "factor", "action"])
-        #expect(names(samples.consent) == ["tx", "csrf", "scope", "action"])
-        #expect(names(samples.activate) == ["tx", "csrf", "user_code", "action"])
+        expect(names(samples.signIn), is: signIn)
+        expect(names(samples.secondFactor), is: ["tx", "csrf", "factor", "passcode", "action"])
+        expect(names(samples.push), is: ["tx", "csrf", "factor", "action"])
+        expect(names(samples.consent), is: ["tx", "csrf", "scope", "action"])
+        expect(names(samples.activate), is: ["tx", "csrf", "user_code", "action"])
     }
 
     @Test("the Return key signs in, verifies, allows: the first button is the main one, and the acts are stable")
@@ -89,10 +90,10 @@ import Testing
             let buttons = try ReadMarkup(page.response(at: "/x").body).all("button")
             #expect(buttons.first?["class"] == "main" && buttons.first?["name"] == "action", "\(page.name)")
         }
-        #expect(try acts(samples.signIn) == ["sign-in", "refuse"])
-        #expect(try acts(samples.secondFactor) == ["verify", "send", "cancel"])
-        #expect(try acts(samples.push) == ["verify", "send", "cancel"])
-        #expect(try acts(samples.consent) == ["allow", "deny"])
+        expect(try acts(samples.signIn), is: ["sign-in", "refuse"])
+        expect(try acts(samples.secondFactor), is: ["verify", "send", "cancel"])
+        expect(try acts(samples.push), is: ["verify", "send", "cancel"])
+        expect(try acts(samples.consent), is: ["allow", "deny"])
     }
 
     @Test("an alert is said, names its failure and marks the fields that it is about") func alert() throws {
@@ -100,10 +101,10 @@ import Testing
         page.alert = OktaPageAlert(failure: "login-wrong", text: "Unable to sign in", fields: ["username", "password"])
         let read = try ReadMarkup(page.response(at: "/x").body)
         let isAlert = { (tag: ReadMarkup.Tag) in tag["role"] == "alert" && tag["data-failure"] == "login-wrong" }
-        #expect(read.text(of: "p", where: isAlert) == "Unable to sign in")
+        expect(read.text(of: "p", where: isAlert), is: "Unable to sign in")
         let invalid = read.tags.filter { $0["aria-invalid"] == "true" }
-        #expect(invalid.map { $0["name"] } == ["username", "password"])
-        #expect(invalid.map { $0["aria-describedby"] } == ["alert", "alert"])
+        expect(invalid.map { $0["name"] }, is: ["username", "password"])
+        expect(invalid.map { $0["aria-describedby"] }, is: ["alert", "alert"])
         page.alert = nil
         let calm = try ReadMarkup(page.response(at: "/x").body)
         #expect(!calm.tags.contains { $0["role"] == "alert" || $0["aria-invalid"] != nil })
@@ -111,16 +112,16 @@ import Testing
 
     @Test("a password is never in the page, and what else was typed is") func typed() throws {
         let read = try ReadMarkup(samples.signIn.response(at: "/x").body)
-        #expect(read.tags.first { $0["name"] == "password" }?["value"] == "")
-        #expect(read.tags.first { $0["name"] == "username" }?["value"] == "x")
-        #expect(read.all("details").map { $0["open"] } == ["", nil], "what is filled in is in sight")
+        expect(read.tags.first { $0["name"] == "password" }?["value"], is: "")
+        expect(read.tags.first { $0["name"] == "username" }?["value"], is: "x")
+        expect(read.all("details").map { $0["open"] }, is: ["", nil], "what is filled in is in sight")
     }
 
     @Test("a required scope is checked and fixed, another one can be taken out") func consent() throws {
         let boxes = try ReadMarkup(samples.consent.response(at: "/x").body).all("input").filter {
             $0["type"] == "checkbox"
         }
-        #expect(boxes.map { $0["disabled"] } == ["", nil])
+        expect(boxes.map { $0["disabled"] }, is: ["", nil])
         #expect(boxes.allSatisfy { $0["checked"] != nil && $0["name"] == "scope" && $0["value"] == "x" })
     }
 
@@ -132,13 +133,13 @@ import Testing
         ])
     func links(_ path: String, _ up: String) throws {
         let read = try ReadMarkup(samples.error.response(at: path).body)
-        #expect(read.all("link").map { $0["href"] } == ["\(up)login/page.css"])
-        #expect(read.all("a").map { $0["href"] } == ["\(up)_understudy/#/journal?failure=x"])
+        expect(read.all("link").map { $0["href"] }, is: ["\(up)login/page.css"])
+        expect(read.all("a").map { $0["href"] }, is: ["\(up)_understudy/#/journal?failure=x"])
     }
 
     @Test("the activation page in full") func golden() throws {
         let page = OktaPage.activate(.init(tx: "T", csrf: "C"), userCode: "AAAAAAAA", alert: .invalidUserCode)
-        #expect(String(decoding: try page.response(at: "/activate").body, as: UTF8.self) == Self.activation)
+        expect(String(decoding: try page.response(at: "/activate").body, as: UTF8.self), is: Self.activation)
     }
 
     private static let activation = """
@@ -198,7 +199,7 @@ import Testing
             ("amber", "amber-ground"), ("amber", "card"), ("amber", "soft"), ("fine", "card"), ("fine", "soft"),
         ])
     func text(_ text: String, _ ground: String) throws {
-        #expect(try themes().count == 2)
+        expect(try themes().count, is: 2)
         for theme in try themes() {
             #expect(try contrast(theme, text, ground) >= 4.5, "\(theme[text] ?? "") on \(theme[ground] ?? "")")
         }
@@ -209,7 +210,7 @@ import Testing
     }
 
     @Test("the measure is right") func measure() throws {
-        #expect(try contrast(["a": "#000", "b": "#fff"], "a", "b") == 21)
+        expect(try contrast(["a": "#000", "b": "#fff"], "a", "b"), is: 21)
         // The grey that just fails 4.5:1 on white.
         #expect(abs(try contrast(["a": "#777777", "b": "#fff"], "a", "b") - 4.48) < 0.01)
     }
@@ -237,7 +238,7 @@ import Testing
         for (page, plain) in zip(PageSamples(text: hostile).all, PageSamples(text: "plain").all) {
             let read = try ReadMarkup(page.response(at: "/login/login.htm").body)
             let expected = try ReadMarkup(plain.response(at: "/login/login.htm").body)
-            #expect(read.tags.map(\.shape) == expected.tags.map(\.shape), "\(page.name)")
+            expect(read.tags.map(\.shape), is: expected.tags.map(\.shape), "\(page.name)")
         }
     }
 
@@ -247,13 +248,13 @@ import Testing
     func values(_ hostile: String) throws {
         let read = try ReadMarkup(PageSamples(text: hostile).signIn.response(at: "/login/login.htm").body)
         func value(_ name: String) -> String? { read.tags.first { $0["name"] == name }?["value"] }
-        #expect(value("tx").map(bytes) == bytes(hostile))
-        #expect(value("username").map(bytes) == bytes(hostile))
-        #expect(value("user").map(bytes) == bytes(hostile))
-        #expect(read.text(of: "strong").map(bytes) == bytes(hostile))
+        expect(value("tx").map(bytes), is: bytes(hostile))
+        expect(value("username").map(bytes), is: bytes(hostile))
+        expect(value("user").map(bytes), is: bytes(hostile))
+        expect(read.text(of: "strong").map(bytes), is: bytes(hostile))
         // A parser drops the first line break of a text area.
-        #expect(read.text(of: "textarea").map(bytes) == bytes("\n" + hostile))
-        #expect(read.tags.first { $0["role"] == "alert" }?["data-failure"].map(bytes) == bytes(hostile))
+        expect(read.text(of: "textarea").map(bytes), is: bytes("\n" + hostile))
+        expect(read.tags.first { $0["role"] == "alert" }?["data-failure"].map(bytes), is: bytes(hostile))
     }
 
     @Test("an answer that is posted comes back as it was", arguments: PageSamples.hostile)
@@ -261,9 +262,9 @@ import Testing
         let page = OktaPage.formPost(to: "https://app.example.com/cb?a=1&b=\"2", of: "x", [(hostile, hostile)])
         let read = try ReadMarkup(page.response(at: "/x").body)
         let field = try #require(read.all("input").first)
-        #expect(field["name"].map(bytes) == bytes(hostile))
-        #expect(field["value"].map(bytes) == bytes(hostile))
-        #expect(read.all("form").first?["action"] == "https://app.example.com/cb?a=1&b=\"2")
+        expect(field["name"].map(bytes), is: bytes(hostile))
+        expect(field["value"].map(bytes), is: bytes(hostile))
+        expect(read.all("form").first?["action"], is: "https://app.example.com/cb?a=1&b=\"2")
     }
 
     @Test("a message is JSON in a script that it cannot leave", arguments: PageSamples.hostile)
@@ -274,12 +275,12 @@ import Testing
         #expect(script.hasPrefix(head) && script.hasSuffix(tail))
         #expect(!script.unicodeScalars.contains { "<>&\u{2028}\u{2029}\r\n\0".unicodeScalars.contains($0) })
         let sent = try JSON.parse(Array("[\(script.dropFirst(head.count).dropLast(tail.count))]".utf8))
-        #expect(sent == [["state": .string(hostile)], "https://app.example.com"])
+        expect(sent, is: [["state": .string(hostile)], "https://app.example.com"])
     }
 
     @Test("NUL is no character of a document") func zero() throws {
         let read = try ReadMarkup(PageSamples(text: "a\0b").done.response(at: "/x").body)
-        #expect(read.text(of: "h1") == "a\u{FFFD}b")
+        expect(read.text(of: "h1"), is: "a\u{FFFD}b")
     }
 
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 package import JSON
 import Synchronization
 import Testing
@@ -177,10 +178,10 @@ extension VendorConformance {
     /// Checks that the vendor has these actions with these members, and that each is refused without one it needs.
     package func checkActions() async throws {
         let listed = try mounted().actions
-        #expect(
+        expect(
             listed.map { action in
                 ([action.name] + action.members.map { $0.name + ($0.isRequired ? "!" : "") }).joined(separator: " ")
-            } == actions)
+            }, is: actions)
         let world = try await world()
         for action in listed {
             let needed = action.members.filter(\.isRequired)
@@ -189,9 +190,9 @@ extension VendorConformance {
                 let answer = try await world.control(
                     .post, "state/\(id)/\(action.name)", JSON.object(JSONObject(others)).text)
                 answer.expect(400)
-                #expect(
-                    answer.json["error"]?["message"]?.string
-                        == "action \(action.name) needs the member \(missing.name): \(missing.about)")
+                expect(
+                    answer.json["error"]?["message"]?.string,
+                    is: "action \(action.name) needs the member \(missing.name): \(missing.about)")
             }
         }
     }
@@ -239,7 +240,7 @@ extension VendorConformance {
             }
             let isLast = number == play.calls
             if isLast || play.ending == nil {
-                #expect(answer.failure == play.ending, "\(story) \(answer.entry?.explanation ?? "")")
+                expect(answer.failure, is: play.ending, "\(story) \(answer.entry?.explanation ?? "")")
             }
         }
         let isEffective = world.sandbox.journal.entries().contains { $0.record.isIntervened }
@@ -247,7 +248,7 @@ extension VendorConformance {
     }
 
     package func checkPlayCoverage() throws {
-        #expect(plays.map(\.scenario).sorted() == (try mounted().scenarios.map(\.name).sorted()))
+        expect(plays.map(\.scenario).sorted(), is: (try mounted().scenarios.map(\.name).sorted()))
     }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 package import HTTPTypes
 import JSON
 import Testing
@@ -12,17 +13,17 @@ extension VendorConformance {
             return
         }
         let answer = try await request.send(in: world)
-        #expect(answer.status == route.status, "\(answer.text) \(answer.entry?.explanation ?? "")")
-        #expect(answer.failure == route.failure)
-        if let expected = route.answer { #expect(answer.text == expected) }
-        #expect(answer.entry?.record.route == route.route)
+        expect(answer.status, is: route.status, "\(answer.text) \(answer.entry?.explanation ?? "")")
+        expect(answer.failure, is: route.failure)
+        if let expected = route.answer { expect(answer.text, is: expected) }
+        expect(answer.entry?.record.route, is: route.route)
         let type = answer.text.isEmpty ? nil : route.contentType ?? contentType
-        #expect(answer["content-type"] == type)
+        expect(answer["content-type"], is: type)
         inspect(answer)
         guard route.method == .get else { return }
         let head = try await world.call(.head, request.target, request.fields)
-        #expect(head.status == answer.status)
-        #expect(head.entry?.record.route == route.route)
+        expect(head.status, is: answer.status)
+        expect(head.entry?.record.route, is: route.route)
     }
 
     package func checkRefusal(_ route: RouteCase, _ depth: Depth) async throws {
@@ -30,18 +31,18 @@ extension VendorConformance {
         var request = try await route.request(in: world)
         dropCredentials(&request)
         let answer = try await request.send(in: world)
-        #expect(
-            answer.failure == refusal(route),
+        expect(
+            answer.failure, is: refusal(route),
             "\(answer.status) \(answer.text); the journal has \(world.sandbox.journal.count) entries")
         guard let failure = answer.failure else { return }
         #expect(try FailureSheet.read(id, in: server.fixtures).statuses(of: failure).contains(answer.status))
-        #expect(answer.entry?.record.route == route.route)
-        if givesReasons { #expect(answer.entry?.explanation?.isEmpty == false) }
+        expect(answer.entry?.record.route, is: route.route)
+        if givesReasons { expect(answer.entry?.explanation?.isEmpty, is: false) }
     }
 
     package func checkRouteCoverage() throws {
         let listed = try mounted().routes
-        #expect(Set(routes.map(\.route)).subtracting(listed.map(\.id)) == [], "cases of no route of \(id)")
+        expect(Set(routes.map(\.route)).subtracting(listed.map(\.id)), is: [], "cases of no route of \(id)")
         for route in listed {
             for endpoint in route.endpoints
             where !routes.contains(where: {
@@ -112,8 +113,8 @@ extension VendorConformance {
         for (excess, isTooLong) in [(0, false), (1, true)] {
             let content = [UInt8](repeating: UInt8(ascii: " "), count: limit + excess - 2) + Array("{}".utf8)
             let answer = try await world.call(request.method, request.target, request.fields, bytes: content)
-            #expect((answer.failure == bodyTooLarge) == isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
-            #expect(statuses.contains(answer.status) == isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
+            expect((answer.failure == bodyTooLarge), is: isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
+            expect(statuses.contains(answer.status), is: isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
         }
         // Its long journal would push out those of others.
         try await world.delete()
@@ -126,10 +127,10 @@ extension VendorConformance {
             let request = try vendor.sampleRequest(at: world.sandbox.now, base: world.sandbox.identity.publicBase.text)
             let fields = request.fields.map { ($0.name, $0.value) }
             let answer = try await world.call(request.endpoint.method, request.endpoint.pattern, fields, request.body)
-            #expect(answer.status == 200, "\(answer.text)")
+            expect(answer.status, is: 200, "\(answer.text)")
         }
         let shown = vendor.samples.map(\.value)
-        #expect(Set(samples).subtracting(shown) == [])
+        expect(Set(samples).subtracting(shown), is: [])
         let secrets = vendor.secretTexts + ["PRIVATE", "operator", "secret"]
         for text in shown where secrets.contains(where: text.contains) { Issue.record("\(id) shows \(text)") }
     }

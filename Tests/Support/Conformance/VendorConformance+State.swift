@@ -1,4 +1,5 @@
 import Emulation
+import Expectations
 import JSON
 import Testing
 
@@ -16,18 +17,18 @@ extension VendorConformance {
         try await past.goOn(world)
         #expect(try await state(world) != exported, "nothing went on")
         let put = try await world.control(.put, "state/" + id, exported)
-        #expect(put.status == 200)
-        #expect(put.text == exported)
+        expect(put.status, is: 200)
+        expect(put.text, is: exported)
         let seenAgain = try await past.seen(world)
-        #expect(seenAgain == seen)
+        expect(seenAgain, is: seen)
         let keptAgain = try await past.kept(world)
-        #expect(keptAgain == kept, "who was there keeps what the export leaves out")
+        expect(keptAgain, is: kept, "who was there keeps what the export leaves out")
         let portability = try lived().portability
         if portability == .nothing { return }
-        #expect(try await other.control(.put, "state/" + id, exported).text == exported)
+        expect(try await other.control(.put, "state/" + id, exported).text, is: exported)
         guard portability == .everything else { return }
         let seenElsewhere = try await past.seen(other)
-        #expect(seenElsewhere == seen)
+        expect(seenElsewhere, is: seen)
     }
 
     /// Checks that events survive two restarts, and that nothing is kept of unused sandboxes.
@@ -42,16 +43,16 @@ extension VendorConformance {
         var (stage, state) = (first, try await state(world))
         for round in 1...2 {
             #expect(changes(of: world, at: stage) != nil)
-            #expect(changes(of: untouched, at: stage) == changes(of: world.named("new"), at: stage))
+            expect(changes(of: untouched, at: stage), is: changes(of: world.named("new"), at: stage))
             let next = try server.restarted(stage)
-            #expect(next.emulator.exportState()["sandboxes"] == stage.emulator.exportState()["sandboxes"])
+            expect(next.emulator.exportState()["sandboxes"], is: stage.emulator.exportState()["sandboxes"])
             stage = next
             let again = try await self.world(world, movedTo: stage)
-            #expect(try await self.state(again) == state)
-            #expect(try await past.seen(again) == seen)
+            expect(try await self.state(again), is: state)
+            expect(try await past.seen(again), is: seen)
             // Looking may change the state, such as by a sign-in.
             state = try await self.state(again)
-            if round == 2 { #expect(try await past.kept(again) == kept) }
+            if round == 2 { expect(try await past.kept(again), is: kept) }
         }
     }
 
@@ -83,8 +84,8 @@ extension VendorConformance {
         #expect(try await records() != before)
         try await world.control(.post, "reset")
         try await world.freeze(at: moment)
-        #expect(try await records() == before)
-        if resetMarks.isEmpty { #expect(changes(of: world, at: stage) == changes(of: world.named("new"), at: stage)) }
+        expect(try await records(), is: before)
+        if resetMarks.isEmpty { expect(changes(of: world, at: stage), is: changes(of: world.named("new"), at: stage)) }
     }
 
     /// A sandbox's entry in a state file; `nil` if nothing happened in it.
@@ -109,12 +110,12 @@ extension VendorConformance {
                 try own.write("# \(round)\n" + own.text("\(id)/\(name)"), to: "\(id)/\(name)")
             }
             try stage.emulator.reload(FixtureStore(layers: [own.path, server.fixtures]))
-            #expect(try await self.state(world) == state)
-            #expect(try await past.seen(world) == seen)
-            #expect(try await self.state(untouched) == before)
+            expect(try await self.state(world), is: state)
+            expect(try await past.seen(world), is: seen)
+            expect(try await self.state(untouched), is: before)
             // Looking may change the state, such as by a sign-in.
             state = try await self.state(world)
-            if round == 2 { #expect(try await past.kept(world) == kept) }
+            if round == 2 { expect(try await past.kept(world), is: kept) }
         }
     }
 
@@ -123,10 +124,10 @@ extension VendorConformance {
         let before = try await state(other)
         _ = try await lived().live(world)
         #expect(try await state(world) != before)
-        #expect(try await state(other) == before)
-        #expect(try await state(self.world(depth)) == before)
-        #expect(other.sandbox.journal.count == 0)
-        #expect(other.sandbox.now.wholeSeconds == moment)
+        expect(try await state(other), is: before)
+        expect(try await state(self.world(depth)), is: before)
+        expect(other.sandbox.journal.count, is: 0)
+        expect(other.sandbox.now.wholeSeconds, is: moment)
     }
 
     /// Checks that equal seeds give the same state and journal byte for byte, and different seeds different ones.
@@ -157,8 +158,8 @@ extension VendorConformance {
         let (file, own) = ("\(id)/accounts.yaml", try OwnFixtures(over: server.fixtures))
         try own.put(file, [(wrong.old, wrong.new)])
         let problem = #expect(throws: FixtureProblem.self) { try server.fresh(under: own.path) }
-        #expect(problem?.description.contains(wrong.complaint) == true, "\(problem?.description ?? "")")
-        #expect(problem?.file.contains(id + "/") == true)
+        expect(problem?.description.contains(wrong.complaint), is: true, "\(problem?.description ?? "")")
+        expect(problem?.file.contains(id + "/"), is: true)
         if problem?.file.hasSuffix(file) == true { #expect(problem?.line != nil) }
     }
 
@@ -168,10 +169,10 @@ extension VendorConformance {
         _ = try await life?.live(world)
         let before = try await state(world)
         let answer = try await world.control(.put, "state/" + id, wrong.state)
-        #expect(answer.status == 400)
-        #expect(answer.json["error"]?["code"] == "invalid")
-        #expect(answer.json["error"]?["message"]?.string?.contains(wrong.complaint) == true, "\(answer.text)")
-        #expect(try await state(world) == before)
+        expect(answer.status, is: 400)
+        expect(answer.json["error"]?["code"], is: "invalid")
+        expect(answer.json["error"]?["message"]?.string?.contains(wrong.complaint), is: true, "\(answer.text)")
+        expect(try await state(world), is: before)
     }
 
     /// Checks the limit of records: beyond it, one is refused and changes nothing, or the oldest are evicted.
@@ -185,19 +186,19 @@ extension VendorConformance {
                 return
             }
         }
-        #expect(try await bound.count(world) == bound.most)
+        expect(try await bound.count(world), is: bound.most)
         let answer = try await bound.make(world, bound.most)
         switch bound.beyond {
         case .refused(let failure):
             let sheet = try FailureSheet.read(id, in: server.fixtures)
             let expected = sheet.answer(failure, route: answer.entry?.record.route ?? "", switches: [:])
-            #expect(answer.status == expected.status)
-            #expect(withoutOwnIDs(answer.text) == expected.text)
-            #expect(answer.failure == failure)
-            #expect(try await bound.count(world) == bound.most)
+            expect(answer.status, is: expected.status)
+            expect(withoutOwnIDs(answer.text), is: expected.text)
+            expect(answer.failure, is: failure)
+            expect(try await bound.count(world), is: bound.most)
         case .evicts(let left):
             #expect((200...299).contains(answer.status), "\(answer.text)")
-            #expect(try await bound.count(world) == left)
+            expect(try await bound.count(world), is: left)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Expectations
 package import JSON
 import Testing
 import Tokens
@@ -10,21 +11,21 @@ extension VendorConformance {
     package func check(_ token: TokenCase, _ depth: Depth) async throws {
         let answer = try await token.use(try await world(depth), [:])
         #expect((200...399).contains(answer.status), "\(answer.status) \(answer.text)")
-        #expect(answer.failure == nil, "\(answer.entry?.explanation ?? "")")
+        expect(answer.failure, is: nil, "\(answer.entry?.explanation ?? "")")
     }
 
     /// Checks that a token with the defect leads to its failure, and that the reason names the defect.
     package func check(_ defect: DefectCase) async throws {
         let answer = try await defect.token.use(try await world(), ["defect": .string(defect.name)])
-        #expect(answer.failure == defect.failure, "\(answer.findings)")
+        expect(answer.failure, is: defect.failure, "\(answer.findings)")
         guard let failure = defect.failure else {
             #expect((200...399).contains(answer.status), "\(answer.status) \(answer.text)")
             return
         }
         let sheet = try FailureSheet.read(id, in: server.fixtures)
         let expected = sheet.answer(failure, route: answer.entry?.record.route ?? "", switches: [:])
-        #expect(answer.status == expected.status)
-        if !sheet.hasParameters(failure) { #expect(answer.text == expected.text) }
+        expect(answer.status, is: expected.status)
+        if !sheet.hasParameters(failure) { expect(answer.text, is: expected.text) }
         let reason = answer.entry?.explanation ?? ""
         let words = defect.token.words[defect.name].map { [$0] } ?? Self.words(of: defect.name)
         #expect(words.contains { reason.lowercased().contains($0.lowercased()) }, "none of \(words) is in: \(reason)")
@@ -50,11 +51,11 @@ extension VendorConformance {
     package func checkTokenCoverage() async throws {
         let world = try await world()
         let kinds = try mounted().tokenKinds
-        #expect(tokens.map(\.kind) == kinds.map(\.name))
+        expect(tokens.map(\.kind), is: kinds.map(\.name))
         for (token, kind) in zip(tokens, kinds) {
             let listed = Set(Defect.names + kind.defects).subtracting(["missing-CLAIM"])
             let tested = Set(token.defects.map(\.name) + token.refused)
-            #expect(tested.filter { !$0.hasPrefix("missing-") || listed.contains($0) } == listed, "\(id) \(kind.name)")
+            expect(tested.filter { !$0.hasPrefix("missing-") || listed.contains($0) }, is: listed, "\(id) \(kind.name)")
             let sound = try await world.mint("\(id)/\(kind.name)")
             let usual = [
                 true: try await findings(on: sound, of: world, values: true),
@@ -78,7 +79,7 @@ extension VendorConformance {
         let order: JSON = ["defect": .string(defect)]
         let minted = try await world.control(.post, "tokens/\(id)/\(kind)", order.text)
         guard minted.status == 200, let token = minted.json["token"]?.string else {
-            #expect(minted.status == 400)
+            expect(minted.status, is: 400)
             let message = minted.json["error"]?["message"]?.string ?? ""
             if message.isEmpty { Issue.record("\(id) \(kind) \(defect) is refused without a reason: \(minted.text)") }
             return
@@ -142,10 +143,10 @@ package struct DefectCase: Sendable, CustomStringConvertible {
 extension VendorConformance {
     package func check(_ example: SwitchCase) async throws {
         let answer = try await answer(to: example, under: example.value)
-        #expect(answer.failure == example.failure, "\(answer.text)")
+        expect(answer.failure, is: example.failure, "\(answer.text)")
         // A failure may be told by a redirect, too.
         if answer.status >= 400 || example.failure == nil {
-            #expect((200...399).contains(answer.status) == (example.failure == nil), "\(answer.status) \(answer.text)")
+            expect((200...399).contains(answer.status), is: (example.failure == nil), "\(answer.status) \(answer.text)")
         }
         if let shows = example.shows { #expect(answer.wire.contains(shows), "\(answer.wire)") }
     }
@@ -154,12 +155,12 @@ extension VendorConformance {
     /// is answered differently under another value.
     package func checkSwitchCoverage() async throws {
         let declarations = try mounted().switchDeclarations
-        #expect(declarations.map { "\($0.name) \($0.documented) \($0.observed)" } == profiles)
-        #expect(Set(switches.map(\.name)) == Set(declarations.map(\.name)))
+        expect(declarations.map { "\($0.name) \($0.documented) \($0.observed)" }, is: profiles)
+        expect(Set(switches.map(\.name)), is: Set(declarations.map(\.name)))
         for declaration in declarations {
             let cases = switches.filter { $0.name == declaration.name }
             let tested = Set(cases.map(\.value))
-            if case .choice(let values) = declaration.domain { #expect(tested == Set(values), "\(declaration.name)") }
+            if case .choice(let values) = declaration.domain { expect(tested, is: Set(values), "\(declaration.name)") }
             #expect(tested.contains(declaration.documented), "\(declaration.name)")
             let isChoice = if case .choice = declaration.domain { true } else { false }
             var idle: Set<String> = []

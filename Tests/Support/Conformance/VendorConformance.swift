@@ -1,4 +1,5 @@
 package import Emulation
+import Expectations
 import JSON
 import Testing
 import Understudy
@@ -137,7 +138,7 @@ extension Stage {
         _ fixtures: FixtureStore = Repository.fixtures, _ loaders: [VendorLoader] = Catalog.vendors
     ) throws -> Stage {
         guard let home else { return try restartedWithFile(fixtures, loaders) }
-        #expect(emulator.keeper?.finish() == nil)
+        expect(emulator.keeper?.finish(), is: nil)
         // A copy, since this server still has the store.
         let next = try Stage(keeping: home.copy(), fixtures, loaders)
         for sandbox in emulator.sandboxes.all { _ = try next.emulator.sandboxes.fetch(sandbox.name) }
