@@ -136,8 +136,9 @@ extension Bloomreach {
         let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
+        call.arrival.acceptQuery(["v"])
         // ours: a client without the query cannot read rich payloads.
-        let compatibility = call.request.queryValue("compatibility").flatMap { Int($0) } ?? 0
+        let compatibility = call.arrival.queryValue("compatibility").flatMap { Int($0) } ?? 0
         let messages = call.vendor.content[project.token].inAppMessages.filter { message in
             message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
         }

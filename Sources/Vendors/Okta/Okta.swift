@@ -43,7 +43,11 @@ final class Okta: Vendor {
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
-        readsForms: true)
+        readsForms: true,
+        // Sent by the SDKs, without effect (observed).
+        ownFields: [
+            "x-okta-", "x-okta-user-agent-extended", "x-okta-retry-for", "x-okta-retry-count", "x-okta-request-id",
+        ])
 
     static let unrouted = UnroutedFailures<OktaFailure>(
         routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
