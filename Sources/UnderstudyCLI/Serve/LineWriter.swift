@@ -70,6 +70,9 @@ final class LineWriter: Sendable {
         if mustWake { alarm.signal() }
     }
 
+    /// Writes each value as a line.
+    var recorder: @Sendable (JSON) -> Void { { self.write($0.text + "\n") } }
+
     /// Waits until everything is written, at most until the deadline.
     func finish(by deadline: DispatchTime) {
         let finisher = DispatchSemaphore(value: 0)

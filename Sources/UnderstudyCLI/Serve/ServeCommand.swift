@@ -230,10 +230,8 @@ struct ServeCommand: ParsableCommand {
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Emulator(
             fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-            sandboxes: limits, logger: logger,
-            recorder: record.map { record in { record.write($0.text + "\n") } }, publicBase: publicBase,
-            droppedLogLines: { lines.droppedLines },
-            keeper: keeper,
+            sandboxes: limits, logger: logger, recorder: record?.recorder, publicBase: publicBase,
+            droppedLogLines: { lines.droppedLines }, keeper: keeper,
             // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
             keyTrust: { trust.current })
     }
