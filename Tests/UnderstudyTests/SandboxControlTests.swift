@@ -58,8 +58,7 @@ import Wire
         try Stage(
             Emulator(
                 fixtures: Repository.fixtures,
-                sandboxes: SandboxLimits(capacity: capacity, timeToLive: .seconds(7200))
-            ) { machine.now })
+                sandboxes: SandboxLimits(capacity: capacity, timeToLive: .seconds(7200)), machine: { machine.now }))
     }
 
     @Test("a time to live can be set for one sandbox, counts from the last use, and what is over begins anew")

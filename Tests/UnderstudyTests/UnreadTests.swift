@@ -11,7 +11,7 @@ import Testing
         ("authorization", "SSWS 00understudy-api-token-not-a-secret"), ("content-type", "application/json"),
     ]
     private static let basic = [
-        ("authorization", "Basic c2VydmljZTpzZXJ2aWNlLXNlY3JldC1vZi00MC1jaGFyYWN0ZXJzLTAwMDAx"),
+        ("authorization", "Basic MG9hdW5kZXJzdHVkeXN2YzAwMDE6c3ZjLXNlY3JldC1ub3QtcmVhbC0wMTIzNDU2Nzg5YWJjZGVm"),
         ("content-type", "application/x-www-form-urlencoded"),
     ]
 
@@ -72,7 +72,8 @@ import Testing
     @Test("in a list are noted with their place") func list() async throws {
         let world = try await World()
         let token = try await world.control(.post, "tokens/ims/user").json["token"]?.string ?? ""
-        let trip = #""trip_id":"t","started_at":"2027-01-15T07:00:00Z","ended_at":"2027-01-15T07:30:00Z","distance_meters":1"#
+        let trip =
+            #""trip_id":"t","started_at":"2027-01-15T07:00:00Z","ended_at":"2027-01-15T07:30:00Z","distance_meters":1"#
         let point = #""at":"2027-01-15T07:10:00Z","lat":1,"lon":2"#
         let answer = try await world.call(
             .post, "/ims/v1/trips", [("authorization", "Bearer \(token)")],
@@ -140,7 +141,7 @@ import Testing
         #expect(status == 409)
         #expect(
             answer["message"]
-                == #"expected exactly 0 exchanges, found 1; one too many is entry 2, POST /api/v1/groups → 200: unread: "quite" is read by nobody"#
+                == #"expected exactly 0 exchanges, found 1; one too many is entry 2, okta group.create: POST /api/v1/groups → 200: unread: "quite" is read by nobody"#
         )
         #expect(try await verify(#"{"unread":1}"#).1["entries"] == [2])
         #expect(try await verify(#"{"unread":0,"where":{"route":"group.list"}}"#).0 == 200)

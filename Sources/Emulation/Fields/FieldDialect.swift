@@ -62,7 +62,7 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     @usableFromInline let path: String
     @usableFromInline let ledger: (any ReadingLedger)?
     /// The names that each reading lets pass, since they are read elsewhere.
-    @usableFromInline var passing: [String] = []
+    @usableFromInline var passing: [(names: [String], type: String?)] = []
 
     /// Creates fields from members that are not a whole body.
     ///
@@ -78,7 +78,8 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
 
     /// Reads the content of a request, which must be a JSON object.
     public init(
-        bodyOf request: Request, maximumDepth: Int = JSON.defaultMaximumDepth, notedBy ledger: (any ReadingLedger)? = nil
+        bodyOf request: Request, maximumDepth: Int = JSON.defaultMaximumDepth,
+        notedBy ledger: (any ReadingLedger)? = nil
     ) throws(Dialect.FieldRefusal) {
         self.init(try Self.content(of: request, maximumDepth, "an object", \.object), notedBy: ledger)
     }
@@ -110,9 +111,9 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     }
 
     /// The same fields, of which these are read elsewhere.
-    public func passing(_ names: String...) -> Fields {
+    public func passing(_ names: String..., as type: String? = nil) -> Fields {
         var fields = self
-        fields.passing += names
+        fields.passing.append((names, type))
         return fields
     }
 
@@ -133,12 +134,12 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
         _ read: (inout FieldReader) -> Value
     ) -> (value: Value, refusal: Dialect.FieldRefusal?) {
         var reader = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path)
-        if !passing.isEmpty { reader.accept(passing) }
+        for (names, type) in passing { reader.accept(names, as: type) }
         let value = read(&reader)
         if let ledger, ledger.needsNames(after: reader) {
             // Once more for the names: nearly every request has no other fields than those that are read.
             var recorder = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path, recordsNames: true)
-            recorder.accept(passing)
+            for (names, type) in passing { recorder.accept(names, as: type) }
             _ = read(&recorder)
             ledger.note(namesOf: recorder)
         }
@@ -158,7 +159,9 @@ extension Request {
 
 extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     /// The members of the content, which must be a JSON object.
-    @inlinable public func body() throws(Refusal<V.Failure>) -> Fields<V> { try Fields(bodyOf: request, notedBy: arrival) }
+    @inlinable public func body() throws(Refusal<V.Failure>) -> Fields<V> {
+        try Fields(bodyOf: request, notedBy: arrival)
+    }
 
     /// Returns what `read` makes of the members of the content, which must be a JSON object.
     @inlinable public func body<Value>(

@@ -84,7 +84,8 @@ public struct FieldReader: Sendable {
         atLeast minimum: Int? = nil, atMost maximum: Int? = nil
     ) -> String? {
         let expected = "a string"
-        describe(name, FieldSchema.text(orNull: acceptsNull, minimum, maximum), isRequired: isRequired && otherName == nil)
+        describe(
+            name, FieldSchema.text(orNull: acceptsNull, minimum, maximum), isRequired: isRequired && otherName == nil)
         if let otherName { describe(otherName, FieldSchema.text(orNull: acceptsNull, minimum, maximum)) }
         guard let value = member(name, or: otherName, isRequired, expected) else { return nil }
         if acceptsNull, value.isNull { return nil }
@@ -196,7 +197,8 @@ public struct FieldReader: Sendable {
         _ name: String, isRequired: Bool = false, _ kind: FieldProblem.Kind = .wrongValue, expecting expected: String,
         _ read: (JSON) -> Value?
     ) -> Value? {
-        describe(name, [:], isRequired: isRequired)
+        let isKnown = schema?.has(name) == true
+        describe(name, isKnown ? [:] : ["description": .string(expected)], isRequired: isRequired)
         guard let member = member(name, or: nil, isRequired, expected) else { return nil }
         let value = read(member)
         if value == nil { report(name, kind, expected: expected, found: member) }
@@ -350,7 +352,8 @@ public struct FieldReader: Sendable {
     @usableFromInline var recordsNames: Bool { schema != nil }
 
     /// Records that a field is asked for, and what is expected.
-    private mutating func describe(_ name: String, _ expected: @autoclosure () -> JSONObject, isRequired: Bool = false) {
+    private mutating func describe(_ name: String, _ expected: @autoclosure () -> JSONObject, isRequired: Bool = false)
+    {
         schema?.add(name, expected(), isRequired: isRequired)
     }
 }

@@ -44,9 +44,12 @@ public struct RequestReading: Sendable {
         @usableFromInline init() {}
 
         /// The fields of a request that nobody read.
-        func unread(of fields: JSONObject, _ place: String) -> [UnreadField] {
+        ///
+        /// - Parameter others: names that pass although nobody reads them.
+        func unread(of fields: JSONObject, _ place: String, besides others: [String]) -> [UnreadField] {
             if isWhole { return [] }
             var found: [UnreadField] = []
+            let names = names + others
             let known = FieldSchema.merged(schema ?? [:], ["properties": .object(JSONObject(names.map { ($0, [:]) }))])
             FieldSchema.addUnread(of: .object(fields), .object(known), at: "", in: place, to: &found)
             return found
@@ -68,6 +71,18 @@ public struct RequestReading: Sendable {
         [content, query].reduce(0) { bytes, part in
             bytes + 16 * part.names.capacity + (part.schema.map { 4 * JSON.object($0).bytes.count } ?? 0)
         }
+    }
+}
+
+/// What clients of a vendor send although nobody reads it.
+public struct UnreadNames: Sendable {
+    /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
+    @usableFromInline let fields: [String]
+    /// Documented parameters and members that have no effect here, by route.
+    @usableFromInline let parameters: [String: [String]]
+
+    public init(fields: [String] = [], parameters: [String: [String]] = [:]) {
+        (self.fields, self.parameters) = (fields, parameters)
     }
 }
 
@@ -103,12 +118,13 @@ extension JournalEntry {
     package var unread: Finding? {
         guard record.failure == nil, let reading = record.reading else { return nil }
         var fields = unreadFieldLines
+        let others = record.route.flatMap { record.unreadNames.parameters[$0] } ?? []
         if request.query != nil, !reading.query.isWhole {
             let items = request.queryItems.map { ($0.name, JSON.string($0.value)) }
-            fields += reading.query.unread(of: JSONObject(items), " in the query")
+            fields += reading.query.unread(of: JSONObject(items), " in the query", besides: others)
         }
         if !request.body.isEmpty, !reading.content.isWhole, let content {
-            fields += reading.content.unread(of: content, "")
+            fields += reading.content.unread(of: content, "", besides: others)
         }
         if fields.isEmpty { return nil }
         return Finding("unread", .noted, note: UnreadField.remark(on: fields), source: "ours")
@@ -127,12 +143,12 @@ extension JournalEntry {
 
     /// The field lines of the vendor's own that it does not know.
     private var unreadFieldLines: [UnreadField] {
-        let prefixes = record.ownFields.filter { $0.utf8.last == UInt8(ascii: "-") }
+        let prefixes = record.unreadNames.fields.filter { $0.utf8.last == UInt8(ascii: "-") }
         if prefixes.isEmpty { return [] }
         let names = request.fields.map { $0.name.lowercased() }
-        let missing = record.ownFields.filter { !prefixes.contains($0) && !names.contains($0) }
+        let missing = record.unreadNames.fields.filter { !prefixes.contains($0) && !names.contains($0) }
         return names.filter { name in
-            prefixes.contains { name.hasPrefix($0) } && !record.ownFields.contains(name)
+            prefixes.contains { name.hasPrefix($0) } && !record.unreadNames.fields.contains(name)
         }.map { name in
             UnreadField(
                 path: name, place: " in the header", nearest: Nearest.names(to: name, among: missing, count: 1).first)
@@ -150,6 +166,8 @@ package struct FieldSchema: Sendable {
         properties[name] = .object(Self.merged(properties[name]?.object ?? [:], expected))
         if isRequired, !required.contains(.string(name)) { required.append(.string(name)) }
     }
+
+    func has(_ name: String) -> Bool { properties[name] != nil }
 
     var json: JSONObject {
         var schema: JSONObject = ["type": "object"]
@@ -196,7 +214,8 @@ package struct FieldSchema: Sendable {
                     addUnread(of: member.value, own, at: below(member.name), in: place, to: &found)
                 } else if schema["additionalProperties"] == nil {
                     let missing = known.lazy.map(\.name).filter { object[$0] == nil }
-                    let nearest = found.count < 10 ? Nearest.names(to: member.name, among: missing, count: 1).first : nil
+                    let nearest =
+                        found.count < 10 ? Nearest.names(to: member.name, among: missing, count: 1).first : nil
                     found.append(UnreadField(path: below(member.name), place: place, nearest: nearest))
                 }
             }

@@ -23,8 +23,8 @@ public struct ExchangeRecord: Sendable {
     public var readsForms = false
     /// What was read of the request; `nil` unless a handler answered it.
     @usableFromInline package var reading: RequestReading?
-    /// The request fields of the vendor's own, as in ``VendorIdentity/ownFields``.
-    @usableFromInline var ownFields: [String] = []
+    /// What clients send although nobody reads it.
+    @usableFromInline var unreadNames = UnreadNames()
     /// What the vendor deliberately changed in its own answer.
     public var ownInterventions: [JSON] = []
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there

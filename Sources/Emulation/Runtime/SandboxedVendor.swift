@@ -300,7 +300,7 @@ extension SandboxedVendor {
         record.secrets = loaded.secrets
         record.claims = loaded.vendor.token(of: call.credentials)?.claims
         record.readsForms = V.identity.readsForms
-        record.ownFields = V.identity.ownFields
+        record.unreadNames = V.identity.unreadNames
         return record
     }
 

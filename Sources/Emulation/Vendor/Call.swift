@@ -67,11 +67,8 @@ extension Arrival: ReadingLedger {
 
     public func update(_ change: (inout RequestReading) -> Void) { reading.withLock { change(&$0) } }
 
-    /// Lets parameters of the query pass that have no effect, or that are read elsewhere; by default any.
-    public func acceptQuery(_ names: [String]? = nil) {
-        for name in names ?? [] { note(name, inQuery: true) }
-        if names == nil { update { $0.query.isWhole = true } }
-    }
+    /// Lets any query pass.
+    public func acceptQuery() { update { $0.query.isWhole = true } }
 
     /// Lets any content pass.
     public func acceptContent() { update { $0.content.isWhole = true } }

@@ -12,14 +12,14 @@ public struct VendorIdentity: Sendable {
     package let accountLists: [String]
     /// Whether some of its routes read forms, so that JSON sent as one is a mistake.
     public let readsForms: Bool
-    /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
-    public let ownFields: [String]
+    /// What clients send although nobody reads it.
+    public let unreadNames: UnreadNames
 
     /// Creates an identity whose paths are read by ``PathRules`` with these values.
     package init(
         id: String, title: String, prefixes: [String], repeatedSlashes: PathRules.RepeatedSlashes,
         ignoresTrailingSlash: Bool, rewrite: (@Sendable (inout [Substring]) -> Void)? = nil, bodyLimit: Int? = nil,
-        accountLists: [String] = [], readsForms: Bool = false, ownFields: [String] = []
+        accountLists: [String] = [], readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames()
     ) {
         self.id = id
         self.title = title
@@ -29,7 +29,7 @@ public struct VendorIdentity: Sendable {
         self.bodyLimit = bodyLimit
         self.accountLists = accountLists
         self.readsForms = readsForms
-        self.ownFields = ownFields
+        self.unreadNames = unreadNames
     }
 }
 

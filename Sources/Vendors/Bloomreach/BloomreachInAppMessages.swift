@@ -136,7 +136,6 @@ extension Bloomreach {
         let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
-        call.arrival.acceptQuery(["v"])
         // ours: a client without the query cannot read rich payloads.
         let compatibility = call.arrival.queryValue("compatibility").flatMap { Int($0) } ?? 0
         let messages = call.vendor.content[project.token].inAppMessages.filter { message in

@@ -12,12 +12,12 @@ extension Bloomreach {
     private static let accepted = Reply.json(["errors": [], "success": true])
 
     static func trackCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        try updateCustomer(try call.body().passing("customer_ids"), &call, &state)
+        try updateCustomer(try call.body().passing("customer_ids", as: "object"), &call, &state)
         return accepted
     }
 
     static func trackEvent(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        try addEvent(try call.body().passing("customer_ids"), &call, &state)
+        try addEvent(try call.body().passing("customer_ids", as: "object"), &call, &state)
         return accepted
     }
 

@@ -44,10 +44,7 @@ final class Okta: Vendor {
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
         readsForms: true,
-        // Sent by the SDKs, without effect (observed).
-        ownFields: [
-            "x-okta-", "x-okta-user-agent-extended", "x-okta-retry-for", "x-okta-retry-count", "x-okta-request-id",
-        ])
+        unreadNames: UnreadNames(fields: unreadFields, parameters: unreadParameters))
 
     static let unrouted = UnroutedFailures<OktaFailure>(
         routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,

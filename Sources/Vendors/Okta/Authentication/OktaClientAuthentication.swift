@@ -164,8 +164,7 @@ extension OktaClientFacts {
         clientID = parameters["client_id"]
         // Source: ref, for introspection and revocation alone.
         if ["token.introspect", "token.revoke"].contains(arrival.route.id) {
-            arrival.acceptQuery(["client_id"])
-            clientID = clientID ?? query["client_id"]
+            clientID = clientID ?? arrival.queryValue("client_id").flatMap { $0.isEmpty ? nil : $0 }
         }
         takeAuthorization(arrival.request.fields.bytes(of: .authorization))
         if let secret = parameters["client_secret"] { take(secret: secret, .secretPost) }

@@ -25,7 +25,9 @@ extension Okta {
     private func judgeClientOrigin(_ origin: String, _ isTrusted: Bool, _ call: inout OktaCall) -> Bool {
         let client =
             call.credentials.client
-            ?? call.credentials.parameters.unnoted["client_id"].flatMap { call.arrival.authenticationContext.clients[$0] }
+            ?? call.credentials.parameters.unnoted["client_id"].flatMap {
+                call.arrival.authenticationContext.clients[$0]
+            }
         let redirects = client?.redirectURIs ?? []
         let own = redirects.compactMap { OktaAddress($0)?.origin }
         let isAllowed = isTrusted || own.contains(ExactText(OktaTrustedOrigin.normalized(origin)))

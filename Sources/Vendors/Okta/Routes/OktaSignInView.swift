@@ -119,7 +119,7 @@ extension OktaPageAlert {
 /// is ours.
 extension Okta {
     static func showActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        call.arrival.acceptQuery(["user_code"])
+        _ = call.credentials.parameters["user_code"]
         return .respond(call.vendor.activationPage(call.request, call.identifiers, at: call.arrival.base))
     }
 
