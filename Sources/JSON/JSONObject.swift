@@ -32,14 +32,7 @@ public struct JSONObject: Sendable, Hashable {
     ///
     /// Setting replaces that member in place, or appends one; setting `nil` removes all members with the name.
     public subscript(name: String) -> JSON? {
-        get {
-            // By index, since a closure would copy every member it visits; lengths first, for the same reason.
-            let length = name.utf8.count
-            for index in members.indices where members[index].name.utf8.count == length {
-                if members[index].name.hasSameBytes(as: name) { return members[index].value }
-            }
-            return nil
-        }
+        get { position(of: name).map { members[$0].value } }
         set {
             guard let newValue else {
                 members.removeAll { $0.name.hasSameBytes(as: name) }
@@ -51,6 +44,16 @@ public struct JSONObject: Sendable, Hashable {
                 members.append(Member(name: name, value: newValue))
             }
         }
+    }
+
+    /// The position of the first member with that name.
+    public func position(of name: String) -> Int? {
+        // By index, since a closure would copy every member it visits; lengths first, for the same reason.
+        let length = name.utf8.count
+        for index in members.indices where members[index].name.utf8.count == length {
+            if members[index].name.hasSameBytes(as: name) { return index }
+        }
+        return nil
     }
 
     /// The first member of that name, unless it is null.

@@ -8,6 +8,8 @@ public enum CallCount: Sendable, Hashable {
     case atMost(Int)
     /// Exactly that many.
     case exactly(Int)
+    /// Exactly that many that were accepted with a field that nobody reads; `unread(0)` finds misspelled names.
+    case unread(Int)
 
     /// None.
     public static let never = CallCount.exactly(0)
@@ -17,6 +19,7 @@ public enum CallCount: Sendable, Hashable {
         case .atLeast(let count): ("at_least", JSON(count))
         case .atMost(let count): ("at_most", JSON(count))
         case .exactly(let count): ("exactly", JSON(count))
+        case .unread(let count): ("unread", JSON(count))
         }
     }
 }
@@ -39,7 +42,7 @@ extension UnderstudyServer {
     /// - Returns: whether the expectation was met.
     @discardableResult
     public func expectCalls(
-        _ count: CallCount = .atLeast(1), where condition: JSONObject, within duration: Duration = .zero,
+        _ count: CallCount = .atLeast(1), where condition: JSONObject = [:], within duration: Duration = .zero,
         fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
     ) async -> Bool {
         let wait = min(max(duration, .zero), .seconds(60))

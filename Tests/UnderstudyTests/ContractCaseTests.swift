@@ -36,6 +36,9 @@ struct Occurrences: Sendable {
     var reasons: [String] = []
     /// The outcomes of checks, each behind its vendor and its check.
     var outcomes: Set<String> = []
+    /// What was read of requests, and the remarks on what was not.
+    var readings: [ObservedReading] = []
+    var unread: [String] = []
 }
 
 extension Stage {
@@ -44,6 +47,7 @@ extension Stage {
         Result {
             var settings = Settings()
             settings.seed = 7
+            settings.describesReading = true
             return try Stage(Emulator(fixtures: Repository.fixtures, settings: settings))
         }
     }
@@ -158,6 +162,12 @@ struct ContractRun: Sendable {
             state.withLock { occurrences in
                 occurrences.shown.append(shown)
                 if let route = record.route { occurrences.routes.insert(route) }
+                if let route = record.route, let vendor = record.vendor, let reading = record.reading {
+                    occurrences.readings.append(
+                        ObservedReading(
+                            vendor: vendor, route: route, isAccepted: record.failure == nil, reading: reading))
+                    if let note = entry.unread?.note { occurrences.unread.append("\(route): \(note)") }
+                }
                 for finding in record.findings {
                     occurrences.outcomes.insert("\(record.vendor ?? "") \(finding.check) \(finding.outcome)")
                 }

@@ -89,6 +89,8 @@ export interface CallCount {
   atLeast?: number;
   atMost?: number;
   exactly?: number;
+  /** Exactly that many that were accepted with a field that nobody reads; 0 finds misspelled names. */
+  unread?: number;
   /** How long to wait for the calls, at most a minute. */
   within?: Duration;
 }

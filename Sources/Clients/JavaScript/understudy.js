@@ -185,8 +185,8 @@ export class Sandbox {
     }
   }
 
-  async expectCalls(where = {}, { atLeast, atMost, exactly, within = "0s" } = {}) {
-    const order = { at_least: atLeast, at_most: atMost, exactly, where };
+  async expectCalls(where = {}, { atLeast, atMost, exactly, unread, within = "0s" } = {}) {
+    const order = { at_least: atLeast, at_most: atMost, exactly, unread, where };
     const verdict = await this.#call("POST", `journal/verify${query({ wait: duration(within) })}`, order);
     if (verdict.verified) return verdict.entries;
     throw new UnmetExpectation(complaint(verdict));

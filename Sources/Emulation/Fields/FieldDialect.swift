@@ -56,31 +56,38 @@ public struct FieldPolicy: Sendable {
 
 /// The fields of a request: the members of a JSON object, or the items of a query.
 public struct Fields<Dialect: FieldDialect>: Sendable {
-    /// The members; query items are strings.
+    /// The members; query items are strings. Looking one up here does not count as reading it.
     public let object: JSONObject
     @usableFromInline let isQuery: Bool
     @usableFromInline let path: String
+    @usableFromInline let ledger: (any ReadingLedger)?
+    /// The names that each reading lets pass, since they are read elsewhere.
+    @usableFromInline var passing: [(names: [String], type: String?)] = []
 
     /// Creates fields from members that are not a whole body.
     ///
-    /// - Parameter path: where the object stands in the body.
-    public init(_ object: JSONObject, at path: String = "") {
+    /// - Parameters:
+    ///   - path: where the object stands in the body.
+    ///   - ledger: notes what is read, if the object stands for the whole content.
+    public init(_ object: JSONObject, at path: String = "", notedBy ledger: (any ReadingLedger)? = nil) {
         self.object = object
         self.path = path
+        self.ledger = ledger
         isQuery = false
     }
 
     /// Reads the content of a request, which must be a JSON object.
     public init(
-        bodyOf request: Request, maximumDepth: Int = JSON.defaultMaximumDepth
+        bodyOf request: Request, maximumDepth: Int = JSON.defaultMaximumDepth,
+        notedBy ledger: (any ReadingLedger)? = nil
     ) throws(Dialect.FieldRefusal) {
-        self.init(try Self.content(of: request, maximumDepth, "an object", \.object))
+        self.init(try Self.content(of: request, maximumDepth, "an object", \.object), notedBy: ledger)
     }
 
     /// Reads the content of a request, which must be a JSON array; ``FieldReader/elements`` names its elements.
-    public init(listOf request: Request) throws(Dialect.FieldRefusal) {
+    public init(listOf request: Request, notedBy ledger: (any ReadingLedger)? = nil) throws(Dialect.FieldRefusal) {
         let elements = try Self.content(of: request, JSON.defaultMaximumDepth, "an array", \.array)
-        self.init([FieldReader.elements: .array(elements)])
+        self.init([FieldReader.elements: .array(elements)], notedBy: ledger)
     }
 
     private static func content<Value>(
@@ -95,14 +102,24 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
         }
     }
 
-    public init(queryOf request: Request) {
+    public init(queryOf request: Request, notedBy ledger: (any ReadingLedger)? = nil) {
         let items = request.queryItems
         object = items.isEmpty ? [:] : JSONObject(items.map { ($0.name, .string($0.value)) })
         isQuery = true
         path = ""
+        self.ledger = ledger
+    }
+
+    /// The same fields, of which these are read elsewhere.
+    public func passing(_ names: String..., as type: String? = nil) -> Fields {
+        var fields = self
+        fields.passing.append((names, type))
+        return fields
     }
 
     /// Returns what `read` makes of the fields; when it finds a problem, the result is discarded.
+    ///
+    /// `read` must change nothing else: it may run twice.
     @inlinable public func read<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Dialect.FieldRefusal) -> Value {
@@ -117,7 +134,15 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
         _ read: (inout FieldReader) -> Value
     ) -> (value: Value, refusal: Dialect.FieldRefusal?) {
         var reader = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path)
+        for (names, type) in passing { reader.accept(names, as: type) }
         let value = read(&reader)
+        if let ledger, ledger.needsNames(after: reader) {
+            // Once more for the names: nearly every request has no other fields than those that are read.
+            var recorder = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path, recordsNames: true)
+            for (names, type) in passing { recorder.accept(names, as: type) }
+            _ = read(&recorder)
+            ledger.note(namesOf: recorder)
+        }
         return (value, reader.problems.isEmpty ? nil : Dialect.refusal(of: reader.problems))
     }
 }
@@ -134,7 +159,9 @@ extension Request {
 
 extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     /// The members of the content, which must be a JSON object.
-    @inlinable public func body() throws(Refusal<V.Failure>) -> Fields<V> { try Fields(bodyOf: request) }
+    @inlinable public func body() throws(Refusal<V.Failure>) -> Fields<V> {
+        try Fields(bodyOf: request, notedBy: arrival)
+    }
 
     /// Returns what `read` makes of the members of the content, which must be a JSON object.
     @inlinable public func body<Value>(
@@ -147,10 +174,10 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     @inlinable public func list<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Refusal<V.Failure>) -> Value {
-        try Fields<V>(listOf: request).read(read)
+        try Fields<V>(listOf: request, notedBy: arrival).read(read)
     }
 
-    public var query: Fields<V> { Fields(queryOf: request) }
+    public var query: Fields<V> { Fields(queryOf: request, notedBy: arrival) }
 }
 
 extension Call {
@@ -159,7 +186,7 @@ extension Call {
     package func body<Dialect: FieldDialect, Value>(
         _: Dialect.Type, _ read: (inout FieldReader) -> Value
     ) throws(Dialect.FieldRefusal) -> Value {
-        try Fields<Dialect>(bodyOf: request).read(read)
+        try Fields<Dialect>(bodyOf: request, notedBy: arrival).read(read)
     }
 }
 

@@ -21,6 +21,10 @@ public struct ExchangeRecord: Sendable {
     public var intervention: String?
     /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
     public var readsForms = false
+    /// What was read of the request; `nil` unless a handler answered it.
+    @usableFromInline package var reading: RequestReading?
+    /// What clients send although nobody reads it.
+    @usableFromInline var unreadNames = UnreadNames()
     /// What the vendor deliberately changed in its own answer.
     public var ownInterventions: [JSON] = []
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
@@ -74,6 +78,7 @@ public struct JournalEntry: Sendable {
                 + response.body.count + record.checks.byteCount
             if record.socket != nil { size += SocketLog.byteLimit }
             if let parts = record.parts { size += parts.byteCount }
+            if let reading = record.reading { size += reading.byteCount }
             // A vendor's own fields are few and short; those of a rule may be anything.
             if record.isIntervened { size += response.fields.reduce(0) { $0 + $1.value.utf8.count } }
             for intervention in record.ownInterventions { size += intervention.bytes.count }
@@ -159,7 +164,7 @@ extension JournalEntry {
     /// The remarks follow from the entry, so they are computed when it is read.
     package var findings: [Finding] { record.findings + remarks }
 
-    private var remarks: [Finding] { [slashes, clock, contentForm].compactMap(\.self) }
+    private var remarks: [Finding] { [slashes, clock, contentForm, unread].compactMap(\.self) }
 
     /// The remark on an accepted call, in one line; `nil` for none, and for a refused call, which has its reason.
     var note: String? {

@@ -12,19 +12,22 @@ package struct JournalExpectation: Sendable {
     package let bounds: String
 
     private static let filters = [
-        "vendor", "route", "status", "failure", "refused", "noted", "since", "after", "unmatched",
+        "vendor", "route", "status", "failure", "refused", "noted", "unread", "since", "after", "unmatched",
     ]
 
-    /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without either; and `where`, which takes
-    /// `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `since`, `after`, `unmatched` and the parts of an
-    /// ``ExchangeCondition``.
+    /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` or `unread` without any other; and `where`,
+    /// which takes `vendor`, `route`, `status`, `failure`, `refused`, `noted`, `unread`, `since`, `after`, `unmatched`
+    /// and the parts of an ``ExchangeCondition``. `unread` is `exactly`, of those accepted with a field nobody read.
     package init(_ node: FixtureNode) throws(FixtureProblem) {
-        let mapping = try node.mapping("at_least", "at_most", "exactly", "where")
+        let mapping = try node.mapping("at_least", "at_most", "exactly", "unread", "where")
         let atLeast = try mapping["at_least"].map(Self.count)
-        maximum = try (mapping["exactly"] ?? mapping["at_most"]).map(Self.count)
-        if let exactly = mapping["exactly"] {
-            guard atLeast == nil, mapping["at_most"] == nil else {
-                throw exactly.nameProblem("exactly cannot be combined with at_least or at_most")
+        let (unread, exact) = (mapping["unread"], mapping["exactly"] ?? mapping["unread"])
+        maximum = try (exact ?? mapping["at_most"]).map(Self.count)
+        if let exactly = exact {
+            guard atLeast == nil, mapping["at_most"] == nil, unread == nil || mapping["exactly"] == nil else {
+                let name = unread == nil ? "exactly" : "unread"
+                throw exactly.nameProblem(
+                    "\(name) cannot be combined with \(unread == nil ? "" : "exactly, ")at_least or at_most")
             }
             minimum = try exactly.int()
         } else {
@@ -33,9 +36,11 @@ package struct JournalExpectation: Sendable {
         if let maximum, let node = mapping["at_most"], maximum < minimum {
             throw node.problem("at_most is \(maximum), and at_least \(minimum); nothing can be both")
         }
-        bounds = mapping["exactly"] == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
+        bounds = exact == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
         let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members)
-        filter = try criteria.map(Self.filter) ?? JournalFilter()
+        var filter = try criteria.map(Self.filter) ?? JournalFilter()
+        if unread != nil { filter.isUnread = true }
+        self.filter = filter
         condition = try criteria.map(ExchangeCondition.init) ?? ExchangeCondition()
     }
 
@@ -64,6 +69,7 @@ package struct JournalExpectation: Sendable {
         }
         filter.isRefused = try mapping["refused"]?.bool()
         filter.isNoted = try mapping["noted"]?.bool()
+        filter.isUnread = try mapping["unread"]?.bool()
         filter.after = try mapping["after"].map(count)
         filter.isUnmatched = try mapping["unmatched"]?.bool()
         filter.since = try mapping["since"].map { node throws(FixtureProblem) in
@@ -157,7 +163,8 @@ package struct JournalExpectation: Sendable {
     ) -> JournalVerdict.NearMiss {
         let exchange = MaskedExchange(entry, by: redactor)
         return JournalVerdict.NearMiss(
-            entry: entry, missed: missed, summary: exchange.summary, reason: exchange.reason)
+            entry: entry, missed: missed, summary: exchange.summary, reason: exchange.reason,
+            note: filter.isUnread == true ? exchange.note : nil)
     }
 }
 
@@ -171,6 +178,8 @@ package struct JournalVerdict: Sendable {
         let summary: String
         /// Why it was refused; `nil` when it was not.
         let reason: String?
+        /// The remark on it, where one is what is counted.
+        let note: String?
     }
 
     /// How many near misses to show.
@@ -206,7 +215,8 @@ package struct JournalVerdict: Sendable {
             return isVerified || unjudged > 0 ? text : "\(text); the journal has no other"
         }
         guard !near.missed.isEmpty else {
-            return "\(text); one too many is entry \(near.entry.id), \(near.summary)"
+            let note = near.note.map { ": \($0)" } ?? ""
+            return "\(text); one too many is entry \(near.entry.id), \(near.summary)\(note)"
         }
         let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "nothing"), not \($0.expected)" }
         return
@@ -244,6 +254,7 @@ extension JournalVerdict.NearMiss {
             "id": JSON(entry.id), "summary": .string(summary), "route": JSON(entry.record.route),
             "reason": JSON(reason), "missed": .array(missed),
         ]
+        object["note"] = note.map(JSON.string)
         object["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         return .object(object)
     }

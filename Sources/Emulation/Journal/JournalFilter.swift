@@ -11,6 +11,8 @@ package struct JournalFilter: Sendable {
     package var isRefused: Bool?
     /// Whether the exchange was accepted with a remark (`true`) or not (`false`).
     package var isNoted: Bool?
+    /// Whether it was accepted with a field that nobody read (`true`) or without (`false`).
+    package var isUnread: Bool?
     package var failure: String?
     /// The earliest moment, by the sandbox's clock.
     package var since: Moment?
@@ -60,6 +62,7 @@ package struct JournalFilter: Sendable {
             && status.map { $0.admits(entry.response.status.code) } != false
             && (isRefused == nil || (entry.record.failure != nil) == isRefused)
             && (isNoted == nil || (entry.note != nil) == isNoted)
+            && (isUnread == nil || (entry.unread != nil) == isUnread)
             && (failure == nil || entry.record.failure == failure)
             && since.map { entry.moment >= $0 } != false
             && after.map { entry.id > $0 } != false
@@ -88,6 +91,9 @@ package struct JournalFilter: Sendable {
             ),
             (
                 "noted", isNoted.map { "\($0)" }, "\(entry.note != nil)", (entry.note != nil) == isNoted
+            ),
+            (
+                "unread", isUnread.map { "\($0)" }, "\(entry.unread != nil)", (entry.unread != nil) == isUnread
             ),
             ("since", since?.rfc3339, entry.moment.rfc3339, since.map { entry.moment >= $0 } ?? true),
             ("after", after.map(String.init), "\(entry.id)", after.map { entry.id > $0 } ?? true),

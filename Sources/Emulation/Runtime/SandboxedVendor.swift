@@ -200,7 +200,7 @@ extension SandboxedVendor {
         case .replied(.openSocket):
             return open(exchange, call, by: loaded)
         case .refused(let refusal):
-            return finish(exchange, refusal, record(of: call, by: loaded), by: loaded) { response in
+            return finish(exchange, refusal, handled(call, by: loaded), by: loaded) { response in
                 response.fields.append(contentsOf: call.answerFields)
             }
         case .sealed:
@@ -263,7 +263,7 @@ extension SandboxedVendor {
         _ exchange: Exchange, _ response: consuming Response, _ call: Call<V>, by loaded: LoadedVendor<V>
     ) -> ExchangeStep {
         if !call.answerFields.isEmpty { response.fields.append(contentsOf: call.answerFields) }
-        return finish(exchange, response, record(of: call, by: loaded), by: loaded)
+        return finish(exchange, response, handled(call, by: loaded), by: loaded)
     }
 
     @inlinable
@@ -300,6 +300,15 @@ extension SandboxedVendor {
         record.secrets = loaded.secrets
         record.claims = loaded.vendor.token(of: call.credentials)?.claims
         record.readsForms = V.identity.readsForms
+        record.unreadNames = V.identity.unreadNames
+        return record
+    }
+
+    /// The record of a call that its handler answered.
+    @inlinable
+    func handled(_ call: Call<V>, by loaded: LoadedVendor<V>) -> ExchangeRecord {
+        var record = record(of: call, by: loaded)
+        record.reading = call.arrival.reading.withLock { $0 }
         return record
     }
 }
@@ -383,7 +392,7 @@ extension SandboxedVendor {
             preconditionFailure("a handler of \(V.identity.id) replies with a socket that the call did not open")
         }
         let (response, log) = order.accept(exchange.sandbox, self, order.era)
-        var record = record(of: call, by: loaded)
+        var record = handled(call, by: loaded)
         record.socket = log
         return finish(exchange, response, record, by: loaded)
     }

@@ -12,8 +12,14 @@ public struct SandboxIdentity: Sendable, Hashable {
     public let isSeeded: Bool
     /// The address under which clients reach the server.
     public let publicBase: PublicBase
+    /// Whether the journal keeps all names that were asked for, of every request.
+    let describesReading: Bool
 
-    public init(name: String, start: String, isSeeded: Bool = false, publicBase: PublicBase = PublicBase()) {
+    public init(
+        name: String, start: String, isSeeded: Bool = false, publicBase: PublicBase = PublicBase(),
+        describesReading: Bool = false
+    ) {
+        self.describesReading = describesReading
         self.name = name
         self.start = start
         self.isSeeded = isSeeded

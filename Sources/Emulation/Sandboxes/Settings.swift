@@ -10,6 +10,8 @@ public struct Settings: Sendable, Hashable {
     public var switches: [String: String] = [:]
     /// The seed of ids and other random values; `nil` for unpredictable ones.
     public var seed: UInt64?
+    /// Whether the journal keeps all names that vendors asked for, of every request; for those who collect them.
+    package var describesReading = false
 
     /// Creates settings with the profile `documented` and nothing else.
     public init() {}

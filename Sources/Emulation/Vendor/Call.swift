@@ -1,9 +1,11 @@
 public import HTTPTypes
 public import JSON
+public import Synchronization
 public import Wire
 
 /// A routed request: all that authentication may read.
 public final class Arrival<V: Vendor>: Sendable {
+    @usableFromInline let reading = Mutex(RequestReading())
     public let vendor: V
     public let route: Route<V>
     /// The request, its target without the sandbox's prefix.
@@ -46,8 +48,30 @@ public final class Arrival<V: Vendor>: Sendable {
         self.switches = switches
     }
 
+    /// The first value of that name in the query; `nil` when there is none.
+    public func queryValue(_ name: String) -> String? { queryValues(name).first }
+
+    /// The values of that name in the query.
+    public func queryValues(_ name: String) -> [String] {
+        guard request.query != nil || describesReading else { return [] }
+        note(name, inQuery: true)
+        return request.queryItems.filter { $0.name == name }.map(\.value)
+    }
+
     /// The server's public address, for clients that select the sandbox as this request does.
     public var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
+}
+
+extension Arrival: ReadingLedger {
+    public var describesReading: Bool { sandbox.describesReading }
+
+    public func update(_ change: (inout RequestReading) -> Void) { reading.withLock { change(&$0) } }
+
+    /// Lets any query pass.
+    public func acceptQuery() { update { $0.query.isWhole = true } }
+
+    /// Lets any content pass.
+    public func acceptContent() { update { $0.content.isWhole = true } }
 }
 
 /// A handler's context: the request, its sender, and the findings so far.

@@ -12,12 +12,14 @@ public struct VendorIdentity: Sendable {
     package let accountLists: [String]
     /// Whether some of its routes read forms, so that JSON sent as one is a mistake.
     public let readsForms: Bool
+    /// What clients send although nobody reads it.
+    public let unreadNames: UnreadNames
 
     /// Creates an identity whose paths are read by ``PathRules`` with these values.
     package init(
         id: String, title: String, prefixes: [String], repeatedSlashes: PathRules.RepeatedSlashes,
         ignoresTrailingSlash: Bool, rewrite: (@Sendable (inout [Substring]) -> Void)? = nil, bodyLimit: Int? = nil,
-        accountLists: [String] = [], readsForms: Bool = false
+        accountLists: [String] = [], readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames()
     ) {
         self.id = id
         self.title = title
@@ -27,6 +29,7 @@ public struct VendorIdentity: Sendable {
         self.bodyLimit = bodyLimit
         self.accountLists = accountLists
         self.readsForms = readsForms
+        self.unreadNames = unreadNames
     }
 }
 

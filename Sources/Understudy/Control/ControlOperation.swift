@@ -60,8 +60,8 @@ extension ControlAPI {
         .init(
             "journal.list", .get, "/journal",
             query: [
-                "vendor", "route", "status", "failure", "since", "after", "unmatched", "refused", "noted", "last",
-                "format", "wait", "count",
+                "vendor", "route", "status", "failure", "since", "after", "unmatched", "refused", "noted", "unread",
+                "last", "format", "wait", "count",
             ], [.clean], handler: listJournal),
         .init("journal.clear", .delete, "/journal", handler: clearJournal),
         .init("journal.get", .get, "/journal/{id}", query: ["format"], [.clean], handler: readJournalEntry),

@@ -154,6 +154,7 @@ struct JournalQuery {
         filter.isUnmatched = query.flag("unmatched")
         filter.isRefused = query.flag("refused")
         filter.isNoted = query.flag("noted")
+        filter.isUnread = query.flag("unread")
         filter.status = query.value("status", expecting: "a whole number, or a class such as 4xx") {
             JournalFilter.Status($0.string ?? "")
         }

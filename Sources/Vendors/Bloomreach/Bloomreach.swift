@@ -45,7 +45,10 @@ final class Bloomreach: Vendor {
         prefixes: ["/track", "/data/v2", "/webxp", "/wxstatic", "/campaigns", "/optimization"] + elsewhere.prefix(3),
         // Leading slashes may repeat (observed: Android's base ends with one); no other path of the vendor has an empty
         // segment (exponea-android-sdk issue #50).
-        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false)
+        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
+        // The version of the calls for content, which every SDK sends (documented).
+        unreadNames: UnreadNames(
+            parameters: ["inapp.messages": ["v"], "blocks.static": ["v"], "blocks.personal": ["v"]]))
 
     /// The longest body of any call except a batch (ours): the vendor's bodies have a few hundred bytes.
     static let bodyLimit = 256 << 10

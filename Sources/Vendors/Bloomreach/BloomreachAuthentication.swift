@@ -15,7 +15,7 @@ extension Bloomreach {
         if presented.access.openness != .open {
             let address = BloomreachAddress(arrival)
             presented.address = address
-            presented.authorization = BloomreachAuthorization(arrival.request)
+            presented.authorization = BloomreachAuthorization(arrival)
             facts.find(address)
             take(presented.authorization, fields, &facts)
         }
@@ -52,9 +52,9 @@ enum BloomreachAuthorization: Sendable {
     case malformed(String)
 
     /// Reads a request. Scheme names are case-insensitive; whitespace around the value is trimmed (ours).
-    init(_ request: Request) {
-        guard let value = request.fields.bytes(of: .authorization) else {
-            let key = request.queryValue("access_token")
+    init(_ arrival: BloomreachArrival) {
+        guard let value = arrival.request.fields.bytes(of: .authorization) else {
+            let key = arrival.queryValue("access_token")
             self = key.map { $0.isEmpty ? .malformed("an empty access_token") : .publicKey($0) } ?? .absent
             return
         }
@@ -114,11 +114,10 @@ enum BloomreachAddress: Sendable {
         } else if !parameters["stream"].isEmpty {
             self = .stream(parameters["stream"])
         } else {
-            let request = arrival.request
             let isSelfCheck = arrival.route.access.permission == .selfcheck
-            if isSelfCheck, let project = request.queryValue("project_id") {
+            if isSelfCheck, let project = arrival.queryValue("project_id") {
                 self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
-            } else if let stream = request.queryValue("stream_id") {
+            } else if let stream = arrival.queryValue("stream_id") {
                 self = .stream(stream)
             } else {
                 self = isSelfCheck ? .project("") : .stream("")

@@ -124,7 +124,7 @@ struct CustomerConsents: CodedRecord, Hashable {
 extension Bloomreach {
     /// Returns the segments of the customer with a cookie; none for an unknown cookie.
     static func segments(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let cookie = cookie(call.request), !cookie.isEmpty else {
+        guard let cookie = cookie(call.arrival), !cookie.isEmpty else {
             throw missing(BloomreachID.cookie, expected: "the cookie of a customer in the query")
         }
         let project = try call.project()
@@ -137,9 +137,9 @@ extension Bloomreach {
     }
 
     /// The cookie of the query. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
-    private static func cookie(_ request: Request) -> String? {
+    private static func cookie(_ arrival: BloomreachArrival) -> String? {
         let doubled = "?cookie="
-        return request.queryValue("cookie").map {
+        return arrival.queryValue("cookie").map {
             $0.hasPrefix(doubled) ? String($0.dropFirst(doubled.count)) : $0
         }
     }

@@ -161,7 +161,8 @@ extension Bloomreach {
     }
 
     private static func namedCustomer(_ call: BloomreachCall, _ state: State) throws(Refused) -> BloomreachCustomer {
-        let ids = try call.customerBody().ids
+        let (body, ids) = try call.customerBody()
+        try body.read { _ in }
         guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
         return customer
     }

@@ -133,7 +133,7 @@ extension Call<Bloomreach> {
     func customerBody(
         isRequired: Bool = true
     ) throws(BloomreachRefusal) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
-        let body = try body()
+        let body = try body().passing("customer_ids", as: "object")
         return (body, try customerIDs(of: body, isRequired: isRequired))
     }
 

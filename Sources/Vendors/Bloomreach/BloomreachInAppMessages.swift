@@ -137,7 +137,7 @@ extension Bloomreach {
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         // ours: a client without the query cannot read rich payloads.
-        let compatibility = call.request.queryValue("compatibility").flatMap { Int($0) } ?? 0
+        let compatibility = call.arrival.queryValue("compatibility").flatMap { Int($0) } ?? 0
         let messages = call.vendor.content[project.token].inAppMessages.filter { message in
             message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
         }

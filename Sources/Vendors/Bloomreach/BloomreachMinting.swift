@@ -190,7 +190,7 @@ extension Bloomreach {
 
     /// Signs a token with the named private key; an expiry in the past is signed as given.
     static func mintForExampleApp(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        let body = try call.body()
+        let body = try call.body().passing("project_id", "kid", "sub", "exp")
         let project = try orderedProject(body, call.vendor)
         let (keyID, subject) = try body.read {
             (

@@ -12,20 +12,22 @@ extension Bloomreach {
     private static let accepted = Reply.json(["errors": [], "success": true])
 
     static func trackCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        try updateCustomer(try call.body(), &call, &state)
+        try updateCustomer(try call.body().passing("customer_ids", as: "object"), &call, &state)
         return accepted
     }
 
     static func trackEvent(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
-        try addEvent(try call.body(), &call, &state)
+        try addEvent(try call.body().passing("customer_ids", as: "object"), &call, &state)
         return accepted
     }
 
     /// A click on a campaign link: an event of the customer, or of no customer, since Android names none (observed).
     static func trackClick(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody(isRequired: false)
-        let entry = try call.entry(of: body, isEvent: true)
-        let (type, url) = try body.read { ($0.eventType() ?? "campaign_click", $0.text("url")) }
+        let entry = try call.entry(of: body.passing("event_type", "url"), isEvent: true)
+        let (type, url) = try body.passing("properties", "timestamp", "age").read {
+            ($0.eventType() ?? "campaign_click", $0.text("url"))
+        }
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, isWrite: true)
         try call.noteIDs(owner, state)
@@ -63,8 +65,8 @@ extension Bloomreach {
         _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
         let ids = try call.customerIDs(of: body)
-        let entry = try call.entry(of: body, isEvent: true)
-        guard let type = try body.read({ $0.eventType() }) else {
+        let entry = try call.entry(of: body.passing("event_type"), isEvent: true)
+        guard let type = try body.passing("properties", "timestamp", "age").read({ $0.eventType() }) else {
             let found = body.object["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
             throw Refusal(
                 .missingEventType, because: "\(found ?? "there is no event_type"); expected the type of the event")
@@ -238,6 +240,7 @@ extension Bloomreach {
                     "batch-size", .noted, expected: .text("up to \(documentedCommands) commands"),
                     found: .text("\(commands.count) commands"), source: "reference page on batch commands"))
         }
+        _ = Fields<Bloomreach>(body.object ?? [:], notedBy: call.arrival).outcome(nameCommands)
         var complaints: [Complaint: JSON] = [:]
         var results: [JSON] = []
         for (index, command) in commands.enumerated() {
@@ -250,6 +253,17 @@ extension Bloomreach {
     /// The current time of the sandbox's clock.
     static func readSystemTime(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
+    }
+
+    /// Asks for what is read of commands, whatever it is.
+    private static func nameCommands(_ body: inout FieldReader) {
+        _ = body.objects("commands") { command in
+            command.accept(["name"], as: "string")
+            return command.nested("data") { data in
+                data.accept(["customer_ids", "properties"], as: "object")
+                data.accept(["event_type", "timestamp", "age"])
+            }
+        }
     }
 
     private static func whyNoCommands(_ body: JSON) -> String {

@@ -33,7 +33,15 @@ final class Comapi: Vendor {
         // A base URL that ends in a slash gives `//apispaces` (observed, JS SDK); accepting it is ours.
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false, rewrite: ComapiPath.rewrite,
         // ours: the SDKs move larger parts of messages to the content route.
-        bodyLimit: 256 * 1024)
+        bodyLimit: 256 * 1024, unreadNames: UnreadNames(parameters: unreadParameters))
+
+    /// Documented parameters and members without effect here. Source: the descriptions of the vendor's successor.
+    private static let unreadParameters = [
+        "conversation.create": ["messageScope"], "conversation.list": ["includeDeleted"],
+        "conversation.read": ["includeDeleted"], "message.send": ["direction", "from"],
+        "profile.read": ["includeDeleted"], "profile.replace": ["undelete"],
+        "profile.patch": ["allowcreate", "deletes"],
+    ]
 
     static let unrouted = UnroutedFailures<ComapiFailure>(
         routeNotFound: .unknownPath, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge)

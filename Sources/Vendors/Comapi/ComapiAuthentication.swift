@@ -45,7 +45,7 @@ extension Comapi {
         if let space = credentials.space { present(arrival, to: space, &credentials, &facts) }
         findings.judge(facts, by: Self.callRules)
         if case .upload = arrival.route.access, findings.failure == nil {
-            credentials.upload = Result { () throws(Refused) in try ComapiUpload(arrival.request) }
+            credentials.upload = Result { () throws(Refused) in try ComapiUpload(arrival) }
         }
         return credentials
     }
@@ -70,7 +70,7 @@ extension Comapi {
     private func presentedToken(_ arrival: ComapiArrival, _ header: BearerToken?) -> ComapiSessionToken? {
         var bytes = header?.bytes
         if header?.isSent == false, case .socket = arrival.route.access {
-            bytes = arrival.request.queryItems.first { $0.name == "token" }.map { Array($0.value.utf8)[...] }
+            bytes = arrival.queryValue("token").map { Array($0.utf8)[...] }
             if bytes?.isEmpty == true { bytes = nil }
         }
         return bytes.map { recentTokens.reading(of: $0, ComapiSessionToken.init(bytes:)) }
@@ -83,12 +83,14 @@ extension Comapi {
     private func answer(_ arrival: ComapiArrival, of space: ComapiSpace) -> ComapiChallengeAnswer {
         let body: Fields<Comapi>
         do throws(Refused) {
-            body = try Fields(bodyOf: arrival.request)
+            body = try Fields(bodyOf: arrival.request, notedBy: arrival)
         } catch {
             return ComapiChallengeAnswer(refusal: error, body: nil, authenticationID: nil, token: nil)
         }
         let ((id, text), refusal) = body.outcome {
-            (
+            $0.accept(ComapiSession.deviceMembers, as: "string")
+            $0.accept(["push"], as: "object")
+            return (
                 $0.optionalText("authenticationId", isRequired: true),
                 $0.optionalText("authenticationToken", isRequired: true)
             )

@@ -51,7 +51,7 @@ extension Comapi {
     static func uploadContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         guard let upload = try call.credentials.upload?.get() else { throw Refusal(.malformedBody) }
         if let remark = upload.remark { call.note("unreadable-json", remark, source: "JS SDK, iOS SDK") }
-        let folder = call.request.queryItems.first { $0.name == "folder" && !$0.value.isEmpty }?.value ?? "content"
+        let folder = call.arrival.queryValues("folder").first { !$0.isEmpty } ?? "content"
         let id = call.identifiers.uuid()
         let content = ComapiContent(
             id: id, space: call.space.id, name: upload.name ?? id, type: upload.type, folder: folder,
@@ -105,14 +105,17 @@ struct ComapiUpload: Sendable {
     private(set) var remark: String?
 
     /// Reads the body: as JSON first, then as multipart; anything else is raw.
-    init(_ request: Request) throws(ComapiRefusal) {
+    init(_ arrival: ComapiArrival) throws(ComapiRefusal) {
+        let request = arrival.request
         let type = request.fields[.contentType] ?? ""
         let fieldName = request.fields[.contentFileName].flatMap { $0.isEmpty ? nil : $0 }
-        if let upload = try ComapiUpload(json: request.body, type, fieldName) {
+        if let upload = try ComapiUpload(json: arrival, type, fieldName) {
             self = upload
         } else if MultipartForm.isForm(type) {
+            arrival.acceptContent()
             self = try ComapiUpload(form: request.body, type)
         } else {
+            arrival.acceptContent()
             self = try ComapiUpload(bytes: request.body, name: fieldName, type: type)
             if Self.saysJSON(type) { remark = Self.whyNoJSON(request.body) }
         }
@@ -154,10 +157,11 @@ struct ComapiUpload: Sendable {
     }
 
     /// An object with the texts `data`, in base64, and `type`; `nil` for any other body. Source: JS SDK, iOS SDK.
-    private init?(json body: [UInt8], _ type: String, _ fieldName: String?) throws(ComapiRefusal) {
-        guard Self.saysJSON(type), let object = (try? JSON.parse(body))?.object,
+    private init?(json arrival: ComapiArrival, _ type: String, _ fieldName: String?) throws(ComapiRefusal) {
+        guard Self.saysJSON(type), let object = (try? JSON.parse(arrival.request.body))?.object,
             let data = object["data"]?.string, let own = object["type"]?.string
         else { return nil }
+        _ = Fields<Comapi>(object, notedBy: arrival).outcome { $0.accept(["data", "type", "name"], as: "string") }
         guard let bytes = Base64URL.decodeLeniently(data.utf8) else {
             throw Comapi.refusal("data", "is a text of \(data.utf8.count) bytes that is not base64; expected base64")
         }

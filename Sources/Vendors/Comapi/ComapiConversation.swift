@@ -197,7 +197,7 @@ struct ComapiConversationDraft {
         case .creation: id = ComapiID(body.text("id"))
         case .update(let current):
             id = current
-            if let value = body.object["id"], value.string.map({ ComapiID($0) != current }) ?? true {
+            if let value = body["id"], value.string.map({ ComapiID($0) != current }) ?? true {
                 body.refuse(
                     "id", "is \(value.text.prefix(100)), not \(JSON.string(current.text).text), and never changes")
             }

@@ -221,7 +221,7 @@ extension Comapi {
     /// The ids of the query combined with those of the body; at least one is required.
     private static func idsToRemove(_ call: inout ComapiCall) throws(Refused) -> Set<ComapiID> {
         var ids = Set(
-            call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
+            call.arrival.queryValues("id").filter { !$0.isEmpty }.map { ComapiID($0) })
         if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
             ids.formUnion(try call.list { $0.texts(FieldReader.elements) ?? [] }.map { ComapiID($0) })
             call.note(

@@ -92,7 +92,7 @@ struct ComapiMessageDraft {
         let parts = body.objects("parts", isRequired: true) { part in
             for name in ["name", "type", "url", "data"] { _ = part.optionalText(name) }
             _ = part.value("size", .wrongType, expecting: "a number", \.number)
-            return JSON.object(part.object)
+            return JSON.object(part.whole)
         }
         self.parts = .array(parts)
         metadata = .object(body.object("metadata") ?? [:])
@@ -280,6 +280,11 @@ enum ComapiRegistration {
         return .object(JSONObject([(kind.name, .object(kept))]))
     }
 
+    /// Asks for the members of a registration, whatever they are.
+    static func name(_ body: inout FieldReader) {
+        for kind in kinds { _ = body.nested(kind.name) { $0.accept(kind.members, as: "string") } }
+    }
+
     private static let kinds = [
         (name: "fcm", members: ["package", "registrationId"]),
         (name: "apns", members: ["bundleId", "environment", "token"]),
@@ -288,7 +293,9 @@ enum ComapiRegistration {
 
 extension Comapi {
     static func registerPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        let registration = try ComapiRegistration.read(.object(try call.body().object))
+        let body = try call.body()
+        _ = body.outcome(ComapiRegistration.name)
+        let registration = try ComapiRegistration.read(.object(body.object))
         let session = try ownSession(call, state)
         state.sessions.register(registration, for: session.id)
         return .empty(.ok)
@@ -301,7 +308,7 @@ extension Comapi {
 
     /// A state to pass to Facebook's messenger: any new text. Source: observed, all SDKs; quoted is inferred.
     static func stateForFacebook(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        _ = try call.body()
+        _ = try call.body { $0.whole }
         return .json(.string(call.identifiers.uuid()))
     }
 }

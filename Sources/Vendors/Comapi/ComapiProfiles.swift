@@ -93,6 +93,7 @@ extension Comapi {
     }
 
     static func queryProfiles(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
+        call.arrival.acceptQuery()
         // The query after an encoded question mark comes first; a regular query narrows further (ours).
         let texts = [ComapiPath.encodedQuery(in: call.request.path), call.request.query.map(String.init)]
         let query = ComapiProfileQuery(texts.compactMap { $0 }.joined(separator: "&")[...])
@@ -151,11 +152,11 @@ extension Comapi {
     private static func profileDraft(_ call: ComapiCall) throws(Refused) -> JSONObject {
         let own = ComapiID(call.parameters["profile"])
         let members = try call.body { body in
-            if let id = body.object["id"], id.string.map({ ComapiID($0) != own }) ?? true {
+            if let id = body["id"], id.string.map({ ComapiID($0) != own }) ?? true {
                 body.refuse("id", "is \(id.text.prefix(100)), not that of the path, and never changes")
             }
             for name in ComapiProfile.textMembers { _ = body.optionalText(name) }
-            return body.object
+            return body.whole
         }
         var draft = JSONObject()
         for member in members where member.name != "id" && !member.name.utf8.starts(with: "_".utf8) {

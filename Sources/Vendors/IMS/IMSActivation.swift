@@ -92,6 +92,7 @@ extension IMS {
     /// Changes the members that were sent; ignores those that cannot be changed.
     static func updateMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let changed = try call.body { body in
+            body.accept(["id", "enterprise_id", "email", "state", "activated_at"])
             var user = user
             user.firstName = body.optionalText("first_name") ?? user.firstName
             user.lastName = body.optionalText("last_name") ?? user.lastName

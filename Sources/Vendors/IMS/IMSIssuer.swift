@@ -188,7 +188,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
         requiresTokenID = body.bool("require_jti") ?? false
         audience = body.nullableText("audience", or: preset.audience(of: issuer))
         tokenUse = body.nullableText("token_use", or: preset.tokenUse)
-        if preset == .firebase, audience == nil, body.object["audience"] == nil {
+        if preset == .firebase, audience == nil, body["audience"] == nil {
             // Without an audience, tokens of every other project would pass.
             body.refuse("audience", "was not sent, and the issuer does not end with one; expected it")
         }

@@ -94,7 +94,7 @@ extension IMS {
     private static func user(_ call: IMSCall, _ state: State) throws(Refused) -> IMSUser {
         let name = call.parameters["id"]
         return try Refused.require(
-            state.user(name, of: call.request.queryValue("tenant")), .userNotFound,
+            state.user(name, of: call.arrival.queryValue("tenant")), .userNotFound,
             "no user has the id or the enterprise id \(name); expected that of an imported user")
     }
 }
@@ -104,7 +104,7 @@ extension IMSEnrollment {
         self.tenant = tenant
         email = body.email("email") ?? ""
         if email.isEmpty {
-            if body.object["email"] == nil { body.report("email", .missing) }
+            if body["email"] == nil { body.report("email", .missing) }
             body.refuse("email", "is an empty text; expected an address with @")
         }
         enterpriseID = body.optionalText("enterprise_id", atLeast: 1)
@@ -131,7 +131,7 @@ extension IMS {
 
     /// Enrolls the users of a CSV file; good lines are kept, whatever happens to the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
-        guard let value = call.request.queryValue("tenant") else {
+        guard let value = call.arrival.queryValue("tenant") else {
             throw Self.refusal("tenant", "was not sent; expected users/import?tenant=NAME", inQuery: true)
         }
         let tenant = try IMSBody(["tenant": .string(value)]).read { $0.name("tenant") }
@@ -194,7 +194,7 @@ extension IMS {
         // With more names than columns, one must be unknown or duplicated.
         try IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) })).read { row in
             row.refuseUnknown(columns)
-            if let name = row.object.duplicateNames.first { row.refuse(name, "occurs twice; expected once") }
+            if let name = row.whole.duplicateNames.first { row.refuse(name, "occurs twice; expected once") }
             if !head.contains("email") { row.refuse("email", "is not a column; expected one") }
         }
     }

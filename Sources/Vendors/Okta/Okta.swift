@@ -43,7 +43,8 @@ final class Okta: Vendor {
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
-        readsForms: true)
+        readsForms: true,
+        unreadNames: UnreadNames(fields: unreadFields, parameters: unreadParameters))
 
     static let unrouted = UnroutedFailures<OktaFailure>(
         routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,

@@ -116,6 +116,33 @@ extension Okta {
             source: "api; authn inferred, authjs", handler: answerPreflight)
     ]
 
+    /// What the SDKs send without effect (observed), and the prefix of Okta's own fields.
+    static let unreadFields = [
+        "x-okta-", "x-okta-user-agent-extended", "x-okta-retry-for", "x-okta-retry-count", "x-okta-request-id",
+    ]
+
+    /// Documented parameters and members without effect here. Source: api; of authn and recoveries ref (authn).
+    static let unreadParameters = [
+        "authorize": ["display", "enroll_amr_values", "idp", "idp_scope", "interclient_token"],
+        "par": ["display", "idp", "idp_scope"], "logout": ["state"], "token.create": ["resource"],
+        "token.introspect": ["token_type_hint"], "token.revoke": ["token_type_hint"],
+        "direct.primary": ["challenge_hint"], "discovery.org": ["client_id"], "discovery.custom": ["client_id"],
+        "discovery.oauth": ["client_id"], "keys.list": ["client_id"],
+        "authn": ["audience", "context", "options", "relayState", "token"],
+        "authn.verify": ["autoPush", "rememberDevice"], "authn.recovery": ["relayState"],
+        "authn.unlock": ["relayState"], "user.create": ["nextLogin", "provider", "realmId", "type"],
+        "user.list": ["expand", "fields", "sortBy", "sortOrder"], "user.get": ["expand"],
+        "user.update": ["strict", "realmId", "type"], "user.delete": ["sendEmail"], "user.sessions": ["forgetDevices"],
+        "user.lifecycle": ["revokeSessions"], "user.credentials": ["revokeSessions", "sendEmail", "strict"],
+        "group.list": ["expand", "sortBy", "sortOrder"],
+        "factor.enroll": [
+            "activate", "factorProfileId", "templateId", "tokenLifetimeSeconds", "updatePhone", "verify",
+        ],
+        "factor.activate": ["useNumberMatchingChallenge"], "factor.remove": ["removeRecoveryEnrollment"],
+        "factor.resend": ["factorType", "profile", "provider", "templateId"],
+        "push.challenge": ["templateId", "tokenLifetimeSeconds", "useNumberMatchingChallenge"],
+    ]
+
     /// Names of parameters, members and fields that let their reader act as somebody else.
     static let secrets: Set<String> = [
         "client_secret", "client_assertion", "code", "code_verifier", "refresh_token", "access_token", "id_token",

@@ -36,7 +36,8 @@ final class Rezolve: Vendor {
         // Collapsing is observed: the vendor's tests send `phonebook//{id}`. The trailing slash is ours.
         repeatedSlashes: .collapse, ignoresTrailingSlash: true,
         // ours: the vendor's bodies have a few hundred bytes, and a sandbox keeps their content.
-        bodyLimit: 64 * 1024)
+        bodyLimit: 64 * 1024,
+        unreadNames: UnreadNames(fields: ["x-rezolve-", "x-rezolve-partner-apikey", "x-rezolve-device-id"]))
 
     /// Prefixes of the commerce part. Source: older docs and samples; not offering them is ours.
     private static let commerce = [

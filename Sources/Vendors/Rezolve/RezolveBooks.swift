@@ -73,7 +73,8 @@ extension RezolveEntry {
         let id = call.parameters["id"]
         let body = try call.body()
         let old = customer[keyPath: book].first { $0.id.hasSameBytes(as: id) }
-        var entry = try body.read { Self(&$0, isNew: false, over: old, call.switches) }
+        // An entry may be sent back as it was answered.
+        var entry = try body.passing("id").read { Self(&$0, isNew: false, over: old, call.switches) }
         let place = try customer.place(of: Self.self, id)
         if let wait = try entry.check(body.object, call, customer) { return wait }
         entry.id = id
@@ -246,7 +247,7 @@ extension RezolveCard: RezolveEntry {
             id: "", type: texts["type"] ?? old?.type ?? "", brand: texts["brand"] ?? old?.brand ?? "",
             pan6: texts["pan6"] ?? old?.pan6 ?? "", pan4: texts["pan4"] ?? old?.pan4 ?? "",
             shortName: texts["short_name"] ?? "", nameOnCard: texts["name_on_card"] ?? "",
-            validFrom: body.object["valid_from"] == nil ? old?.validFrom : texts["valid_from"],
+            validFrom: body["valid_from"] == nil ? old?.validFrom : texts["valid_from"],
             expiresOn: texts["expires_on"] ?? old?.expiresOn ?? "", addressID: texts["address_id"] ?? "")
     }
 

@@ -290,7 +290,10 @@ extension Rezolve {
     static func updateProfile(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
         let old = customer.profile
         customer.profile = try call.body {
-            RezolveProfile(
+            $0.accept([
+                "id", "entity_id", "phone", "country_code", "metadata", "devices", "date_created", "date_updated",
+            ])
+            return RezolveProfile(
                 title: $0.optionalText("title") ?? old.title, name: $0.optionalText("name") ?? old.name,
                 firstName: $0.optionalText("first_name") ?? old.firstName,
                 lastName: $0.optionalText("last_name") ?? old.lastName, email: $0.optionalText("email") ?? old.email,

@@ -38,7 +38,9 @@ extension Rezolve {
     /// Source: the shape is documented (JWT page); answering it at all is ours, and off by default.
     private static func renewLikeSample(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         // Any other request without an api key is refused for that, whether or not its body is well-formed.
-        let body = try? JSON.parse(call.request.body)
+        let fields = try? call.body()
+        _ = fields?.outcome { $0.accept(["device_id", "entityId", "partnerId"], as: "string") }
+        let body = fields?.object
         guard let device = body?["device_id"]?.string, let entity = body?["entityId"]?.string,
             let customer = state.customers[entity], customer.partnerID == body?["partnerId"]?.string,
             let partner = call.vendor.accounts.partner(id: customer.partnerID)
@@ -343,7 +345,7 @@ extension Rezolve {
         var login: (device: String, entity: String)?
         if !call.request.body.isEmpty {
             login = try call.body(RUA.self) {
-                $0.object.isEmpty ? nil : ($0.text("deviceId", atLeast: 1), $0.text("entityId"))
+                $0.isEmpty ? nil : ($0.text("deviceId", atLeast: 1), $0.text("entityId"))
             }
         }
         guard let (device, entity) = login else { return .json(createGuest(of: partner, call, &state).json) }

@@ -38,7 +38,7 @@ extension Okta {
 
     /// Judges what needs no more of the state than the servers' keys; each kind of caller has a file of its own.
     func authenticate(_ arrival: OktaArrival, _ findings: inout Findings<OktaFailure>) -> OktaCredentials {
-        var credentials = OktaCredentials(parameters: OktaParameters(of: arrival.request))
+        var credentials = OktaCredentials(parameters: OktaParameters(of: arrival))
         switch arrival.route.access {
         case .open: break
         case .client: authenticateClient(arrival, &credentials, &findings)

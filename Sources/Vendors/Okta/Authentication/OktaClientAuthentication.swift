@@ -16,7 +16,7 @@ extension Okta {
         // An unknown server is the handler's finding: it comes first.
         guard let server = server(of: arrival) else { return }
         let takesJSON = Self.routesWithJSON.contains(arrival.route.id)
-        let content = Self.content(of: arrival.request, &credentials.parameters, takesJSON: takesJSON)
+        let content = Self.content(of: arrival, &credentials.parameters, takesJSON: takesJSON)
         var facts = OktaClientFacts(arrival, credentials.parameters, takesJSON: takesJSON)
         facts.content = content
         credentials.compact = facts.assertion
@@ -57,14 +57,15 @@ extension Okta {
 
     /// What the content is; the members of a JSON object become the parameters.
     private static func content(
-        of request: Request, _ parameters: inout OktaParameters, takesJSON: Bool
+        of arrival: OktaArrival, _ parameters: inout OktaParameters, takesJSON: Bool
     ) -> OktaClientFacts.Content {
+        let request = arrival.request
         if request.isForm { return .form }
         guard request.isJSON, takesJSON else { return .other(request.fields[.contentType]) }
         do throws(JSONError) {
             let value = try JSON.parse(request.body)
             guard let object = value.object else { return .unreadableJSON("a JSON \(value.typeName)") }
-            parameters = OktaParameters(object)
+            parameters = OktaParameters(object, of: arrival)
             return .json
         } catch {
             return .unreadableJSON(error.description)
@@ -163,7 +164,7 @@ extension OktaClientFacts {
         clientID = parameters["client_id"]
         // Source: ref, for introspection and revocation alone.
         if ["token.introspect", "token.revoke"].contains(arrival.route.id) {
-            clientID = clientID ?? query["client_id"]
+            clientID = clientID ?? arrival.queryValue("client_id").flatMap { $0.isEmpty ? nil : $0 }
         }
         takeAuthorization(arrival.request.fields.bytes(of: .authorization))
         if let secret = parameters["client_secret"] { take(secret: secret, .secretPost) }

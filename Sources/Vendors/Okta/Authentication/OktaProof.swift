@@ -184,7 +184,7 @@ extension Okta {
 
     /// The thumbprint that the presented refresh token of the client is bound to.
     private static func refreshKey(of call: OktaCall, in state: OktaState) -> String? {
-        let parameters = call.credentials.parameters
+        let parameters = call.credentials.parameters.unnoted
         guard takesProofs(call.route), let client = call.credentials.client,
             parameters["grant_type"]?.hasSameBytes(as: OktaGrantType.refreshToken.rawValue) == true,
             let token = parameters["refresh_token"].flatMap({ state.refreshTokens[$0] }),

@@ -22,21 +22,18 @@ extension Okta {
         return .json(factor.json(of: user, call.arrival.base))
     }
 
-    fileprivate func factor(
-        _ body: inout FieldReader, of user: OktaUser, _ identifiers: IdentifierSource, at moment: Moment
-    ) -> OktaFactor {
+    /// A factor as a client describes it, without what the server adds.
+    fileprivate func factor(_ body: inout FieldReader) -> OktaFactor {
         var factor = OktaFactor()
         factor.kind = body.choice("factorType", isRequired: true) ?? .totp
         if let provider = body.optionalText("provider", isRequired: true), !provider.hasSameBytes(as: "OKTA") {
             body.refuse("provider", "is another one; expected OKTA")
         }
-        factor.id = factor.kind.newID(identifiers)
-        (factor.userID, factor.created) = (user.id, moment)
         switch factor.kind {
         case .push:
             factor.publicKey = body.value(
                 "publicKey", isRequired: true, expecting: OktaFactor.deviceKeyForm, OktaFactor.deviceKey)
-        case .totp: factor.secret = OktaTOTP.newSecret(identifiers)
+        case .totp: break
         case .sms, .call: factor.phone = body.nested("profile", isRequired: true) { $0.text("phoneNumber") }
         case .question:
             let profile = body.nested("profile", isRequired: true) { profile in
@@ -104,7 +101,10 @@ extension OktaFactor.Kind {
 
 extension OktaCall {
     func enroll(of user: OktaUser, _ state: inout OktaState) throws(OktaRefusal) -> OktaFactor {
-        let factor = try json { vendor.factor(&$0, of: user, identifiers, at: moment) }
+        var factor = try json { vendor.factor(&$0) }
+        factor.id = factor.kind.newID(identifiers)
+        (factor.userID, factor.created) = (user.id, moment)
+        if factor.kind == .totp { factor.secret = OktaTOTP.newSecret(identifiers) }
         state.add(factor)
         if factor.phone != nil { state.sendCode(to: factor, identifiers) }
         return factor

@@ -147,7 +147,7 @@ extension Okta {
         guard let authentication = signIn.authentication else { return nil }
         switch parameters["action"] {
         case "allow"?:
-            let ticked = parameters.items.filter { $0.name == "scope" }.map { ExactText($0.value) }
+            let ticked = parameters.values("scope").map { ExactText($0) }
             let asked = policy.scopesToConsent(authentication, in: state)
             // A browser leaves a fixed box out of the form.
             let allowed = asked.filter { $0.consent == .required || ticked.contains(ExactText($0.name)) }.map(\.name)

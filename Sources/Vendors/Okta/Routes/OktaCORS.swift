@@ -25,7 +25,9 @@ extension Okta {
     private func judgeClientOrigin(_ origin: String, _ isTrusted: Bool, _ call: inout OktaCall) -> Bool {
         let client =
             call.credentials.client
-            ?? call.credentials.parameters["client_id"].flatMap { call.arrival.authenticationContext.clients[$0] }
+            ?? call.credentials.parameters.unnoted["client_id"].flatMap {
+                call.arrival.authenticationContext.clients[$0]
+            }
         let redirects = client?.redirectURIs ?? []
         let own = redirects.compactMap { OktaAddress($0)?.origin }
         let isAllowed = isTrusted || own.contains(ExactText(OktaTrustedOrigin.normalized(origin)))
@@ -43,7 +45,7 @@ extension Okta {
 
     /// A page cannot keep a secret, so whoever redeems a code in one must know its verifier.
     private func judgePKCE(_ call: inout OktaCall) {
-        let parameters = call.credentials.parameters
+        let parameters = call.credentials.parameters.unnoted
         let grant = OktaGrantType.authorizationCode.rawValue
         guard call.route.id == "token.create", parameters["grant_type"]?.hasSameBytes(as: grant) == true else { return }
         let hasVerifier = parameters["code_verifier"] != nil

@@ -5,8 +5,17 @@ import Wire
 /// The parameters of a request, from its query or its form; an empty value counts as absent (RFC 6749 section 3.1).
 struct OktaParameters: Sendable {
     let items: [(name: String, value: String)]
+    private var isQuery = false
+    /// Notes what is asked for; `nil` where that does not count as reading.
+    private var ledger: (any ReadingLedger)?
 
     init(_ items: [(name: String, value: String)] = []) { self.items = items.filter { !$0.value.isEmpty } }
+
+    /// The parameters of a request that is answered.
+    init(of arrival: OktaArrival) {
+        self.init(of: arrival.request)
+        (isQuery, ledger) = (arrival.request.method != .post, arrival)
+    }
 
     /// The query of a GET, the form of a POST. Both are forms, in which `+` means a space (RFC 6749 appendix B).
     init(of request: Request) {
@@ -16,11 +25,24 @@ struct OktaParameters: Sendable {
     }
 
     /// The members of a JSON object: texts as they are, other values as JSON.
-    init(_ object: JSONObject) {
+    init(_ object: JSONObject, of arrival: OktaArrival) {
         self.init(object.filter { !$0.value.isNull }.map { ($0.name, $0.value.string ?? $0.value.text) })
+        ledger = arrival
     }
 
-    subscript(name: String) -> String? { items.first { $0.name.hasSameBytes(as: name) }?.value }
+    subscript(name: String) -> String? {
+        ledger?.note(name, inQuery: isQuery)
+        return items.first { $0.name.hasSameBytes(as: name) }?.value
+    }
+
+    /// The same parameters; looking one up does not count as reading it.
+    var unnoted: OktaParameters { OktaParameters(items) }
+
+    /// The values of a parameter that may occur more than once.
+    func values(_ name: String) -> [String] {
+        ledger?.note(name, inQuery: isQuery)
+        return items.filter { $0.name.hasSameBytes(as: name) }.map(\.value)
+    }
 
     /// The words of a value, which are separated by blanks.
     func words(_ name: String) -> [String] { self[name]?.split(separator: " ").map(String.init) ?? [] }
@@ -95,11 +117,16 @@ extension OktaCall {
     func json<Value>(
         isOptional: Bool = false, _ read: (inout FieldReader) -> Value
     ) throws(OktaRefusal) -> Value {
-        if isOptional, request.body.isEmpty { return try Fields<Okta>([:]).read(read) }
+        if isOptional, request.body.isEmpty { return try Fields<Okta>([:], notedBy: arrival).read(read) }
+        return try jsonFields().read(read)
+    }
+
+    /// The members of the content, which must be JSON.
+    func jsonFields() throws(OktaRefusal) -> Fields<Okta> {
         try OktaRefusal.require(
             request.isJSON, .mediaType,
             "Content-Type is \(request.fields[.contentType] ?? "absent"); expected application/json")
-        return try body(read)
+        return try body()
     }
 }
 

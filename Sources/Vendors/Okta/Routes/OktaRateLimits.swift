@@ -60,7 +60,7 @@ extension Okta {
     /// The client as which the request counts, proven or not; only known ones, so that they are few.
     private func clientID(of call: OktaCall) -> String {
         if let client = call.credentials.client { return client.id }
-        let named = call.credentials.parameters["client_id"] ?? call.credentials.claims?["cid"]?.string
+        let named = call.credentials.parameters.unnoted["client_id"] ?? call.credentials.claims?["cid"]?.string
         return named.flatMap { call.arrival.authenticationContext.clients[$0]?.id } ?? ""
     }
 }

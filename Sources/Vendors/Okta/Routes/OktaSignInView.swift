@@ -119,7 +119,8 @@ extension OktaPageAlert {
 /// is ours.
 extension Okta {
     static func showActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        .respond(call.vendor.activationPage(call.request, call.identifiers, at: call.arrival.base))
+        _ = call.credentials.parameters["user_code"]
+        return .respond(call.vendor.activationPage(call.request, call.identifiers, at: call.arrival.base))
     }
 
     static func submitActivation(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {

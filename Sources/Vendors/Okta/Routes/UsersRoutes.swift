@@ -36,13 +36,13 @@ extension Okta {
     /// Changes members of a user, or with PUT the user as a whole.
     static func updateUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try call.user(in: state)
-        var body = try call.json { $0.object }
+        var body = try call.jsonFields().object
         if call.request.method == .post {
             var profile = user.shownProfile
             for member in body["profile"]?.object ?? [:] { profile[member.name] = member.value }
             body["profile"] = .object(profile)
         }
-        let draft = try Fields<Okta>(body).read { OktaUserDraft(&$0) }
+        let draft = try Fields<Okta>(body, notedBy: call.arrival).read { OktaUserDraft(&$0) }
         try draft.apply(to: &user, in: state, at: call.moment)
         if let password = draft.password { call.note(password, of: user) }
         state.change(user)
@@ -194,7 +194,7 @@ struct OktaUserDraft {
             (
                 login: profile.text("login"), first: profile.text("firstName"), last: profile.text("lastName"),
                 email: profile.text("email"),
-                others: profile.object.filter { !Self.members.contains($0.name) && !$0.value.isNull }
+                others: profile.whole.filter { !Self.members.contains($0.name) && !$0.value.isNull }
             )
         }
         (login, email) = (profile?.login ?? "", profile?.email ?? "")

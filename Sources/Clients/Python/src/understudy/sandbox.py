@@ -114,7 +114,7 @@ class Sandbox:
 
     def expect_calls(
         self, where: Optional[Mapping[str, Any]] = None, *, at_least: Optional[int] = None, at_most: Optional[int] = None,
-        exactly: Optional[int] = None, within: Optional[Duration] = None, **conditions: Any,
+        exactly: Optional[int] = None, unread: Optional[int] = None, within: Optional[Duration] = None, **conditions: Any,
     ) -> List[int]:
         """Expects calls, at least one if no count is given; `within` waits for them, for a minute at most.
 
@@ -122,10 +122,12 @@ class Sandbox:
         `path`, `query`, `header`, `body`, `claims`, `reason` and the like. `where` takes those that are no words of
         Python. An `UnmetExpectation` lists the nearest calls and what each of them missed.
 
+        `unread=0` expects that none was accepted with a field that nobody reads, such as a misspelled one.
+
         Returns the numbers of the calls in the journal.
         """
         __tracebackhide__ = True  # pytest then shows the line of the test
-        bounds = {"at_least": at_least, "at_most": at_most, "exactly": exactly}
+        bounds = {"at_least": at_least, "at_most": at_most, "exactly": exactly, "unread": unread}
         order = {name: count for name, count in bounds.items() if count is not None}
         wait = query(wait=None if within is None else duration(within))
         verdict = self._calls.send(

@@ -137,6 +137,8 @@ public enum CallCount: Sendable, Hashable {
     case atMost(Int)
     /// Exactly that many.
     case exactly(Int)
+    /// Exactly that many that were accepted with a field that nobody reads; `unread(0)` finds misspelled names.
+    case unread(Int)
 
     /// None.
     public static let never = CallCount.exactly(0)
@@ -146,6 +148,7 @@ public enum CallCount: Sendable, Hashable {
         case .atLeast(let count): ["at_least": .integer(count)]
         case .atMost(let count): ["at_most": .integer(count)]
         case .exactly(let count): ["exactly": .integer(count)]
+        case .unread(let count): ["unread": .integer(count)]
         }
     }
 }

@@ -1,0 +1,228 @@
+package import JSON
+package import Tokens
+import Wire
+
+/// Keeps what is read of a request, so that the journal can say what nobody read.
+public protocol ReadingLedger: AnyObject, Sendable {
+    /// Whether all names are kept, even of a request whose every field was read.
+    var describesReading: Bool { get }
+    func update(_ change: (inout RequestReading) -> Void)
+}
+
+extension ReadingLedger {
+    /// Notes that a reader is done; `true` when the names that it asked for are needed too.
+    @usableFromInline
+    func needsNames(after reader: FieldReader) -> Bool {
+        guard reader.isComplete || !reader.problems.isEmpty else { return true }
+        update { $0[isQuery: reader.isQuery].isWhole = true }
+        return describesReading
+    }
+
+    /// Notes that a name was asked for, in the query or in a form.
+    package func note(_ name: String, inQuery isInQuery: Bool) { update { $0[isQuery: isInQuery].names.append(name) } }
+
+    @usableFromInline
+    func note(namesOf reader: FieldReader) {
+        guard let schema = reader.schema?.json else { return }
+        update { reading in
+            let known = reading[isQuery: reader.isQuery].schema
+            reading[isQuery: reader.isQuery].schema = known.map { FieldSchema.merged($0, schema) } ?? schema
+        }
+    }
+}
+
+/// What was read of a request: of its content, and of its query.
+public struct RequestReading: Sendable {
+    public struct Part: Sendable {
+        /// Whether every field was read, or the vendor accepts any.
+        public var isWhole = false
+        /// The names that were asked for one by one, in a query or a form.
+        public var names: [String] = []
+        /// What readers asked for, as JSON Schema; kept when some field was left.
+        package fileprivate(set) var schema: JSONObject?
+
+        @usableFromInline init() {}
+
+        /// The fields of a request that nobody read.
+        ///
+        /// - Parameter others: names that pass although nobody reads them.
+        func unread(of fields: JSONObject, _ place: String, besides others: [String]) -> [UnreadField] {
+            if isWhole { return [] }
+            var found: [UnreadField] = []
+            let names = names + others
+            let known = FieldSchema.merged(schema ?? [:], ["properties": .object(JSONObject(names.map { ($0, [:]) }))])
+            FieldSchema.addUnread(of: .object(fields), .object(known), at: "", in: place, to: &found)
+            return found
+        }
+    }
+
+    public var content = Part()
+    public var query = Part()
+
+    @usableFromInline init() {}
+
+    subscript(isQuery isQuery: Bool) -> Part {
+        get { isQuery ? query : content }
+        set { if isQuery { query = newValue } else { content = newValue } }
+    }
+
+    /// An estimate of the memory that it takes besides itself, in bytes.
+    var byteCount: Int {
+        [content, query].reduce(0) { bytes, part in
+            bytes + 16 * part.names.capacity + (part.schema.map { 4 * JSON.object($0).bytes.count } ?? 0)
+        }
+    }
+}
+
+/// What clients of a vendor send although nobody reads it.
+public struct UnreadNames: Sendable {
+    /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
+    @usableFromInline let fields: [String]
+    /// Documented parameters and members that have no effect here, by route.
+    @usableFromInline let parameters: [String: [String]]
+
+    public init(fields: [String] = [], parameters: [String: [String]] = [:]) {
+        (self.fields, self.parameters) = (fields, parameters)
+    }
+}
+
+/// A field of an accepted request that nobody read.
+struct UnreadField {
+    /// Where it stands in its part of the request, such as `points.0.lat`; empty for the content itself.
+    let path: String
+    /// The part in words, unless it is the body.
+    let place: String
+    /// The nearest name that was asked for; `nil` when none is near.
+    let nearest: String?
+
+    private var name: String { path.isEmpty ? "the content" : "\"\(path.prefix(100))\"\(place)" }
+
+    /// How many are named in a remark; the rest are counted.
+    private static let most = 10
+
+    /// The remark on them, in one line.
+    static func remark(on fields: [UnreadField]) -> String {
+        if fields.count == 1 {
+            return "\(fields[0].name) is read by nobody" + (fields[0].nearest.map { "; did you mean \"\($0)\"?" } ?? "")
+        }
+        let names = fields.prefix(most).map { field in
+            field.name + (field.nearest.map { " (did you mean \"\($0)\"?)" } ?? "")
+        }
+        let more = fields.count > most ? ["\(fields.count - most) more"] : []
+        return "\((names + more).joined(separator: ", ")) are read by nobody"
+    }
+}
+
+extension JournalEntry {
+    /// The remark on fields of an accepted request that nobody read.
+    package var unread: Finding? {
+        guard record.failure == nil, let reading = record.reading else { return nil }
+        var fields = unreadFieldLines
+        let others = record.route.flatMap { record.unreadNames.parameters[$0] } ?? []
+        if request.query != nil, !reading.query.isWhole {
+            let items = request.queryItems.map { ($0.name, JSON.string($0.value)) }
+            fields += reading.query.unread(of: JSONObject(items), " in the query", besides: others)
+        }
+        if !request.body.isEmpty, !reading.content.isWhole, let content {
+            fields += reading.content.unread(of: content, "", besides: others)
+        }
+        if fields.isEmpty { return nil }
+        return Finding("unread", .noted, note: UnreadField.remark(on: fields), source: "ours")
+    }
+
+    /// The members of the content, or the items of a form; `nil` for content of another form.
+    private var content: JSONObject? {
+        let form = request.formItems
+        if !form.isEmpty { return JSONObject(form.map { ($0.name, .string($0.value)) }) }
+        switch try? JSON.parse(request.body) {
+        case .object(let object): return object
+        case .array(let elements): return elements.isEmpty ? nil : [FieldReader.elements: .array(elements)]
+        default: return nil
+        }
+    }
+
+    /// The field lines of the vendor's own that it does not know.
+    private var unreadFieldLines: [UnreadField] {
+        let prefixes = record.unreadNames.fields.filter { $0.utf8.last == UInt8(ascii: "-") }
+        if prefixes.isEmpty { return [] }
+        let names = request.fields.map { $0.name.lowercased() }
+        let missing = record.unreadNames.fields.filter { !prefixes.contains($0) && !names.contains($0) }
+        return names.filter { name in
+            prefixes.contains { name.hasPrefix($0) } && !record.unreadNames.fields.contains(name)
+        }.map { name in
+            UnreadField(
+                path: name, place: " in the header", nearest: Nearest.names(to: name, among: missing, count: 1).first)
+        }
+    }
+}
+
+/// The fields that a recipient asks for, as JSON Schema.
+package struct FieldSchema: Sendable {
+    private var properties: JSONObject = [:]
+    private var required: [JSON] = []
+    var takesOthers = false
+
+    mutating func add(_ name: String, _ expected: JSONObject, isRequired: Bool) {
+        properties[name] = .object(Self.merged(properties[name]?.object ?? [:], expected))
+        if isRequired, !required.contains(.string(name)) { required.append(.string(name)) }
+    }
+
+    func has(_ name: String) -> Bool { properties[name] != nil }
+
+    var json: JSONObject {
+        var schema: JSONObject = ["type": "object"]
+        if !required.isEmpty { schema["required"] = .array(required) }
+        if !properties.isEmpty { schema["properties"] = .object(properties) }
+        if takesOthers { schema["additionalProperties"] = true }
+        return schema
+    }
+
+    /// One schema with what two of them ask for.
+    package static func merged(_ schema: JSONObject, _ other: JSONObject) -> JSONObject {
+        var schema = schema
+        for member in other {
+            if let own = schema[member.name]?.object, let others = member.value.object {
+                schema[member.name] = .object(merged(own, others))
+            } else if member.name == "required", let own = schema[member.name]?.array {
+                schema[member.name] = .array(own + (member.value.array ?? []).filter { !own.contains($0) })
+            } else {
+                schema[member.name] = member.value
+            }
+        }
+        return schema
+    }
+
+    static func text(orNull isNullable: Bool, _ minimum: Int?, _ maximum: Int?) -> JSONObject {
+        var schema: JSONObject = ["type": isNullable ? ["string", "null"] : "string"]
+        if let minimum, minimum > 0 { schema["minLength"] = JSON(minimum) }
+        if let maximum { schema["maxLength"] = JSON(maximum) }
+        return schema
+    }
+
+    static func number(_ type: String, _ minimum: JSON, _ maximum: JSON) -> JSONObject {
+        ["type": .string(type), "minimum": minimum, "maximum": maximum]
+    }
+
+    /// Adds the members of a value that a schema does not have; what has no properties there may have any.
+    static func addUnread(
+        of value: JSON, _ schema: JSON, at path: String, in place: String, to found: inout [UnreadField]
+    ) {
+        func below(_ name: String) -> String { path.isEmpty ? name : name.isEmpty ? path : "\(path).\(name)" }
+        if let object = value.object, let known = schema["properties"]?.object {
+            for member in object {
+                if let own = known[member.name] {
+                    addUnread(of: member.value, own, at: below(member.name), in: place, to: &found)
+                } else if schema["additionalProperties"] == nil {
+                    let missing = known.lazy.map(\.name).filter { object[$0] == nil }
+                    let nearest =
+                        found.count < 10 ? Nearest.names(to: member.name, among: missing, count: 1).first : nil
+                    found.append(UnreadField(path: below(member.name), place: place, nearest: nearest))
+                }
+            }
+        } else if let elements = value.array, let items = schema["items"] {
+            for (index, element) in elements.enumerated() {
+                addUnread(of: element, items, at: below("\(index)"), in: place, to: &found)
+            }
+        }
+    }
+}
