@@ -95,7 +95,7 @@ import Understudy
             state.json["customers"]?.array?.map { $0["partner_entity_id"] }.prefix(2), is: ["user-1001", "rua-1002"])
         let exported = state.text
         expect(try await other.control(.put, "state/rezolve", exported).text, is: exported)
-        expect(try await RezolveLife.seen(other), is: RezolveLife.seen(world))
+        #expect(try await RezolveLife.seen(other) == RezolveLife.seen(world))
         // Ada's password comes from the fixtures, so it works in every sandbox.
         try await other.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
         let login = Example.login.replacing("ada@", with: "new@").replacing("not-a-secret-1", with: "pass-of-new")
