@@ -32,7 +32,10 @@ public struct JSONObject: Sendable, Hashable {
     ///
     /// Setting replaces that member in place, or appends one; setting `nil` removes all members with the name.
     public subscript(name: String) -> JSON? {
-        get { position(of: name).map { members[$0].value } }
+        get {
+            guard let position = position(of: name) else { return nil }
+            return members[position].value
+        }
         set {
             guard let newValue else {
                 members.removeAll { $0.name.hasSameBytes(as: name) }

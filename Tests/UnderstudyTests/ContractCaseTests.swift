@@ -162,11 +162,13 @@ struct ContractRun: Sendable {
             state.withLock { occurrences in
                 occurrences.shown.append(shown)
                 if let route = record.route { occurrences.routes.insert(route) }
-                if let route = record.route, let vendor = record.vendor, let reading = record.reading {
+                if let route = record.route, let note = entry.unread?.note {
+                    occurrences.unread.append("\(route): \(note)")
+                }
+                if let route = record.route, let vendor = record.vendor, let reading = record.reading?.current {
                     occurrences.readings.append(
                         ObservedReading(
                             vendor: vendor, route: route, isAccepted: record.failure == nil, reading: reading))
-                    if let note = entry.unread?.note { occurrences.unread.append("\(route): \(note)") }
                 }
                 for finding in record.findings {
                     occurrences.outcomes.insert("\(record.vendor ?? "") \(finding.check) \(finding.outcome)")

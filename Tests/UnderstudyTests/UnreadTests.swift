@@ -90,10 +90,11 @@ import Testing
         #expect(
             try await note(on: .get, "/api/v1/groups/00gunderstudyeveryone?limit=5", Self.api, "", 404) == nil)
         let path = "/oauth2/v1/introspect"
-        #expect(try await note(on: .post, path, Self.basic, "token=x&token_type_hint=access_token") == nil)
+        let known = try await note(on: .post, path, Self.basic, "token=x&token_type_hint=access_token")
+        #expect(known?.string?.contains("unread") != true)
         #expect(
-            try await note(on: .post, path, Self.basic, "token=x&token_typ_hint=a")
-                == #"unread: "token_typ_hint" is read by nobody; did you mean "token_type_hint"?"#)
+            try await note(on: .post, path, Self.basic, "token=x&token_typ_hint=a")?.string?.hasSuffix(
+                #"unread: "token_typ_hint" is read by nobody; did you mean "token_type_hint"?"#) == true)
     }
 
     @Test("among the vendor's own header fields are noted too") func header() async throws {

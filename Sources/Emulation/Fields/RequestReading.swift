@@ -1,4 +1,5 @@
 package import JSON
+import Synchronization
 package import Tokens
 import Wire
 
@@ -6,6 +7,9 @@ import Wire
 public protocol ReadingLedger: AnyObject, Sendable {
     /// Whether all names are kept, even of a request whose every field was read.
     var describesReading: Bool { get }
+    /// Notes that every field of the query or of the content was read, or that the vendor accepts any.
+    func noteWhole(isQuery: Bool)
+    /// Changes what is known of the names that were asked for.
     func update(_ change: (inout RequestReading) -> Void)
 }
 
@@ -14,7 +18,7 @@ extension ReadingLedger {
     @usableFromInline
     func needsNames(after reader: FieldReader) -> Bool {
         guard reader.isComplete || !reader.problems.isEmpty else { return true }
-        update { $0[isQuery: reader.isQuery].isWhole = true }
+        noteWhole(isQuery: reader.isQuery)
         return describesReading
     }
 
@@ -31,11 +35,33 @@ extension ReadingLedger {
     }
 }
 
-/// What was read of a request: of its content, and of its query.
+/// The parts of a request of which every field was read.
+public struct WholeParts: OptionSet, Sendable {
+    public static let content = WholeParts(rawValue: 1)
+    public static let query = WholeParts(rawValue: 2)
+
+    public let rawValue: UInt8
+
+    @inlinable
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+/// What was asked for in a request of which some field may have been left: most requests have none, so that an exchange keeps a
+/// reference at most.
+@usableFromInline
+package final class KeptReading: Sendable {
+    private let reading = Mutex(RequestReading())
+
+    init() {}
+
+    package var current: RequestReading { reading.withLock(\.self) }
+
+    func update(_ change: (inout RequestReading) -> Void) { reading.withLock { change(&$0) } }
+}
+
+/// What was asked for in a request: in its content, and in its query.
 public struct RequestReading: Sendable {
     public struct Part: Sendable {
-        /// Whether every field was read, or the vendor accepts any.
-        public var isWhole = false
         /// The names that were asked for one by one, in a query or a form.
         public var names: [String] = []
         /// What readers asked for, as JSON Schema; kept when some field was left.
@@ -47,7 +73,6 @@ public struct RequestReading: Sendable {
         ///
         /// - Parameter others: names that pass although nobody reads them.
         func unread(of fields: JSONObject, _ place: String, besides others: [String]) -> [UnreadField] {
-            if isWhole { return [] }
             var found: [UnreadField] = []
             let names = names + others
             let known = FieldSchema.merged(schema ?? [:], ["properties": .object(JSONObject(names.map { ($0, [:]) }))])
@@ -75,7 +100,7 @@ public struct RequestReading: Sendable {
 }
 
 /// What clients of a vendor send although nobody reads it.
-public struct UnreadNames: Sendable {
+public final class UnreadNames: Sendable {
     /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
     @usableFromInline let fields: [String]
     /// Documented parameters and members that have no effect here, by route.
@@ -116,14 +141,15 @@ struct UnreadField {
 extension JournalEntry {
     /// The remark on fields of an accepted request that nobody read.
     package var unread: Finding? {
-        guard record.failure == nil, let reading = record.reading else { return nil }
+        guard record.failure == nil, let whole = record.whole else { return nil }
+        let reading = record.reading?.current ?? RequestReading()
         var fields = unreadFieldLines
-        let others = record.route.flatMap { record.unreadNames.parameters[$0] } ?? []
-        if request.query != nil, !reading.query.isWhole {
+        let others = record.route.flatMap { record.unreadNames?.parameters[$0] } ?? []
+        if request.query != nil, !whole.contains(.query) {
             let items = request.queryItems.map { ($0.name, JSON.string($0.value)) }
             fields += reading.query.unread(of: JSONObject(items), " in the query", besides: others)
         }
-        if !request.body.isEmpty, !reading.content.isWhole, let content {
+        if !request.body.isEmpty, !whole.contains(.content), let content {
             fields += reading.content.unread(of: content, "", besides: others)
         }
         if fields.isEmpty { return nil }
@@ -143,12 +169,12 @@ extension JournalEntry {
 
     /// The field lines of the vendor's own that it does not know.
     private var unreadFieldLines: [UnreadField] {
-        let prefixes = record.unreadNames.fields.filter { $0.utf8.last == UInt8(ascii: "-") }
+        let prefixes = (record.unreadNames?.fields ?? []).filter { $0.utf8.last == UInt8(ascii: "-") }
         if prefixes.isEmpty { return [] }
         let names = request.fields.map { $0.name.lowercased() }
-        let missing = record.unreadNames.fields.filter { !prefixes.contains($0) && !names.contains($0) }
+        let missing = (record.unreadNames?.fields ?? []).filter { !prefixes.contains($0) && !names.contains($0) }
         return names.filter { name in
-            prefixes.contains { name.hasPrefix($0) } && !record.unreadNames.fields.contains(name)
+            prefixes.contains { name.hasPrefix($0) } && record.unreadNames?.fields.contains(name) == false
         }.map { name in
             UnreadField(
                 path: name, place: " in the header", nearest: Nearest.names(to: name, among: missing, count: 1).first)

@@ -21,10 +21,12 @@ public struct ExchangeRecord: Sendable {
     public var intervention: String?
     /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
     public var readsForms = false
-    /// What was read of the request; `nil` unless a handler answered it.
-    @usableFromInline package var reading: RequestReading?
-    /// What clients send although nobody reads it.
-    @usableFromInline var unreadNames = UnreadNames()
+    /// The parts of the request that were read as a whole; `nil` unless a handler answered it.
+    @usableFromInline var whole: WholeParts?
+    /// What was asked for in the others; `nil` for nothing.
+    @usableFromInline package var reading: KeptReading?
+    /// What nobody need read, as in ``VendorIdentity/unreadNames``.
+    @usableFromInline var unreadNames: UnreadNames?
     /// What the vendor deliberately changed in its own answer.
     public var ownInterventions: [JSON] = []
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
@@ -78,7 +80,7 @@ public struct JournalEntry: Sendable {
                 + response.body.count + record.checks.byteCount
             if record.socket != nil { size += SocketLog.byteLimit }
             if let parts = record.parts { size += parts.byteCount }
-            if let reading = record.reading { size += reading.byteCount }
+            if let reading = record.reading { size += reading.current.byteCount }
             // A vendor's own fields are few and short; those of a rule may be anything.
             if record.isIntervened { size += response.fields.reduce(0) { $0 + $1.value.utf8.count } }
             for intervention in record.ownInterventions { size += intervention.bytes.count }

@@ -300,7 +300,6 @@ extension SandboxedVendor {
         record.secrets = loaded.secrets
         record.claims = loaded.vendor.token(of: call.credentials)?.claims
         record.readsForms = V.identity.readsForms
-        record.unreadNames = V.identity.unreadNames
         return record
     }
 
@@ -308,7 +307,9 @@ extension SandboxedVendor {
     @inlinable
     func handled(_ call: Call<V>, by loaded: LoadedVendor<V>) -> ExchangeRecord {
         var record = record(of: call, by: loaded)
+        record.whole = WholeParts(rawValue: call.arrival.whole.load(ordering: .relaxed))
         record.reading = call.arrival.reading.withLock { $0 }
+        record.unreadNames = V.identity.unreadNames
         return record
     }
 }

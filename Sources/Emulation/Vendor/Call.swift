@@ -5,7 +5,9 @@ public import Wire
 
 /// A routed request: all that authentication may read.
 public final class Arrival<V: Vendor>: Sendable {
-    @usableFromInline let reading = Mutex(RequestReading())
+    /// ``WholeParts``; atomic only to be shared, as the next one is locked.
+    @usableFromInline let whole = Atomic(UInt8(0))
+    @usableFromInline let reading = Mutex<KeptReading?>(nil)
     public let vendor: V
     public let route: Route<V>
     /// The request, its target without the sandbox's prefix.
@@ -65,13 +67,24 @@ public final class Arrival<V: Vendor>: Sendable {
 extension Arrival: ReadingLedger {
     public var describesReading: Bool { sandbox.describesReading }
 
-    public func update(_ change: (inout RequestReading) -> Void) { reading.withLock { change(&$0) } }
+    public func noteWhole(isQuery: Bool) {
+        whole.bitwiseOr((isQuery ? WholeParts.query : .content).rawValue, ordering: .relaxed)
+    }
+
+    public func update(_ change: (inout RequestReading) -> Void) {
+        let kept = reading.withLock { kept in
+            let known = kept ?? KeptReading()
+            kept = known
+            return known
+        }
+        kept.update(change)
+    }
 
     /// Lets any query pass.
-    public func acceptQuery() { update { $0.query.isWhole = true } }
+    public func acceptQuery() { noteWhole(isQuery: true) }
 
     /// Lets any content pass.
-    public func acceptContent() { update { $0.content.isWhole = true } }
+    public func acceptContent() { noteWhole(isQuery: false) }
 }
 
 /// A handler's context: the request, its sender, and the findings so far.
