@@ -68,7 +68,7 @@ extension ReceivedAnswer {
         let location = self["location"] ?? ""
         let code = location.dropFirst("\(redirectURI)?code=".count).prefix { $0 != "&" }
         #expect(location == "\(redirectURI)?code=\(code)&state=s1" && code.count == 43, sourceLocation: sourceLocation)
-        expect(self["referrer-policy"], is: "no-referrer", sourceLocation: sourceLocation)
+        #expect(self["referrer-policy"] == "no-referrer", sourceLocation: sourceLocation)
         return String(code)
     }
 
@@ -78,8 +78,8 @@ extension ReceivedAnswer {
         because reason: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         expect(302, "", failure, sourceLocation: sourceLocation)
-        expect(self["location"], is: "\(redirectURI)?\(query)", sourceLocation: sourceLocation)
-        expect(self.reason?.contains(reason ?? "; "), is: true, "\(self.reason ?? "")", sourceLocation: sourceLocation)
+        #expect(self["location"] == "\(redirectURI)?\(query)", sourceLocation: sourceLocation)
+        #expect(self.reason?.contains(reason ?? "; ") == true, "\(self.reason ?? "")", sourceLocation: sourceLocation)
     }
 
     /// Expects a page about a refusal, and its reason.
@@ -88,12 +88,12 @@ extension ReceivedAnswer {
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(self.status == status && self.failure == failure, "\(self.text)", sourceLocation: sourceLocation)
-        expect(self["location"], is: nil, sourceLocation: sourceLocation)
+        #expect(self["location"] == nil, sourceLocation: sourceLocation)
         let escaped = text.replacingOccurrences(of: "'", with: "&#39;")
         let alert = "<p role=\"alert\" class=\"alert\" data-failure=\"\(failure)\">\(escaped)</p>"
         #expect(self.text.contains(alert), "\(self.text)", sourceLocation: sourceLocation)
         if let reason {
-            expect(self.reason?.contains(reason), is: true, "\(self.reason ?? "")", sourceLocation: sourceLocation)
+            #expect(self.reason?.contains(reason) == true, "\(self.reason ?? "")", sourceLocation: sourceLocation)
         }
     }
 }
@@ -207,8 +207,8 @@ extension ReceivedAnswer {
             // Contract cases have the exact causes of each.
             let texts = json["errorCauses"]?.array?.compactMap { $0["errorSummary"]?.string } ?? []
             let member = summary.split(separator: " ").last ?? ""
-            expect(
-                texts.first?.hasPrefix("\(member): The field "), is: true, "\(texts)", sourceLocation: sourceLocation)
+            #expect(
+                texts.first?.hasPrefix("\(member): The field ") == true, "\(texts)", sourceLocation: sourceLocation)
             causes = .array(texts.map { ["errorSummary": .string($0)] })
         }
         let id = json["errorId"]?.string ?? ""

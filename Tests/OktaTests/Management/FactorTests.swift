@@ -15,8 +15,8 @@ import Tokens
         let codes = try #require(OktaTOTP(secret: "JBSWY3DPEHPK3PXP"))
         expect(codes.code(at: 60_000_000), is: "309848")
         expect(codes.code(at: 60_000_001), is: "489290")
-        expect(OktaTOTP(secret: ""), is: nil)
-        expect(OktaTOTP(secret: "0189"), is: nil)
+        #expect(OktaTOTP(secret: "") == nil)
+        #expect(OktaTOTP(secret: "0189") == nil)
     }
 
     @Test("each code is good once, in its step and the ones beside it") func steps() async throws {

@@ -214,23 +214,23 @@ import Understudy
             return (state["sessions"]?.array?.count ?? 0, state["grants"]?[0]?["revoked"] == true)
         }
         try await load()
-        expect(left(), is: (1, false))
+        #expect(left() == (1, false))
         let path = "/api/v1/users/\(Example.ada)/sessions"
         let answer = try await world.manage(.delete, path)
         answer.expect(204, "")
-        expect(left(), is: (0, false))
+        #expect(left() == (0, false))
         try await load()
         try await world.manage(.delete, path + "?oauthTokens=true").expect(204, "")
-        expect(left(), is: (0, true))
+        #expect(left() == (0, true))
         try await load()
         try await world.manage(.post, "/api/v1/users/\(Example.ada)/lifecycle/deactivate").expect(200, "{}")
-        expect(left(), is: (0, true))
+        #expect(left() == (0, true))
         try await load()
         try await world.act("end-sessions", ["user": "ada@example.test"])
-        expect(left(), is: (0, false))
+        #expect(left() == (0, false))
         try await load()
         try await world.act("end-sessions", ["user": "ada@example.test", "tokens": true])
-        expect(left(), is: (0, true))
+        #expect(left() == (0, true))
     }
 }
 
