@@ -289,12 +289,11 @@ class Judge:
         # A client may say what it likes: what nobody describes is not heard.
         if met or action == "receive":
             return
-        nearest = min(errors.values(), key=len, default=[])
-        named = [name for name in own if isinstance(message, dict) and message.get("name") in json.dumps(own[name])]
-        for error in errors[named[0]] if named else nearest:
-            self.note(interface, "a frame", place, *problem_of(error))
-        if not nearest and not named:
-            self.note(interface, "a frame", place, "", short(message), "a described one")
+        # That of the same name, otherwise the one that differs least.
+        told = [[problem_of(error) for error in each] for each in errors.values()]
+        nearest = min(told, key=lambda each: (any(pointer == "/name" for pointer, *_ in each), len(each)), default=[])
+        for pointer, found, expected in nearest or [("", short(message), "a described frame")]:
+            self.note(interface, "a frame", place, pointer, found, expected)
 
     def report(self, sources: list[str], is_partial: bool) -> int:
         for (vendor, what, pointer, expected), (count, place, found) in sorted(self.problems.items()):
