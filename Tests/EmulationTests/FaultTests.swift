@@ -54,7 +54,7 @@ import Wire
             interventions.arm([try Rules.fault("{ route: r, probability: 0.5, seed: \(seed), fail: f }")])
             return interventions.outcomes(Array(repeating: "r", count: 64))
         }
-        expect(try strikes(7, nil), is: strikes(7, 3))
+        #expect(try strikes(7, nil) == strikes(7, 3))
         #expect(try strikes(7, nil) != strikes(8, nil))
         let share = try strikes(7, nil).filter { $0 != nil }.count
         #expect((16...48).contains(share))
@@ -66,7 +66,7 @@ import Wire
             interventions.arm([try Rules.fault("{ route: r, probability: 0.5, fail: f }")])
             return interventions.outcomes(Array(repeating: "r", count: 64))
         }
-        expect(try strikes(1), is: strikes(1))
+        #expect(try strikes(1) == strikes(1))
         #expect(try strikes(1) != strikes(2))
     }
 
@@ -74,7 +74,7 @@ import Wire
         var interventions = Interventions(seed: 1)
         interventions.arm([try Rules.fault("{ route: r, fail: f }")])
         let preflight = Rules.matchContext(method: .options, fields: ["Access-Control-Request-Method": "GET"])
-        expect(interventions.decide(preflight, vendor: "v", route: "r"), is: nil)
+        #expect(interventions.decide(preflight, vendor: "v", route: "r") == nil)
         #expect(interventions.decide(Rules.matchContext(method: .options), vendor: "v", route: "r") != nil)
     }
 

@@ -44,10 +44,10 @@ import Tokens
         expect(table.all.map(\.name), is: ["Ada", "Bob", "Dot"])
         expect(table.changed.map(\.id), is: [2, 9])
         expect(table.removed, is: [3])
-        expect((table.count, table.byteCount, table.lastNumber), is: (3, 9, 9))
+        #expect((table.count, table.byteCount, table.lastNumber) == (3, 9, 9))
         expect(untouched.all, is: Self.fixtures)
         #expect(untouched.changed.isEmpty && untouched.removed.isEmpty)
-        expect((untouched.count, untouched.byteCount, untouched.lastNumber), is: (3, 8, 3))
+        #expect((untouched.count, untouched.byteCount, untouched.lastNumber) == (3, 8, 3))
     }
 
     @Test("a name finds who has it now") func names() {
@@ -79,7 +79,7 @@ import Tokens
         var table = Self.table
         table.store(Pet(id: 8, name: "Eve", owner: "x", secret: "s"))
         expect(table.change(8) { $0.secret }, is: "s")
-        expect(table.change(99) { _ in }, is: nil)
+        #expect(table.change(99) { _ in } == nil)
         expect(table.records(in: "x").map(\.id), is: [8])
         #expect(table.secrets.latest > 0)
         table.remove(8)

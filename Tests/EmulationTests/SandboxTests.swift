@@ -20,7 +20,7 @@ import Testing
 
     @Test("a sandbox comes into being when it is named and stays the same") func creation() {
         let directory = directory(capacity: 10)
-        expect(directory.existing("a"), is: nil)
+        #expect(directory.existing("a") == nil)
         let sandbox = directory.sandbox("a")
         #expect(directory.sandbox("a") === sandbox)
         #expect(directory.existing("a") === sandbox)
@@ -70,7 +70,7 @@ import Testing
         #expect(dropped != nil)
         machine.advance(.seconds(60))
         directory.sweep()
-        expect(dropped, is: nil)
+        #expect(dropped == nil)
     }
 
     @Test("a seed stops a clock that shows the machine's time, and no other") func seededClock() {
