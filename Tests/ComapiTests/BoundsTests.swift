@@ -24,12 +24,12 @@ import Understudy
         }
         expect(challenges.count, is: 10_000)
         challenges.add(Self.challenge(10_000), at: now)
-        expect(challenges["c7000"], is: nil)
-        expect(challenges["c0"], is: nil)
-        expect(challenges["c98"], is: nil)
+        #expect(challenges["c7000"] == nil)
+        #expect(challenges["c0"] == nil)
+        #expect(challenges["c98"] == nil)
         #expect(challenges["c99"] != nil)
         #expect(challenges["c10000"] != nil)
-        expect(challenges.challenge(nonce: "n0"), is: nil)
+        #expect(challenges.challenge(nonce: "n0") == nil)
         expect(challenges.challenge(nonce: "n99")?.id, is: "c99")
         expect(challenges.count, is: 9901)
     }
@@ -40,7 +40,7 @@ import Understudy
         challenges.add(Self.challenge(2, expires: 2000), at: Moment(unixSeconds: 87_399))
         #expect(challenges["c1"] != nil)
         challenges.add(Self.challenge(3, expires: 90_000), at: Moment(unixSeconds: 87_400))
-        expect(challenges["c1"], is: nil)
+        #expect(challenges["c1"] == nil)
         #expect(challenges["c2"] != nil)
     }
 
@@ -87,7 +87,7 @@ import Understudy
         expect(log.firstID, is: 101)
         expect(log.events.count, is: log.messages.count)
         expect(log.byteCount, is: 9901 * least)
-        expect(log[100], is: nil)
+        #expect(log[100] == nil)
         expect(log[101]?.messageID, is: "m101")
         let page = ComapiMessagePage(log, from: 102, limit: 5)
         expect(page.messages.map(\.id), is: ["m102", "m101"])
@@ -103,7 +103,7 @@ import Understudy
         var log = ComapiEventLog()
         log.append(Self.message(1), eventID: "e")
         let zero = ComapiMessagePage(log, from: 0, limit: 5)
-        expect((zero.latestEventID, zero.earliestEventID), is: (0, 0))
+        #expect((zero.latestEventID, zero.earliestEventID) == (0, 0))
     }
 
     @Test("what calls add counts as long as it is there, and those who leave a conversation give their room back")
