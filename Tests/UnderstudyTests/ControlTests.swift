@@ -276,7 +276,7 @@ extension ReceivedAnswer {
         let names = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root + "/Sources/Understudy/Page/Files")
         expect(Set(names), is: Set(PageFile.all.keys))
-        #expect(PageFile.all.values.map(\.bytes.count).reduce(0, +) <= 120_000)
+        #expect(PageFile.all.values.map(\.bytes.count).reduce(0, +) <= 125_000)
     }
 
     @Test("a file is sent again only when it changed") func unchanged() async throws {
