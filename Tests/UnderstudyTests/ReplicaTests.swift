@@ -255,7 +255,7 @@ import Wire
             let stored = list["stored"]?.array?.filter { $0["name"] != "default" }
             #expect(
                 try stored?.map { "\($0["name"]?.string ?? "") at \($0["replica"]?.string ?? "")" }
-                == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
+                    == ["\(here.name) at \(name(a))", "\(there.name) at \(name(b))"].sorted())
         }
     }
 
