@@ -4,6 +4,7 @@ What that generator cannot read is JSON Schema all the same: a boolean as a sche
 choice of one, and a choice among objects that have objects. It reads a schema only once all that it refers to is read.
 """
 
+import copy
 from collections.abc import Iterator
 
 PLACE = "#/components/schemas/"
@@ -16,13 +17,23 @@ def plain_document(document: dict) -> dict:
     for name, schema in schemas.items():
         if name not in aliases:
             parts[name] = hoisted(name, resolved(schema, aliases), parts)
-    paths = resolved(document["paths"], aliases)
+    paths = resolved(with_plain_requests(document["paths"]), aliases)
     for item in paths.values():
         for operation in item.values():
             for response in operation["responses"].values():
                 # Any type of content; left out.
                 response.get("content", {}).pop("*/*", None)
     return {**document, "paths": paths, "components": {**document["components"], "schemas": in_order(parts)}}
+
+
+def with_plain_requests(paths: dict) -> dict:
+    made = copy.deepcopy(paths)
+    for item in made.values():
+        for operation in item.values():
+            places = [*operation.get("parameters", []), *operation.get("requestBody", {}).get("content", {}).values()]
+            for place in places:
+                place["schema"] = plain(place["schema"])
+    return made
 
 
 def plain(schema):
