@@ -268,9 +268,9 @@ class Judge:
         name = f"{FAILURE}{failure}" if failure else f"{route}.{status}"
         if name not in interface.schemas and body is None:
             return
-        if kind not in answer.types:
+        if kind not in answer.types and "*/*" not in answer.types:
             yield "", f"{kind or 'no media type'} {short(body)}", " or ".join(sorted(answer.types)) or "no content"
-        elif name in answer.types[kind] and name in interface.schemas:
+        elif name in answer.types.get(kind, ()) and name in interface.schemas:
             for error in interface.errors(interface.schemas[name], body):
                 yield problem_of(error)
 

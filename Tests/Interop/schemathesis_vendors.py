@@ -100,3 +100,10 @@ def before_call(context, case, kwargs):
             way = "stream"
         case.headers["authorization"] = credentials[way]
     kwargs["allow_redirects"] = False
+
+
+@schemathesis.check
+def no_undescribed_server_error(ctx, response, case):
+    """Some vendors answer 500 to what a client did wrong, and their documents say so."""
+    described = case.operation.definition.raw["responses"]
+    assert response.status_code < 500 or str(response.status_code) in described, f"{response.status_code} {response.text[:200]}"
