@@ -121,7 +121,8 @@ extension Okta {
         "x-okta-", "x-okta-user-agent-extended", "x-okta-retry-for", "x-okta-retry-count", "x-okta-request-id",
     ]
 
-    /// Documented parameters and members without effect here. Source: api; those of authn and recoveries inferred, for want of a document at hand.
+    /// Parameters and members without effect here. Source: api; those of authn and recoveries inferred, for want of a
+    /// document at hand.
     static let unreadParameters = [
         "authorize": ["display", "enroll_amr_values", "idp", "idp_scope", "interclient_token"],
         "par": ["display", "idp", "idp_scope"], "logout": ["state"], "token.create": ["resource"],
