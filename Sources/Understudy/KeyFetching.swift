@@ -19,7 +19,8 @@ extension Pipeline {
             return .failed(.notAsked(emulator.keyFetchPace.refusal))
         }
         // Loading the trusted certificates takes a while the first time, and only TLS needs them.
-        return await request.send(trust: request.isSecure ? emulator.keyTrust() : .system)
+        return await request.send(
+            trust: request.isSecure ? emulator.keyTrust() : .system, within: emulator.keyFetchPace.timeLimit)
     }
 
     /// Requests the keys from this server, in the sandbox that wants them: a normal exchange, with its entry in the
@@ -133,6 +134,8 @@ package final class KeyFetchPace: Sendable {
     private let burst: Int
     private let interval: Duration
     private let sparesThisMachine: Bool
+    /// The time in which the answer to a request over HTTP must be complete.
+    let timeLimit: Duration
     /// For each URL, the moment at which its full allowance is restored.
     private let recoveries = Mutex<[String: ContinuousClock.Instant]>([:])
     /// ours: this many URLs have their own allowance; the rest share one, so that the memory is bounded.
@@ -144,9 +147,11 @@ package final class KeyFetchPace: Sendable {
     ///   - burst: how many requests a URL allows at once.
     ///   - interval: the time after which one more request is allowed; never zero.
     ///   - sparesThisMachine: whether URLs on this machine are unlimited.
-    package init(burst: Int, interval: Duration, sparesThisMachine: Bool = true) {
-        self.burst = burst
-        self.interval = interval
+    ///   - timeLimit: the time for the whole answer of another server.
+    package init(
+        burst: Int, interval: Duration, sparesThisMachine: Bool = true, timeLimit: Duration = KeyRequest.timeLimit
+    ) {
+        (self.burst, self.interval, self.timeLimit) = (burst, interval, timeLimit)
         self.sparesThisMachine = sparesThisMachine
     }
 

@@ -35,7 +35,7 @@ package struct Pipeline: RequestHandler {
     /// The longest content that every route accepts.
     package let smallestBodyLimit: Int
     /// What any vendor masks; a path that no vendor owns may have been meant for any of them.
-    private let secrets: Set<String>
+    private let unowned: VendorTraits
 
     package init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
@@ -46,7 +46,7 @@ package struct Pipeline: RequestHandler {
         } else {
             control = ControlAPI(emulator)
         }
-        secrets = emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) }
+        unowned = VendorTraits(secrets: emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) })
         bodyLimits = emulator.vendors.map { vendor in
             vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
         }
@@ -137,8 +137,7 @@ package struct Pipeline: RequestHandler {
     /// Refuses a request that selects no sandbox; it is recorded in the standard one.
     private func refuse(_ request: Request, _ problem: ControlProblem, _ measurement: Measurement) -> Answer {
         let exchange = emulator.sandboxes.standard.beginExchange(request)
-        var record = ExchangeRecord()
-        record.secrets = secrets
+        var record = ExchangeRecord(unowned)
         record.reason = problem.message
         var response = problem.response.masked(by: emulator.sandboxes.standard.redactor)
         response.closeToPages()
@@ -172,10 +171,9 @@ package struct Pipeline: RequestHandler {
         let exchange = sandbox.beginExchange(request, by: selector)
         var measurement = Measurement(watch: watch, isRepeated: isRepeated)
         guard let vendor = match.vendor else {
-            var record = ExchangeRecord()
-            record.secrets = secrets
+            var record = ExchangeRecord(unowned)
             record.reason = "no vendor owns this path"
-            return .ready(finish(exchange, Self.unowned, record, measurement))
+            return .ready(finish(exchange, Self.noVendor, record, measurement))
         }
         measurement.place.vendor = vendor
         if case .route(_, let route, _) = match { measurement.place.route = route }
@@ -183,7 +181,7 @@ package struct Pipeline: RequestHandler {
     }
 
     /// The refusal of a path that no one answers. ours: no vendor is involved.
-    private static let unowned = ControlProblem(
+    private static let noVendor = ControlProblem(
         .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
     ).response
 

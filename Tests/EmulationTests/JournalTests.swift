@@ -9,8 +9,7 @@ import Wire
 
 @Suite("Journals") struct JournalTests {
     static func entry(_ route: String, bodyBytes: Int = 0) -> JournalEntry {
-        var record = ExchangeRecord()
-        record.vendor = "v"
+        var record = ExchangeRecord(VendorTraits(id: "v", secrets: []))
         record.route = route
         return JournalEntry(
             sandbox: "s", moment: Moment(unixSeconds: 0),

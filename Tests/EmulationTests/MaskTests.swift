@@ -55,15 +55,13 @@ import Wire
     }
 
     private func entry(_ body: String, secrets: Set<String>) -> JSON? {
-        var record = ExchangeRecord()
-        record.secrets = secrets
         let entry = JournalEntry(
             sandbox: "s", moment: Moment(unixSeconds: 1_800_000_000),
             request: Request(
                 method: .post, target: "/x?token=t",
                 fields: ["Authorization": "Bearer eyJh.eyJi.c2ln", "Cookie": "c=1"],
                 body: Array(body.utf8)),
-            response: .json(["password": "p"]), record: record)
+            response: .json(["password": "p"]), record: ExchangeRecord(VendorTraits(secrets: secrets)))
         return (try? RouteTable([])).map { MaskedExchange(entry, by: Redactor()).json(routes: $0) }
     }
 

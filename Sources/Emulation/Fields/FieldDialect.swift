@@ -136,12 +136,16 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
         var reader = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path)
         for (names, type) in passing { reader.accept(names, as: type) }
         let value = read(&reader)
-        if let ledger, ledger.needsNames(after: reader) {
-            // Once more for the names: nearly every request has no other fields than those that are read.
-            var recorder = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path, recordsNames: true)
-            for (names, type) in passing { recorder.accept(names, as: type) }
-            _ = read(&recorder)
-            ledger.note(namesOf: recorder)
+        if let ledger {
+            let isWhole = reader.isComplete || !reader.problems.isEmpty
+            if isWhole { ledger.note(isQuery ? .query : .content) }
+            if !isWhole || ledger.describesReading {
+                // Once more for the names: nearly every request has no other fields than those that are read.
+                var recorder = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path, recordsNames: true)
+                for (names, type) in passing { recorder.accept(names, as: type) }
+                _ = read(&recorder)
+                ledger.note(namesOf: recorder)
+            }
         }
         return (value, reader.problems.isEmpty ? nil : Dialect.refusal(of: reader.problems))
     }

@@ -3,7 +3,7 @@ public import JSON
 /// Reads the fields of a request, and records their problems in reading order.
 ///
 /// Reading does not throw: a wrong required field reads as an empty value, which ``Fields/read(_:)`` never returns.
-public struct FieldReader: Sendable {
+public struct FieldReader {
     /// The name for the elements of content that is a list.
     public static let elements = ""
 
@@ -31,7 +31,7 @@ public struct FieldReader: Sendable {
     }
 
     /// Whether every member was asked for, those of nested objects too.
-    var isComplete: Bool { takesAll || !hasGap && asked.nonzeroBitCount == object.count }
+    @usableFromInline var isComplete: Bool { takesAll || !hasGap && asked.nonzeroBitCount == object.count }
 
     /// All members, of which the vendor accepts any.
     public var whole: JSONObject {

@@ -8,20 +8,12 @@ public protocol ReadingLedger: AnyObject, Sendable {
     /// Whether all names are kept, even of a request whose every field was read.
     var describesReading: Bool { get }
     /// Notes that every field of the query or of the content was read, or that the vendor accepts any.
-    func noteWhole(isQuery: Bool)
+    func note(_ parts: ReadParts)
     /// Changes what is known of the names that were asked for.
     func update(_ change: (inout RequestReading) -> Void)
 }
 
 extension ReadingLedger {
-    /// Notes that a reader is done; `true` when the names that it asked for are needed too.
-    @usableFromInline
-    func needsNames(after reader: FieldReader) -> Bool {
-        guard reader.isComplete || !reader.problems.isEmpty else { return true }
-        noteWhole(isQuery: reader.isQuery)
-        return describesReading
-    }
-
     /// Notes that a name was asked for, in the query or in a form.
     package func note(_ name: String, inQuery isInQuery: Bool) { update { $0[isQuery: isInQuery].names.append(name) } }
 
@@ -35,10 +27,14 @@ extension ReadingLedger {
     }
 }
 
-/// The parts of a request of which every field was read.
-public struct WholeParts: OptionSet, Sendable {
-    public static let content = WholeParts(rawValue: 1)
-    public static let query = WholeParts(rawValue: 2)
+/// What was read of a request.
+public struct ReadParts: OptionSet, Sendable {
+    /// Every field of the content.
+    public static let content = ReadParts(rawValue: 1)
+    /// Every field of the query.
+    public static let query = ReadParts(rawValue: 2)
+    /// Names that were asked for one by one, or beside others.
+    public static let others = ReadParts(rawValue: 4)
 
     public let rawValue: UInt8
 
@@ -100,11 +96,11 @@ public struct RequestReading: Sendable {
 }
 
 /// What clients of a vendor send although nobody reads it.
-public final class UnreadNames: Sendable {
+public struct UnreadNames: Sendable {
     /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
-    @usableFromInline let fields: [String]
+    let fields: [String]
     /// Documented parameters and members that have no effect here, by route.
-    @usableFromInline let parameters: [String: [String]]
+    let parameters: [String: [String]]
 
     public init(fields: [String] = [], parameters: [String: [String]] = [:]) {
         (self.fields, self.parameters) = (fields, parameters)
@@ -141,15 +137,15 @@ struct UnreadField {
 extension JournalEntry {
     /// The remark on fields of an accepted request that nobody read.
     package var unread: Finding? {
-        guard record.failure == nil, let whole = record.whole else { return nil }
+        guard record.failure == nil, let read = record.read, let names = record.traits?.unreadNames else { return nil }
         let reading = record.reading?.current ?? RequestReading()
-        var fields = unreadFieldLines
-        let others = record.route.flatMap { record.unreadNames?.parameters[$0] } ?? []
-        if request.query != nil, !whole.contains(.query) {
+        var fields = unreadFieldLines(besides: names.fields)
+        let others = record.route.flatMap { names.parameters[$0] } ?? []
+        if request.query != nil, !read.contains(.query) {
             let items = request.queryItems.map { ($0.name, JSON.string($0.value)) }
             fields += reading.query.unread(of: JSONObject(items), " in the query", besides: others)
         }
-        if !request.body.isEmpty, !whole.contains(.content), let content {
+        if !request.body.isEmpty, !read.contains(.content), let content {
             fields += reading.content.unread(of: content, "", besides: others)
         }
         if fields.isEmpty { return nil }
@@ -168,13 +164,13 @@ extension JournalEntry {
     }
 
     /// The field lines of the vendor's own that it does not know.
-    private var unreadFieldLines: [UnreadField] {
-        let prefixes = (record.unreadNames?.fields ?? []).filter { $0.utf8.last == UInt8(ascii: "-") }
+    private func unreadFieldLines(besides known: [String]) -> [UnreadField] {
+        let prefixes = known.filter { $0.utf8.last == UInt8(ascii: "-") }
         if prefixes.isEmpty { return [] }
         let names = request.fields.map { $0.name.lowercased() }
-        let missing = (record.unreadNames?.fields ?? []).filter { !prefixes.contains($0) && !names.contains($0) }
+        let missing = known.filter { !prefixes.contains($0) && !names.contains($0) }
         return names.filter { name in
-            prefixes.contains { name.hasPrefix($0) } && record.unreadNames?.fields.contains(name) == false
+            prefixes.contains { name.hasPrefix($0) } && !known.contains(name)
         }.map { name in
             UnreadField(
                 path: name, place: " in the header", nearest: Nearest.names(to: name, among: missing, count: 1).first)
@@ -183,12 +179,12 @@ extension JournalEntry {
 }
 
 /// The fields that a recipient asks for, as JSON Schema.
-package struct FieldSchema: Sendable {
+package final class FieldSchema {
     private var properties: JSONObject = [:]
     private var required: [JSON] = []
     var takesOthers = false
 
-    mutating func add(_ name: String, _ expected: JSONObject, isRequired: Bool) {
+    func add(_ name: String, _ expected: JSONObject, isRequired: Bool) {
         properties[name] = .object(Self.merged(properties[name]?.object ?? [:], expected))
         if isRequired, !required.contains(.string(name)) { required.append(.string(name)) }
     }

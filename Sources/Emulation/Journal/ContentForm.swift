@@ -45,7 +45,7 @@ extension JournalEntry {
         guard record.failure != nil else { return nil }
         let text = String(decoding: request.body, as: UTF8.self)
         if type == Self.form {
-            let isJSON = record.readsForms && (text.hasPrefix("{") || text.hasPrefix("["))
+            let isJSON = record.traits?.readsForms == true && (text.hasPrefix("{") || text.hasPrefix("["))
             return isJSON ? "the content is JSON, sent as \(type)" : nil
         }
         guard text.wholeMatch(of: /[\w.~%+-]+=[^\s{}"]*/) != nil else { return nil }

@@ -3,8 +3,8 @@ public import Tokens
 public import Wire
 
 public struct ExchangeRecord: Sendable {
-    /// The vendor's id; `nil` when no vendor owns the path.
-    public var vendor: String?
+    /// What the journal must know of the vendor, or of all when none owns the path.
+    @usableFromInline let traits: VendorTraits?
     /// The route's id; `nil` when the vendor has nothing at the path.
     public var route: String?
     /// The failure's name; `nil` when the exchange succeeded.
@@ -14,26 +14,20 @@ public struct ExchangeRecord: Sendable {
     /// Finds the route that was meant; `nil` when the exchange matched one.
     public var guide: RouteGuide?
     /// Every check made, in the vendor's order, as recorded.
-    public var checks = FindingList()
+    public var checks: FindingList
     /// The claims of the presented token, trusted or not.
     public var claims: JSONObject?
     /// The fault or scenario that influenced the answer.
     public var intervention: String?
-    /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
-    public var readsForms = false
-    /// The parts of the request that were read as a whole; `nil` unless a handler answered it.
-    @usableFromInline var whole: WholeParts?
-    /// What was asked for in the others; `nil` for nothing.
+    /// What was read of the request; `nil` unless a handler answered it.
+    @usableFromInline var read: ReadParts?
+    /// What was asked for in a part that was not read as a whole; `nil` for nothing.
     @usableFromInline package var reading: KeptReading?
-    /// What nobody need read, as in ``VendorIdentity/unreadNames``.
-    @usableFromInline var unreadNames: UnreadNames?
     /// What the vendor deliberately changed in its own answer.
-    public var ownInterventions: [JSON] = []
+    public var ownInterventions: [JSON]
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
     /// than is emulated, suggesting a neighbour would mislead.
     public var mayBeMistyped = true
-    /// Body members that are masked when the entry is read.
-    public var secrets: Set<String> = []
     /// The items of the request that were refused individually.
     public var parts: ExchangeParts?
     /// The traffic of the socket that the exchange opened; `nil` when it opened none.
@@ -41,7 +35,19 @@ public struct ExchangeRecord: Sendable {
     /// Links the exchange to the sockets it notified; `nil` when there were none.
     @usableFromInline var cause: FrameCause?
 
-    public init() {}
+    @inlinable
+    package init(
+        _ traits: VendorTraits? = nil, route: String? = nil, checks: FindingList = FindingList(),
+        claims: JSONObject? = nil, read: ReadParts? = nil, reading: KeptReading? = nil, parts: ExchangeParts? = nil,
+        ownInterventions: [JSON] = [], cause: FrameCause? = nil
+    ) {
+        (self.traits, self.route, self.checks, self.claims) = (traits, route, checks, claims)
+        (self.read, self.reading, self.parts) = (read, reading, parts)
+        (self.ownInterventions, self.cause) = (ownInterventions, cause)
+    }
+
+    /// The vendor's id; `nil` when no vendor owns the path.
+    package var vendor: String? { traits?.id }
 
     /// Whether the answer is not the one that the vendor's rules alone would give.
     public var isIntervened: Bool { intervention != nil || !ownInterventions.isEmpty }

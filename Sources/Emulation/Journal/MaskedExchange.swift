@@ -15,7 +15,7 @@ package struct MaskedExchange {
         self.redactor = redactor
     }
 
-    private var declared: Set<String> { entry.record.secrets }
+    private var declared: Set<String> { entry.record.traits?.secrets ?? [] }
 
     /// The sandbox's name, which a client may have chosen.
     package var sandbox: String { redactor.text(entry.sandbox) }

@@ -18,6 +18,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
     @usableFromInline let catalog: FailureCatalog<V.Failure>
     /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
     @usableFromInline let secrets: Set<String>
+    @usableFromInline let traits: VendorTraits
     @usableFromInline let scenarios: [Scenario]
     /// ``SandboxedVendor/respond(to:at:)`` as compiled in the vendor's own target.
     @usableFromInline let answering: Answering
@@ -38,6 +39,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
                 actions: V.actions.map(\.listing), fixtures: fixtures))
         generation = Generation.next()
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
+        traits = VendorTraits(V.identity, secrets: secrets)
         answering = { $2.respond(to: $0, at: $1) }
     }
 }

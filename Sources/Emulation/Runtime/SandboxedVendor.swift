@@ -200,7 +200,7 @@ extension SandboxedVendor {
         case .replied(.openSocket):
             return open(exchange, call, by: loaded)
         case .refused(let refusal):
-            return finish(exchange, refusal, handled(call, by: loaded), by: loaded) { response in
+            return finish(exchange, refusal, record(of: call, by: loaded, read: call.arrival.read), by: loaded) { response in
                 response.fields.append(contentsOf: call.answerFields)
             }
         case .sealed:
@@ -263,7 +263,7 @@ extension SandboxedVendor {
         _ exchange: Exchange, _ response: consuming Response, _ call: Call<V>, by loaded: LoadedVendor<V>
     ) -> ExchangeStep {
         if !call.answerFields.isEmpty { response.fields.append(contentsOf: call.answerFields) }
-        return finish(exchange, response, handled(call, by: loaded), by: loaded)
+        return finish(exchange, response, record(of: call, by: loaded, read: call.arrival.read), by: loaded)
     }
 
     @inlinable
@@ -288,29 +288,16 @@ extension SandboxedVendor {
         return .finished(response, record)
     }
 
+    /// Made in one piece, since a record that is changed is also copied.
+    ///
+    /// - Parameter read: what was read of the request; `nil` unless its handler answered it.
     @inlinable
-    func record(of call: Call<V>, by loaded: LoadedVendor<V>) -> ExchangeRecord {
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.route = call.route.id
-        record.checks = call.findings.list
-        record.parts = call.parts
-        record.ownInterventions = call.interventions
-        record.cause = call.outbox.cause
-        record.secrets = loaded.secrets
-        record.claims = loaded.vendor.token(of: call.credentials)?.claims
-        record.readsForms = V.identity.readsForms
-        return record
-    }
-
-    /// The record of a call that its handler answered.
-    @inlinable
-    func handled(_ call: Call<V>, by loaded: LoadedVendor<V>) -> ExchangeRecord {
-        var record = record(of: call, by: loaded)
-        record.whole = WholeParts(rawValue: call.arrival.whole.load(ordering: .relaxed))
-        record.reading = call.arrival.reading.withLock { $0 }
-        record.unreadNames = V.identity.unreadNames
-        return record
+    func record(of call: Call<V>, by loaded: LoadedVendor<V>, read: ReadParts? = nil) -> ExchangeRecord {
+        ExchangeRecord(
+            loaded.traits, route: call.route.id, checks: call.findings.list,
+            claims: loaded.vendor.token(of: call.credentials)?.claims, read: read,
+            reading: read?.contains(.others) == true ? call.arrival.reading.withLock { $0 } : nil, parts: call.parts,
+            ownInterventions: call.interventions, cause: call.outbox.cause)
     }
 }
 
@@ -377,10 +364,7 @@ extension SandboxedVendor {
     }
 
     private func record(by loaded: LoadedVendor<V>) -> ExchangeRecord {
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.secrets = loaded.secrets
-        return record
+        ExchangeRecord(loaded.traits)
     }
 }
 
@@ -393,7 +377,7 @@ extension SandboxedVendor {
             preconditionFailure("a handler of \(V.identity.id) replies with a socket that the call did not open")
         }
         let (response, log) = order.accept(exchange.sandbox, self, order.era)
-        var record = handled(call, by: loaded)
+        var record = record(of: call, by: loaded, read: call.arrival.read)
         record.socket = log
         return finish(exchange, response, record, by: loaded)
     }

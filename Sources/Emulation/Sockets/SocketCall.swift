@@ -186,7 +186,7 @@ public struct SocketTopic: Hashable, Sendable {
 
 /// The exchange that caused messages to sockets; its number is known once the journal has it.
 @usableFromInline
-final class FrameCause: Sendable {
+package final class FrameCause: Sendable {
     private let number = Atomic<Int>(0)
 
     init() {}

@@ -5,8 +5,8 @@ public import Wire
 
 /// A routed request: all that authentication may read.
 public final class Arrival<V: Vendor>: Sendable {
-    /// ``WholeParts``; atomic only to be shared, as the next one is locked.
-    @usableFromInline let whole = Atomic(UInt8(0))
+    /// ``ReadParts``; atomic only to be shared, as the next one is locked.
+    @usableFromInline let readParts = Atomic(UInt8(0))
     @usableFromInline let reading = Mutex<KeptReading?>(nil)
     public let vendor: V
     public let route: Route<V>
@@ -67,11 +67,10 @@ public final class Arrival<V: Vendor>: Sendable {
 extension Arrival: ReadingLedger {
     public var describesReading: Bool { sandbox.describesReading }
 
-    public func noteWhole(isQuery: Bool) {
-        whole.bitwiseOr((isQuery ? WholeParts.query : .content).rawValue, ordering: .relaxed)
-    }
+    public func note(_ parts: ReadParts) { readParts.bitwiseOr(parts.rawValue, ordering: .relaxed) }
 
     public func update(_ change: (inout RequestReading) -> Void) {
+        note(.others)
         let kept = reading.withLock { kept in
             let known = kept ?? KeptReading()
             kept = known
@@ -80,11 +79,13 @@ extension Arrival: ReadingLedger {
         kept.update(change)
     }
 
+    @usableFromInline var read: ReadParts { ReadParts(rawValue: readParts.load(ordering: .relaxed)) }
+
     /// Lets any query pass.
-    public func acceptQuery() { noteWhole(isQuery: true) }
+    public func acceptQuery() { note(.query) }
 
     /// Lets any content pass.
-    public func acceptContent() { noteWhole(isQuery: false) }
+    public func acceptContent() { note(.content) }
 }
 
 /// A handler's context: the request, its sender, and the findings so far.

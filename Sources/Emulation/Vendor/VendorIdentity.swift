@@ -33,6 +33,29 @@ public struct VendorIdentity: Sendable {
     }
 }
 
+/// What the journal must know of a vendor to show its exchanges.
+public final class VendorTraits: Sendable {
+    /// The vendor's id; `nil` when no vendor owns the path.
+    let id: String?
+    /// Body members that are masked when an entry is read.
+    let secrets: Set<String>
+    /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
+    let readsForms: Bool
+    let unreadNames: UnreadNames
+
+    package init(
+        id: String? = nil, secrets: Set<String>, readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames()
+    ) {
+        (self.id, self.secrets, self.readsForms, self.unreadNames) = (id, secrets, readsForms, unreadNames)
+    }
+
+    @usableFromInline
+    convenience init(_ identity: VendorIdentity, secrets: Set<String>) {
+        self.init(
+            id: identity.id, secrets: secrets, readsForms: identity.readsForms, unreadNames: identity.unreadNames)
+    }
+}
+
 /// The failures of requests that reach no handler.
 public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
     /// The failure for a path without a route.
