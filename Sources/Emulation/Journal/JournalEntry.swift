@@ -19,6 +19,8 @@ public struct ExchangeRecord: Sendable {
     public var claims: JSONObject?
     /// The fault or scenario that influenced the answer.
     public var intervention: String?
+    /// Whether that had an effect, rather than only moving a scenario to another state.
+    package var isStruck = false
     /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
     public var readsForms = false
     /// The parts of the request that were read as a whole; `nil` unless a handler answered it.
