@@ -75,14 +75,18 @@ struct DrillCommand: ParsableCommand {
         let known = try baseline.map(DrillReport.baseline)
         if let junit { try ReportFile.check(junit) }
         let limit = try Duration.patience(timeLimit, option: "--time-limit")
+        let listener = try listener()
         let server = try Server(
-            ServerConfiguration(listeners: [try listener()], includesIPv6Loopback: true), handler: Pipeline(emulator))
-        emulator.listens(at: server.addresses)
+            ServerConfiguration(listeners: [listener], includesIPv6Loopback: true), handler: Pipeline(emulator))
+        // As the app writes it: what an issuer says of itself must be what the app expects.
+        let host = BoundAddress.local(listener.host) ?? listener.host
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        let address = "http://\(name):\(server.addresses[0].port)"
+        emulator.sandboxes.publicBase.listen(at: address)
         server.start()
         AppCommand.endWithProcess()
         let runner = DrillRunner(
-            emulator: emulator, address: "http://\(server.addresses[0].local)", isFixed: listen != nil, words: command,
-            limit: limit)
+            emulator: emulator, address: address, isFixed: listen != nil, words: command, limit: limit)
         let report = try Waiting.until { () async throws(Misuse) in
             let start = ContinuousClock.now
             let called = try await runner.calledVendors(Set(drills.map(\.vendor)))
