@@ -63,8 +63,9 @@ struct SpoiledToken: Sendable {
     func token(in response: Response) -> CompactToken? {
         // An answer that is not JSON has no members.
         let members = (try? JSON.parse(response.body)).map { path.values(in: $0).compactMap(\.string) } ?? []
-        let field = HTTPField.Name(name).flatMap { response.fields[$0]?.split(separator: " ").last }
-        guard let text = members.first ?? field.map(String.init) else { return nil }
+        let field = HTTPField.Name(name).flatMap { response.fields[$0] }
+        // Some vendors write the scheme before it in JSON, too.
+        guard let text = (members.first ?? field)?.split(separator: " ").last.map(String.init) else { return nil }
         let token = CompactToken(text)
         return token.isWellFormed && token.claims != nil ? token : nil
     }
@@ -108,15 +109,20 @@ extension SandboxedVendor {
                     throw MintRefusal("it is no token for the defect \(own)")
                 }
                 let text = try unsigned.signed(at: exchange.moment)
-                response.body = Array(
-                    String(decoding: response.body, as: UTF8.self).replacing(token.text, with: text).utf8)
-                if let name = HTTPField.Name(spoiled.name), let value = response.fields[name] {
-                    response.fields[name] = value.replacing(token.text, with: text)
-                }
+                response.replace(token.text, with: text)
             } catch {
                 notes.append("\(spoiled.name) was left as it is: \(error)")
             }
         }
         return notes
+    }
+}
+
+extension Response {
+    /// Replaces a token wherever it stands; no text has one by chance.
+    fileprivate mutating func replace(_ token: String, with other: String) {
+        body = Array(String(decoding: body, as: UTF8.self).replacing(token, with: other).utf8)
+        fields = HTTPFields(
+            fields.map { HTTPField(name: $0.name, value: $0.value.replacing(token, with: other)) })
     }
 }
