@@ -114,7 +114,7 @@ package final class Emulator: Sendable {
     /// Notes where clients reach the server, unless an address was configured.
     package func listens(at addresses: [BoundAddress]) {
         guard let address = addresses.first else { return }
-        sandboxes.publicBase.listen(scheme: address.scheme, port: address.port)
+        sandboxes.publicBase.listen(at: "\(address.scheme)://localhost:\(address.port)")
     }
 
     /// The vendors, in the catalog's order.

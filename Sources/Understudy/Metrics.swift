@@ -18,8 +18,11 @@ final class Metrics: Sendable {
         let routes: [String]
         let failures: [String]
         let failureIndices: [String: Int]
+        /// Where its bits begin in a ``Coverage``: one for each route, then one for each failure.
+        let firstMark: Int
 
-        init(_ vendor: any AnyLoadedVendor) {
+        init(_ vendor: any AnyLoadedVendor, firstMark: Int) {
+            self.firstMark = firstMark
             id = vendor.identity.id
             routes = vendor.routes.map(\.id)
             failures = vendor.failureNames
@@ -42,20 +45,38 @@ final class Metrics: Sendable {
     private let servers = Mutex<[ServerOccupancy]>([])
 
     init(vendors: [any AnyLoadedVendor]) {
-        self.vendors = vendors.map(Vendor.init)
+        self.vendors = vendors.reduce(into: []) { known, vendor in
+            let first = known.last.map { $0.firstMark + $0.routes.count + $0.failures.count } ?? 0
+            known.append(Vendor(vendor, firstMark: first))
+        }
         // One for each loop, and one for each thread where deferred answers end.
         places = (0..<2 * ServerConfiguration.coreCount).map { _ in
             CountingPlace(ExchangeCounts(vendorCount: vendors.count))
         }
     }
 
-    /// Counts an exchange at its vendor and route.
-    func count(at place: ExchangeLabel, status: Int, failure: String?, after watch: Stopwatch) {
+    /// The label of an exchange at its vendor and route.
+    func label(at place: ExchangeLabel, status: Int, failure: String?) -> ExchangeLabel {
         var label = place
         label.status = status
         if let failure, place.vendor != ExchangeLabel.none {
             label.failure = vendors[place.vendor].failureIndices[failure] ?? ExchangeLabel.none
         }
+        return label
+    }
+
+    /// The bits that an exchange sets in the coverage of its sandbox; negative for none.
+    func marks(of label: ExchangeLabel) -> (route: Int, failure: Int) {
+        guard label.vendor != ExchangeLabel.none else { return (-1, -1) }
+        // Read in place: a copy would retain its lists.
+        let (first, routes) = (vendors[label.vendor].firstMark, vendors[label.vendor].routes.count)
+        return (
+            label.route < 0 ? -1 : first + label.route, label.failure < 0 ? -1 : first + routes + label.failure
+        )
+    }
+
+    /// Counts an exchange.
+    func count(_ label: ExchangeLabel, after watch: Stopwatch) {
         let nanoseconds = watch.elapsedNanoseconds
         ownPlace.counts.withLock { $0.record(label, nanoseconds: nanoseconds) }
     }

@@ -253,14 +253,16 @@ package struct Pipeline: RequestHandler {
         // A vendor's answer is changed only for requests that may come from a frame.
         if exchange.request.mayBeForFrame { response.refuseFrames() }
         if !exchange.isMachineTime { response.date = exchange.moment.wholeSeconds }
-        let failure = record.failure
+        let (failure, parts) = (record.failure, record.parts)
         if record.route == nil, record.mayBeMistyped { record.guide = guide }
         var entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)
-        let id = exchange.sandbox.journal.append(entry)
-        emulator.metrics.count(
-            at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
+        let metrics = emulator.metrics
+        let label = metrics.label(at: measurement.place, status: response.status.code, failure: failure)
+        let id = exchange.sandbox.journal.append(entry, meeting: metrics.marks(of: label))
+        if let parts { note(parts, exchange, measurement) }
+        metrics.count(label, after: measurement.watch)
         if let record = emulator.recorder {
             entry.id = id ?? 0
             record(MaskedExchange(entry, by: exchange.sandbox.redactor).json(routes: emulator.routes))
@@ -269,6 +271,14 @@ package struct Pipeline: RequestHandler {
             log(entry, id, MaskedExchange(entry, by: exchange.sandbox.redactor), measurement.watch, logger)
         }
         return response
+    }
+
+    /// Notes the failures of single items in the coverage.
+    private func note(_ parts: ExchangeParts, _ exchange: Exchange, _ measurement: Measurement) {
+        for part in parts.refused {
+            let label = emulator.metrics.label(at: measurement.place, status: 0, failure: part.failure)
+            exchange.sandbox.journal.meet(emulator.metrics.marks(of: label).failure)
+        }
     }
 
     private func log(

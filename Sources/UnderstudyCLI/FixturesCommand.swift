@@ -39,7 +39,10 @@ struct FixturesCommand: ParsableCommand {
             // Rejected here as `contract run` would.
             _ = try ContractFiles.inFixtures(store)
             // What a start leaves unread.
-            for vendor in emulator.vendors { _ = try vendor.description() }
+            for vendor in emulator.vendors {
+                _ = try vendor.description()
+                _ = try Drill.all(of: vendor, among: emulator.vendors, in: store)
+            }
             let usage = try store.usage(of: folder)
             guard !usage.read.isEmpty else {
                 let example = emulator.vendors.first.map { "\($0.identity.id)/accounts.yaml" } ?? ""

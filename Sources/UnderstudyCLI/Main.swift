@@ -72,7 +72,8 @@ struct UnderstudyCommand: ParsableCommand {
         subcommands: [
             InitCommand.self, ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self,
             AuthorityCommand.self,
-            ContractCommand.self, JournalCommand.self, SandboxCommand.self, ClockCommand.self, ScenarioCommand.self,
+            ContractCommand.self, DrillCommand.self, JournalCommand.self, CoverageCommand.self, SandboxCommand.self,
+            ClockCommand.self, ScenarioCommand.self,
             StateCommand.self, HealthcheckCommand.self,
         ])
 }

@@ -38,6 +38,7 @@ struct OptionSources {
         // Of the package's build, its clients and its Compose file, often in the same shell.
         let others: Set = [
             "UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL",
+            "UNDERSTUDY_SANDBOX",
             "UNDERSTUDY_IMAGE",
         ]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
@@ -140,9 +141,9 @@ struct OptionSources {
 
 extension Duration {
     /// How long to wait, as `--within` says.
-    static func patience(_ text: String) throws -> Duration {
+    static func patience(_ text: String, option: String = "--within") throws -> Duration {
         guard let limit = Duration(text: text), limit > .zero else {
-            throw Misuse("--within \(text) is not a duration such as 500ms or 3s.")
+            throw Misuse("\(option) \(text) is not a duration such as 500ms or 3s.")
         }
         return limit
     }

@@ -55,6 +55,9 @@ enum Output {
     /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+    /// Replaces the line of progress on the terminal of standard error.
+    static func progress(_ text: String) { write("\r\u{1B}[K" + text, to: STDERR_FILENO) }
+
     static func text(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
 
     /// Writes JSON; escapes occur only in strings, where they are JSON's.

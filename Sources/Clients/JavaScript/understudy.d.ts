@@ -99,7 +99,8 @@ export interface CallCount {
 export interface CallCondition {
   vendor?: string;
   route?: string;
-  status?: number;
+  /** A code, or a class such as "2xx". */
+  status?: number | string;
   failure?: string;
   method?: unknown;
   path?: unknown;
@@ -110,6 +111,18 @@ export interface CallCondition {
   claims?: Members;
   reason?: unknown;
   [member: string]: unknown;
+}
+
+/** The same of a call that follows another: whether it carries that one's token. */
+export interface RelatedCondition extends CallCondition {
+  token?: "same" | "other";
+}
+
+/** A call of a sequence; only the first has no `token`, `within` and `between`. */
+export interface SequenceStep extends RelatedCondition {
+  /** At most so long after the call before it, by the sandbox's clock. */
+  within?: string;
+  between?: { at_most: number; where: RelatedCondition };
 }
 
 /**
@@ -164,6 +177,12 @@ export class Sandbox {
   delete(): Promise<void>;
   /** Expects calls, or throws an `UnmetExpectation`; returns their numbers in the journal. */
   expectCalls(where?: CallCondition, count?: CallCount): Promise<number[]>;
+  /**
+   * Expects calls in this order, or throws an `UnmetExpectation` that says which step is missing. From the second on, a
+   * step may say how long after the one before it comes, what may lie between, and whether it carries the same token.
+   */
+  expectSequence(
+    steps: SequenceStep[], options?: { noneAfter?: RelatedCondition; within?: Duration }): Promise<number[]>;
 }
 
 /** What a clock shows: the moment by RFC 3339 and in Unix seconds, and whether it is frozen or the machine's. */

@@ -185,8 +185,15 @@ export class Sandbox {
     }
   }
 
-  async expectCalls(where = {}, { atLeast, atMost, exactly, unread, within = "0s" } = {}) {
-    const order = { at_least: atLeast, at_most: atMost, exactly, unread, where };
+  expectCalls(where = {}, { atLeast, atMost, exactly, unread, within } = {}) {
+    return this.#verify({ at_least: atLeast, at_most: atMost, exactly, unread, where }, within);
+  }
+
+  expectSequence(steps, { noneAfter, within } = {}) {
+    return this.#verify({ sequence: steps, none_after: noneAfter }, within);
+  }
+
+  async #verify(order, within = "0s") {
     const verdict = await this.#call("POST", `journal/verify${query({ wait: duration(within) })}`, order);
     if (verdict.verified) return verdict.entries;
     throw new UnmetExpectation(complaint(verdict));

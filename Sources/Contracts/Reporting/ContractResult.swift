@@ -3,13 +3,13 @@ package import JSON
 /// Results as JUnit XML for build servers: one suite per file, one test per case.
 package enum JUnitReport {
     /// The XML document.
-    package static func text(_ results: [ContractResult]) -> String {
+    package static func text(_ results: [ContractResult], named name: String = "contract") -> String {
         let cases = results.flatMap(\.reported)
         let duration = results.reduce(Duration.zero) { $0 + $1.duration }
         let suites = results.map(suite).joined()
         return """
             <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites name="contract" \(counts(cases)) time="\(seconds(duration))">
+            <testsuites name="\(name)" \(counts(cases)) time="\(seconds(duration))">
             \(suites)</testsuites>
 
             """
@@ -30,7 +30,8 @@ package enum JUnitReport {
 
     private static func test(_ test: ContractCase, in file: String) -> String {
         let about = test.remark.isEmpty ? "" : " – \(test.remark)"
-        let name = escape("line \(test.place.line): \(test.title)\(about)")
+        let line = test.place == .none ? "" : "line \(test.place.line): "
+        let name = escape("\(line)\(test.title)\(about)")
         let head = "    <testcase classname=\"\(escape(file))\" name=\"\(name)\" time=\"\(seconds(test.duration))\""
         switch test.outcome {
         case .passed: return head + "/>\n"
@@ -201,7 +202,7 @@ extension ContractCase {
 extension ContractFailure {
     /// The place, what was wrong, and the difference.
     package func lines(in file: String) -> [String] {
-        ["    \(file):\(place.line):\(place.column): \(message)"] + difference.map { "      " + $0 }
+        ["    \(place == .none ? "" : "\(file):\(place.line):\(place.column): ")\(message)"] + difference.map { "      " + $0 }
     }
 }
 

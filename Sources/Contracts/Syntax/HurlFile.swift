@@ -37,6 +37,9 @@ package struct HurlPlace: Sendable, Hashable {
     /// The column, in Unicode scalars from 1.
     package let column: Int
 
+    /// The place of something that stands in no file.
+    package static let none = HurlPlace(line: 0, column: 0)
+
     package init(line: Int, column: Int) {
         self.line = line
         self.column = column

@@ -103,7 +103,7 @@ package struct ExchangeCondition: Sendable {
     }
 
     /// A JSONPath unchanged, or a path to a member of the top-level object.
-    private static func path(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> JSONPath {
+    static func path(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> JSONPath {
         do {
             return key.hasPrefix("$") ? try JSONPath(key) : JSONPath(member: key)
         } catch {

@@ -378,10 +378,10 @@ extension FixtureStore {
     }
 
     /// Documentation, code, schemas for editors, and what only others read are not fixtures of a server: contract cases,
-    /// and what documents say of answers and requests.
+    /// what documents say of answers and requests, and drills.
     private static func looksLikeFixture(_ path: String) -> Bool {
         let parts = path.split(separator: "/").dropFirst()
-        if parts.first == "requests.yaml" || parts.first == "answers" && path.hasSuffix(".yaml") { return false }
+        if parts.first == "requests.yaml" || ["answers", "drills"].contains(parts.first) && path.hasSuffix(".yaml") { return false }
         return !path.hasSuffix(FixtureStore.schemaSuffix)
             && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
     }

@@ -1,7 +1,8 @@
 import JSON
 import Wire
 
-/// What a rule does to an exchange: replaces its answer, performs an action, disturbs the wire, or none of these.
+/// What a rule does to an exchange: replaces its answer, performs an action, spoils tokens in the answer, moves the
+/// clock, disturbs the wire, or none of these.
 struct Effect: Sendable {
     enum Replacement: Sendable {
         case failure(String, JSONObject)
@@ -11,16 +12,24 @@ struct Effect: Sendable {
     let replacement: Replacement?
     let action: ActionRequest?
     let wireFault: WireFault?
+    /// The tokens in the answer that are wrong.
+    let defects: [SpoiledToken]
+    /// How far the sandbox's clock moves as the call is answered.
+    let advance: Duration?
 
-    static let members = ["fail", "parameters", "respond", "do", "fault"]
+    static let members = ["fail", "parameters", "respond", "do", "fault", "defects", "advance"]
 
-    /// Reads `fail` (a failure's name, with optional `parameters`) or `respond`, and optional `do` and `fault`.
+    /// Reads `fail` (a failure's name, with optional `parameters`) or `respond`, and optional `do`, `fault`, `defects`
+    /// and `advance`.
     init(_ mapping: FixtureMapping, _ scope: InterventionScope) throws(FixtureProblem) {
         if mapping["fail"] != nil, let respond = mapping["respond"] {
             throw respond.nameProblem("respond cannot be combined with fail; give one of them")
         }
         if let parameters = mapping["parameters"], mapping["fail"] == nil {
             throw parameters.nameProblem("parameters are for the body of a failure, and there is no fail")
+        }
+        if let defects = mapping["defects"], mapping["fail"] != nil {
+            throw defects.nameProblem("defects are of tokens that the vendor hands out, and a failure has none")
         }
         if let node = mapping["fail"] {
             let parameters = try mapping["parameters"]?.json().object
@@ -32,6 +41,8 @@ struct Effect: Sendable {
         }
         action = try mapping["do"].map { node throws(FixtureProblem) in try ActionRequest(node, scope) }
         wireFault = try mapping["fault"].map(WireFault.init)
+        defects = try mapping["defects"].map { node throws(FixtureProblem) in try SpoiledToken.all(node, scope) } ?? []
+        advance = try mapping["advance"].map { node throws(FixtureProblem) in try node.duration() }
     }
 
     var refuses: Bool {
@@ -43,7 +54,9 @@ struct Effect: Sendable {
     }
 
     /// Whether the exchange continues as if there were no rule.
-    var isNone: Bool { replacement == nil && action == nil && wireFault == nil }
+    var isNone: Bool {
+        replacement == nil && action == nil && wireFault == nil && defects.isEmpty && advance == nil
+    }
 
     var summary: String {
         var words: [String] = []
@@ -54,6 +67,8 @@ struct Effect: Sendable {
         }
         if let action { words.append("do \(action.name)") }
         if let wireFault { words.append("fault \(wireFault.summary)") }
+        words += defects.map { "defect \($0.summary)" }
+        if let advance { words.append("advance \(advance.text)") }
         return words.joined(separator: ", ")
     }
 }
@@ -139,25 +154,29 @@ public struct InterventionScope: Sendable {
     let routes: [String]
     let failures: [String]
     let actions: [ActionListing]
+    /// The names of the vendor's own defects of tokens, listed only when a rule has some.
+    let defects: @Sendable () -> [String]
     /// The source of files that a response names; `nil` when it may name none.
     let fixtures: VendorFixtures?
 
     @usableFromInline
     init(
-        vendor: String, routes: [String], failures: [String], actions: [ActionListing], fixtures: VendorFixtures? = nil
+        vendor: String, routes: [String], failures: [String], actions: [ActionListing],
+        defects: @escaping @Sendable () -> [String], fixtures: VendorFixtures? = nil
     ) {
         self.vendor = vendor
         self.routes = routes
         self.failures = failures
         self.actions = actions
+        self.defects = defects
         self.fixtures = fixtures
     }
 
-    /// Creates the scope of a mounted vendor, for rules set by control call.
-    package init(_ vendor: any AnyLoadedVendor) {
+    /// Creates the scope of a mounted vendor, for rules that are not among its scenarios.
+    package init(_ vendor: any AnyLoadedVendor, fixtures: VendorFixtures? = nil) {
         self.init(
             vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failureNames,
-            actions: vendor.actions)
+            actions: vendor.actions, defects: { vendor.tokenKinds.flatMap(\.defects) }, fixtures: fixtures)
     }
 
     /// Whether a name, or a pattern with `*`, matches a route of the vendor.

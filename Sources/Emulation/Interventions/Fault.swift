@@ -32,7 +32,7 @@ package struct Fault: Sendable {
         effect = try Effect(mapping, scope)
         guard !effect.isNone else {
             throw node.problem(
-                "this fault has no effect: give fail, fault, respond or do")
+                "this fault has no effect: give fail, fault, respond, do, defects or advance")
         }
         let described = (try node.json().object ?? [:]).filter { $0.name != "vendor" }.map { ($0.name, $0.value) }
         description = JSONObject([("vendor", .string(scope.vendor))] + described)
@@ -223,7 +223,7 @@ struct WireFault: Sendable, Hashable {
 
 extension Duration {
     /// In seconds, such as `0.25s`.
-    fileprivate var text: String {
+    var text: String {
         let seconds = inSeconds
         return Int(exactly: seconds).map { "\($0)s" } ?? "\(seconds)s"
     }

@@ -25,7 +25,14 @@ public final class Scenario: Sendable {
 
         init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
             let mapping = try node.mapping("scenario", "about", "vendor", "states")
-            name = try mapping.required("scenario").string()
+            try self.init(mapping, named: "scenario", scope)
+        }
+
+        /// Reads the members of a scenario among others.
+        init(
+            _ mapping: FixtureMapping, named name: String, _ scope: InterventionScope
+        ) throws(FixtureProblem) {
+            self.name = try mapping.required(name).string()
             about = try mapping.required("about").string()
             let vendorNode = try mapping.required("vendor")
             let vendor = try vendorNode.string()
@@ -59,6 +66,13 @@ public final class Scenario: Sendable {
         // Tests hold the installed names to this.
         let stem = file.path.split(separator: "/").last?.prefix { $0 != "." } ?? ""
         name = file.isJudged ? "\(vendor)-\(stem)" : try script.get().name
+    }
+
+    /// The scenario of a drill, read at once.
+    init(of drill: FixtureMapping, _ file: FixtureStore.File, _ scope: InterventionScope) throws(FixtureProblem) {
+        let read = try Script(drill, named: "drill", scope)
+        (vendor, name) = (scope.vendor, read.name)
+        script = try Deferred(file) { () throws(FixtureProblem) in read }
     }
 
     /// What it demonstrates, in a sentence or two.
@@ -132,7 +146,8 @@ struct ScenarioRule: Sendable {
         summary = Self.summary(on: try on.json(), occurrence, token, condition)
         if effect.isNone, next == nil, occurrence != .always {
             throw node.problem(
-                "a rule without an effect has nothing to count; give it go, fail, respond, do or fault")
+                "a rule without an effect has nothing to count; give it go, fail, respond, do, fault, defects or advance"
+            )
         }
     }
 

@@ -25,6 +25,7 @@ public final class Journal: Sendable {
         var isOver = false
         /// Whether another server continues the numbers.
         var isClosed = false
+        var coverage = Coverage()
     }
 
     /// ours: numbers are reserved in such steps, so that calls that change nothing else need no writing, and no number
@@ -51,9 +52,10 @@ public final class Journal: Sendable {
 
     /// Adds an entry and drops the oldest ones that no longer fit, here and in the least recently used journals.
     ///
+    /// - Parameter marks: the bits of its route and its failure in the ``coverage``; negative for none.
     /// - Returns: the entry's number; `nil` if its sandbox has moved meanwhile, and the entry is not kept.
     @discardableResult
-    public func append(_ entry: JournalEntry) -> Int? {
+    package func append(_ entry: JournalEntry, meeting marks: (route: Int, failure: Int) = (-1, -1)) -> Int? {
         var entry = entry
         if entry.size > limits.bytes / 4 { entry.omitBodies() }
         // Dropped entries are destroyed after unlocking: each holds a hundred small objects.
@@ -62,6 +64,8 @@ public final class Journal: Sendable {
             if state.isClosed { return nil }
             state.lastID += 1
             entry.id = state.lastID
+            state.coverage.note(marks.route)
+            state.coverage.note(marks.failure)
             let dropped = push(entry, &state)
             return (state.lastID, Self.change(&state), dropped)
         }
@@ -146,13 +150,19 @@ public final class Journal: Sendable {
     /// How many entries the journal holds.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Drops every entry; numbering continues unless it is to restart.
+    /// What the exchanges so far have met, whether or not they are still kept.
+    package var coverage: Coverage { state.withLock { $0.coverage } }
+
+    /// Notes what else an exchange has met.
+    package func meet(_ mark: Int) { state.withLock { $0.coverage.note(mark) } }
+
+    /// Drops every entry; numbering continues unless it is to restart, and with it the coverage.
     package func clear(restartNumbers: Bool = false) {
         state.withLock { state in
             while state.count > 0 { pop(&state) }
             state.entries = []
             state.first = 0
-            if restartNumbers { state.lastID = 0 }
+            if restartNumbers { (state.lastID, state.coverage) = (0, Coverage()) }
         }
     }
 

@@ -19,6 +19,8 @@ public struct ExchangeRecord: Sendable {
     public var claims: JSONObject?
     /// The fault or scenario that influenced the answer.
     public var intervention: String?
+    /// Whether that had an effect, rather than only moving a scenario to another state.
+    package var isStruck = false
     /// What was read of the request; `nil` unless a handler answered it.
     @usableFromInline var read: ReadParts?
     /// What was asked for in a part that was not read as a whole; `nil` for nothing.

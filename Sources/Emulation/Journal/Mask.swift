@@ -174,3 +174,18 @@ package enum PresentedTokens {
         tokens.reduce(text) { $0.replacing(signed($1) + Mask.hidden, with: $1) }
     }
 }
+
+extension Request {
+    /// The token that the request is about; `nil` without one.
+    ///
+    /// A refresh token, or the token that a form names (RFC 6749 section 6, RFC 7009, RFC 7662); else that of
+    /// `Authorization`, unless it is a client's password; else the first compact token anywhere.
+    var carriedToken: String? {
+        for name in ["refresh_token", "token"] {
+            if let item = formItems.first(where: { $0.name == name }) { return item.value }
+        }
+        let words = fields[.authorization]?.split(separator: " ") ?? []
+        if let token = words.last, words.first?.lowercased() != "basic" { return String(token) }
+        return PresentedTokens.of(self).first
+    }
+}

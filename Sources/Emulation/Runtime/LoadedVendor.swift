@@ -36,12 +36,16 @@ final class LoadedVendor<V: Vendor>: Sendable {
             in: fixtures,
             InterventionScope(
                 vendor: V.identity.id, routes: ids, failures: failureNames,
-                actions: V.actions.map(\.listing), fixtures: fixtures))
+                actions: V.actions.map(\.listing), defects: { Self.ownDefects }, fixtures: fixtures))
         generation = Generation.next()
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
         traits = VendorTraits(V.identity, secrets: secrets)
         answering = { $2.respond(to: $0, at: $1) }
     }
+}
+
+extension LoadedVendor {
+    @usableFromInline static var ownDefects: [String] { V.tokenKinds.flatMap(\.defects) }
 }
 
 /// The vendor for lists, files and commands.

@@ -53,7 +53,17 @@ extension SandboxedVendor {
             step = handle(exchange, &call, by: loaded)
         }
         return step.amended { [summary] response, record in
-            record.intervention = summary
+            let effect = intervention.effect
+            var notes =
+                effect.defects.isEmpty
+                ? [] : self.spoil(effect.defects, in: &response, of: exchange, by: self.latest(loaded))
+            record.isStruck = !effect.isNone && (effect.defects.isEmpty || notes.count < effect.defects.count)
+            if let duration = effect.advance {
+                var isShown = true
+                _ = exchange.sandbox.adjustClock { isShown = $0.advance(by: duration) }
+                if !isShown { notes.append("the clock was not moved: it cannot show that time") }
+            }
+            record.intervention = ([summary] + notes).joined(separator: "; ")
             if intervention.transmission != .plain { response.transmission = intervention.transmission }
         }
     }

@@ -99,9 +99,9 @@ public final class PublicBase: Sendable {
     package var isConfigured: Bool { content.withLock { $0.isConfigured } }
 
     /// Notes where the server listens; a configured base stays.
-    package func listen(scheme: String, port: Int) {
+    package func listen(at base: String) {
         content.withLock { content in
-            if !content.isConfigured { content.text = "\(scheme)://localhost:\(port)" }
+            if !content.isConfigured { content.text = base }
         }
     }
 

@@ -204,7 +204,7 @@ public struct BasicCredentials: Sendable, Hashable {
 }
 
 /// A token with its key, before it is signed.
-package struct UnsignedToken: Sendable {
+public struct UnsignedToken: Sendable {
     /// The header and the claims.
     package var content: TokenDraft
     package var key: SigningKey

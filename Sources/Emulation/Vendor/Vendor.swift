@@ -178,6 +178,14 @@ public protocol Vendor: Sendable {
 
     func store(_ keys: IssuerKeys, in state: inout State)
 
+    /// The keys that may have signed a token in one of the vendor's answers; by default those of its ``issuers(in:)``.
+    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey]
+
+    /// Gives a token from an answer a defect of the vendor's own before it is signed anew.
+    ///
+    /// - Returns: `false` for a defect that the tokens in answers do not have.
+    func spoil(_ token: inout UnsignedToken, _ defect: String, in state: State) throws(MintRefusal) -> Bool
+
     /// The keys that issuers publish elsewhere, as the sandbox has cached them.
     func remoteKeys(in state: State) -> [RemoteKeys]
 
@@ -276,6 +284,12 @@ extension Vendor {
 
     package func issuers(in state: State) -> [IssuerKeys] { [] }
     package func store(_ keys: IssuerKeys, in state: inout State) {}
+    package func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+        issuers(in: state).flatMap { $0.published.map(\.key) }
+    }
+    package func spoil(
+        _ token: inout UnsignedToken, _ defect: String, in state: State
+    ) throws(MintRefusal) -> Bool { false }
     package func remoteKeys(in state: State) -> [RemoteKeys] { [] }
     package func store(_ keys: RemoteKeys, in state: inout State) {}
     @inlinable

@@ -66,6 +66,7 @@ extension ControlAPI {
         .init("journal.clear", .delete, "/journal", handler: clearJournal),
         .init("journal.get", .get, "/journal/{id}", query: ["format"], [.clean], handler: readJournalEntry),
         .init("journal.verify", .post, "/journal/verify", query: ["wait"], [.clean], handler: verifyJournal),
+        .init("coverage", .get, "/coverage", query: ["vendor"], [.clean], handler: readCoverage),
         .init("clock.get", .get, "/clock", handler: readClock),
         .init("clock.set", .put, "/clock", handler: setClock),
         .init("clock.clear", .delete, "/clock", handler: releaseClock),

@@ -34,25 +34,6 @@ extension ControlAPI {
         }
     }
 
-    /// Refuses unknown names: a typo would look as if nothing had happened.
-    static func checkNames(_ filter: JournalFilter, _ call: ControlCall) throws(ControlProblem) {
-        let vendors = call.emulator.vendors
-        let routes = vendors.flatMap { $0.routes.map(\.id) }
-        let named = [
-            ("failure", filter.failure, vendors.flatMap(\.failureNames)),
-            ("route", filter.route, routes),
-            ("vendor", filter.vendor, vendors.map(\.identity.id)),
-        ]
-        for (kind, name, known) in named {
-            guard let name, !known.contains(name) else { continue }
-            if kind == "route", name.utf8.contains(UInt8(ascii: "*")) {
-                if known.contains(where: Wildcard(name).matches) { continue }
-                throw call.invalid("no route fits \(name)\(Nearest.hint(to: name, among: known))")
-            }
-            throw call.invalid("no \(kind) is called \(name)\(Nearest.hint(to: name, among: known))")
-        }
-    }
-
     private static func show(_ entry: JournalEntry, _ redactor: Redactor, _ call: ControlCall) -> JSON {
         MaskedExchange(entry, by: redactor).json(routes: call.emulator.routes, replica: call.emulator.replica)
     }
@@ -142,7 +123,7 @@ struct JournalQuery {
         let now = { call.existingSandbox?.now ?? call.emulator.machine() }
         self = try call.query.read { JournalQuery(&$0, now) }
         form = try Self.form(call)
-        try ControlAPI.checkNames(filter, call)
+        if let (_, problem) = filter.problem(among: call.emulator.vendors) { throw call.invalid(problem) }
     }
 
     private init(_ query: inout FieldReader, _ now: () -> Moment) {
@@ -190,9 +171,8 @@ struct JournalQuery {
 extension ControlAPI {
     @Sendable static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let expectation = try call.read(.object(call.object())) { (node) throws(FixtureProblem) in
-            try JournalExpectation(node)
+            try JournalExpectation(node, names: call.emulator.vendors)
         }
-        try checkNames(expectation.filter, call)
         let journal = call.sandbox.journal
         // Off the event loop: a journal may hold a thousand bodies to read.
         let wait = try wait(call) ?? .zero

@@ -48,6 +48,9 @@ package struct EditorSchema: Sendable {
                 path: "\(folder)/scenario\(FixtureStore.schemaSuffix)", title: "Scenario of \(title)",
                 ScenarioSchema(vendor).schema),
             EditorSchema(
+                path: "\(folder)/drill\(FixtureStore.schemaSuffix)", title: "Drill of \(title)",
+                DrillSchema(vendor).schema),
+            EditorSchema(
                 path: "\(folder)/answers\(FixtureStore.schemaSuffix)", title: "Answers of \(title)",
                 AnswerSchema(vendor).answers),
             EditorSchema(
@@ -148,7 +151,7 @@ extension EditorSchema {
 
 extension SwitchDeclaration {
     /// A value of the switch as a text, or as a number where its digits are one.
-    fileprivate var configured: JSON {
+    var configured: JSON {
         let numbers: JSON
         switch domain {
         case .choice(let words): numbers = ["enum": .array(words.compactMap { Int($0).map { JSON($0) } })]

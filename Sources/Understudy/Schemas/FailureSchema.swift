@@ -111,11 +111,16 @@ struct ScenarioSchema {
         self.vendor = vendor
     }
 
-    var schema: JSON {
+    /// The states with their rules.
+    var states: JSON {
         var states =
             Schema.map("The states by name, the initial one first, each with its rules.", of: rules).object ?? [:]
         states["minProperties"] = 1
-        return Schema.content(
+        return .object(states)
+    }
+
+    var schema: JSON {
+        Schema.content(
             "A state machine over the calls to one vendor.", required: ["scenario", "about", "vendor", "states"],
             [
                 "scenario": Schema.string("The name that starts it."),
@@ -123,7 +128,7 @@ struct ScenarioSchema {
                 "vendor": [
                     "description": "The vendor in whose folder the file lies.", "const": .string(vendor.identity.id),
                 ],
-                "states": .object(states),
+                "states": states,
             ])
     }
 
@@ -138,14 +143,16 @@ struct ScenarioSchema {
             "seed": Schema.integer("The seed of the random draws.", from: 0, to: .max),
         ]
         let order = ControlDocument.members("FaultOrder")
-        var effect = JSONObject(["fail", "parameters", "respond", "do", "fault"].map { ($0, order[$0] ?? .null) })
+        var effect = JSONObject(
+            ["fail", "parameters", "respond", "do", "fault", "defects", "advance"].map { ($0, order[$0] ?? .null) })
         effect["fail"] = Schema.word("The failure that is answered.", vendor.failureNames)
         effect["respond"] = response
         effect["do"] = action
         var schema = Schema.content("A rule.", required: ["on"], Schema.joined(members, effect)).object ?? [:]
         schema["allOf"] = [
             Self.not("fail", "respond"), Self.not("call", "every"), Self.not("call", "probability"),
-            Self.not("every", "probability"), Self.ifThere("parameters", "fail"), Self.ifThere("seed", "probability"),
+            Self.not("every", "probability"), Self.not("fail", "defects"), Self.ifThere("parameters", "fail"),
+            Self.ifThere("seed", "probability"),
         ]
         return .object(schema)
     }

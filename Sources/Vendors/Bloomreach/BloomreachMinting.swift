@@ -188,6 +188,10 @@ extension Bloomreach {
     /// The default lifetime of a token (ours).
     static let tokenLifetime = Duration.seconds(3600)
 
+    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+        accounts.projects.flatMap(\.privateKeys).map(\.signing)
+    }
+
     /// Signs a token with the named private key; an expiry in the past is signed as given.
     static func mintForExampleApp(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body = try call.body().passing("project_id", "kid", "sub", "exp")

@@ -232,6 +232,11 @@ extension Comapi {
             mintMark: state.mintMark)
     }
 
+    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+        let space = (token.claims?["apiSpaceId"]).flatMap { accounts.space($0.string ?? $0.text) }
+        return space.map { [sessionKeys.key(of: $0, in: sandbox)] } ?? []
+    }
+
     // MARK: Samples
 
     /// Spaces share their secrets with the apps; there are no published keys.

@@ -172,6 +172,14 @@ extension Okta {
     }
 
     func store(_ keys: IssuerKeys, in state: inout OktaState) { state.changedKeys[keys.name] = keys }
+
+    func spoil(_ token: inout UnsignedToken, _ defect: String, in state: OktaState) throws(MintRefusal) -> Bool {
+        guard let defect = OktaDefect(rawValue: defect) else { return false }
+        let key = token.key
+        let issuer = issuers(in: state).first { $0.published.contains { $0.key.thumbprint == key.thumbprint } }
+        try defect.apply(to: &token, of: issuer)
+        return true
+    }
 }
 
 /// What clients of Okta check before they trust a token: the rules of the validator.

@@ -129,6 +129,11 @@ extension Rezolve {
         }
     }
 
+    /// RUA signs on behalf of partners.
+    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+        accounts.partners.compactMap(\.authKey?.signing)
+    }
+
     /// Partners sign with secrets shared with Rezolve; no keys are published.
     var sharedSecrets: [SharedSecret] {
         accounts.partners.compactMap { partner in

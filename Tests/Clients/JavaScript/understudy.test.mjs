@@ -335,6 +335,19 @@ testIn("the journal and expectations wait", async (sandbox) => {
   assert.equal((await sandbox.journal.waitFor({ count: 9, within: "1ms" })).length, 2);
 });
 
+testIn("a sequence is met or says which step is missing", async (sandbox) => {
+  await call(sandbox, await sandbox.mint("rezolve/login"));
+  await call(sandbox, "a.b.c");
+  const step = { route: "addressbook.list" };
+  assert.deepEqual(await sandbox.expectSequence([{ ...step, status: 200 }, { ...step, token: "other", within: "1m" }]), [1, 2]);
+  await assert.rejects(sandbox.expectSequence([{ failure: "masked-signature" }, { route: "rua.ping" }]), (error) => {
+    assert.ok(error instanceof UnmetExpectation);
+    assert.match(error.message, /^no exchange after entry 2 is step 2 of 2 \(route rua\.ping\)/);
+    return true;
+  });
+  await assert.rejects(sandbox.expectSequence([{ status: 200 }], { noneAfter: { failure: "masked-signature" } }), /entry 2/);
+});
+
 testIn("expectations are met or say what came closest", async (sandbox) => {
   assert.deepEqual(await sandbox.expectCalls({}, { exactly: 0 }), []);
   await call(sandbox, "a.b.c");

@@ -466,6 +466,18 @@ def test_expectations_are_met_or_say_what_came_closest(sandbox, call):
         sandbox.expect_calls(colour="red")
 
 
+def test_a_sequence_is_met_or_says_which_step_is_missing(sandbox, call):
+    call("GET", token=sandbox.mint("rezolve/login"))
+    call("GET", token="a.b.c")
+    step = {"route": "addressbook.list"}
+    assert sandbox.expect_sequence({**step, "status": 200}, {**step, "token": "other", "within": "1m"}) == [1, 2]
+    with pytest.raises(UnmetExpectation) as unmet:
+        sandbox.expect_sequence({"failure": "masked-signature"}, {"route": "rua.ping"})
+    assert str(unmet.value).startswith("no exchange after entry 2 is step 2 of 2 (route rua.ping); ")
+    with pytest.raises(UnmetExpectation, match="entry 2"):
+        sandbox.expect_sequence({"status": 200}, none_after={"failure": "masked-signature"})
+
+
 def test_an_expectation_waits(sandbox, call):
     later = threading.Timer(0.2, call, ["GET"])
     later.start()

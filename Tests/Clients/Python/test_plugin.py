@@ -102,6 +102,31 @@ def test_a_failed_expectation_ends_at_the_line_of_the_test(pytester):
     assert "def expect_calls" not in result.stdout.str()
 
 
+def test_the_end_of_the_report_says_what_was_met(pytester):
+    pytester.makepyfile("""
+        import urllib.request
+
+        def ask(sandbox, path):
+            try:
+                urllib.request.urlopen(urllib.request.Request(sandbox.base_url + path))
+            except OSError:
+                pass
+
+        def test_one(sandbox):
+            ask(sandbox, "/v2/credentials/ping")
+
+        def test_another(sandbox):
+            ask(sandbox, "/api/v1/partner/317/nothing")
+
+        def test_without_calls(sandbox):
+            pass
+    """)
+    result = run(pytester)
+    result.stdout.fnmatch_lines(["*Understudy's coverage*", "rezolve: 2 of * failures, 1 of * routes; never met: *"])
+    pytester.makepyfile("def test_nothing(): pass")
+    assert "coverage" not in run(pytester).stdout.str()
+
+
 @pytest.fixture
 def attached(pytester):
     """A server that already runs, and a test that says which one it uses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Generator, Iterator, List, Optional
+from typing import Any, Dict, Generator, Iterator, List, Optional, Tuple
 
 import pytest
 
@@ -13,6 +13,9 @@ from .server import Understudy
 
 _sandbox = pytest.StashKey[Sandbox]()
 _journal = pytest.StashKey[str]()
+# By vendor and kind: the names that no test has met yet, in their order, and how many names there are.
+_Coverage = Dict[str, Dict[str, Tuple[List[str], int]]]
+_coverage = pytest.StashKey[_Coverage]()
 
 # Runs that are killed must not fill a server that others use, too; a debugger may hold a test for long.
 TTL = "2h"
@@ -63,6 +66,10 @@ def sandbox(understudy: Understudy, request: pytest.FixtureRequest) -> Iterator[
     # Another fixture's end may have failed before, and is reported when this sandbox is gone.
     request.node.stash[_journal] = _described(made)
     try:
+        _meet(request.config.stash.setdefault(_coverage, {}), made.control("GET", "coverage")["vendors"])
+    except UnderstudyError:
+        pass  # Nor is this: the server may be older.
+    try:
         made.delete()
     except UnderstudyError:
         pass  # Not the test's fault: the server is gone, and with it the sandbox.
@@ -83,3 +90,43 @@ def _described(sandbox: Sandbox) -> str:
         return sandbox.journal.describe()
     except UnderstudyError as error:
         return f"The journal could not be read: {error}"
+
+
+def _meet(known: _Coverage, vendors: List[Any]) -> None:
+    """Takes the names that a test has met out of those that none has."""
+    for found in vendors:
+        if not found["routes"]["met"] + found["failures"]["met"]:
+            continue
+        kinds = known.setdefault(found["vendor"], {})
+        for kind in ("failures", "routes"):
+            never = found[kind]["never"]
+            before = kinds.get(kind, (never, 0))[0]
+            kinds[kind] = ([name for name in before if name in never], found[kind]["all"])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # With pytest-xdist the tests run in workers, and the report is the controller's.
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["understudy_coverage"] = session.config.stash.get(_coverage, {})
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Optional[object]) -> None:
+    known = node.config.stash.setdefault(_coverage, {})
+    for vendor, kinds in getattr(node, "workeroutput", {}).get("understudy_coverage", {}).items():
+        parts = {kind: {"never": never, "all": count, "met": count - len(never)} for kind, (never, count) in kinds.items()}
+        _meet(known, [{"vendor": vendor, **parts}])
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    coverage = config.stash.get(_coverage, {})
+    if not coverage:
+        return
+    terminalreporter.section("Understudy's coverage")
+    for vendor, kinds in coverage.items():
+        words = ", ".join(f"{count - len(never)} of {count} {kind}" for kind, (never, count) in kinds.items())
+        names = [name for never, _ in kinds.values() for name in never]
+        # The rest: `understudy coverage`.
+        more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+        terminalreporter.line(f"{vendor}: {words}" + (f"; never met: {', '.join(names[:12])}{more}" if names else ""))

@@ -129,9 +129,28 @@ class Sandbox:
         __tracebackhide__ = True  # pytest then shows the line of the test
         bounds = {"at_least": at_least, "at_most": at_most, "exactly": exactly, "unread": unread}
         order = {name: count for name, count in bounds.items() if count is not None}
+        return self._verify({**order, "where": {**(where or {}), **conditions}}, within)
+
+    def expect_sequence(
+        self, *steps: Mapping[str, Any], none_after: Optional[Mapping[str, Any]] = None, within: Optional[Duration] = None,
+    ) -> List[int]:
+        """Expects calls in this order; `within` waits for them.
+
+        A step has the conditions of `expect_calls`, and from the second on `within`, `between` and `token`:
+        `expect_sequence({"status": 401}, {"route": "rua.ping", "within": "5s"}, {"status": "2xx", "token": "other"})`.
+
+        Returns the numbers of their calls in the journal.
+        """
+        __tracebackhide__ = True
+        order: Dict[str, Any] = {"sequence": list(steps)}
+        if none_after is not None:
+            order["none_after"] = none_after
+        return self._verify(order, within)
+
+    def _verify(self, order: Mapping[str, Any], within: Optional[Duration]) -> List[int]:
+        __tracebackhide__ = True
         wait = query(wait=None if within is None else duration(within))
-        verdict = self._calls.send(
-            "POST", f"journal/verify{wait}", {**order, "where": {**(where or {}), **conditions}})
+        verdict = self._calls.send("POST", f"journal/verify{wait}", order)
         if not verdict["verified"]:
             raise UnmetExpectation(_complaint(verdict))
         entries: List[int] = verdict["entries"]

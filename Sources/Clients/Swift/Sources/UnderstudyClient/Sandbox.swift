@@ -167,9 +167,30 @@ extension Sandbox {
     public func expectCalls(
         _ count: CallCount = .atLeast(1), where condition: [String: JSONValue], within duration: Duration = .zero
     ) async throws -> [Int] {
-        let wait = min(max(duration, .zero), .seconds(60)).wire
         var order = count.order
         order["where"] = .object(condition)
+        return try await verify(order, within: duration)
+    }
+
+    /// Expects calls in this order, or throws an ``UnmetExpectation`` that says which step is missing.
+    ///
+    /// - Parameters:
+    ///   - steps: The conditions of each, as of ``expectCalls(_:where:within:)``; from the second on also `within`,
+    ///     `between` and `token`, such as `["route": "rua.ping", "within": "5s"]`.
+    ///   - none: What no call after the last step matches.
+    ///   - duration: How long to wait for the calls, at most a minute; by default not at all.
+    /// - Returns: the numbers of the calls in the journal.
+    @discardableResult
+    public func expectSequence(
+        _ steps: [String: JSONValue]..., noneAfter none: [String: JSONValue]? = nil, within duration: Duration = .zero
+    ) async throws -> [Int] {
+        var order: [String: JSONValue] = ["sequence": .array(steps.map(JSONValue.object))]
+        order["none_after"] = none.map(JSONValue.object)
+        return try await verify(order, within: duration)
+    }
+
+    private func verify(_ order: [String: JSONValue], within duration: Duration) async throws -> [Int] {
+        let wait = min(max(duration, .zero), .seconds(60)).wire
         let verdict = try await calls.send("POST", "journal/verify?wait=\(wait)", .object(order))
         guard verdict["verified"] == true else { throw UnmetExpectation(verdict: verdict) }
         return try verdict.member("entries", \.array).compactMap(\.int)

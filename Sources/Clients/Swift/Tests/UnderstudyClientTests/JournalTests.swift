@@ -61,6 +61,24 @@ struct JournalTests {
         }
     }
 
+    @Test("A sequence is met, or an error says which step is missing")
+    func sequences() async throws {
+        try await Suite.inSandbox { sandbox in
+            _ = try await sandbox.call()
+            _ = try await sandbox.call()
+            let found = try await sandbox.expectSequence(
+                ["route": "addressbook.list"], ["status": 403, "token": "same", "within": "1m"])
+            #expect(found == [1, 2])
+            let failure = try await error(UnmetExpectation.self) {
+                try await sandbox.expectSequence(["status": 403], ["route": "rua.ping"])
+            }
+            #expect(failure.description.hasPrefix("no exchange after entry 1 is step 2 of 2 (route rua.ping); "))
+            _ = try await error(UnmetExpectation.self) {
+                try await sandbox.expectSequence(["status": 403], noneAfter: ["status": 403])
+            }
+        }
+    }
+
     @Test("An expectation waits for its calls")
     func patience() async throws {
         try await Suite.inSandbox { sandbox in

@@ -1,0 +1,202 @@
+import JSON
+import Tokens
+import Wire
+
+/// What an exchange must be like: its outcome, as a ``JournalFilter`` selects it, the parts of an
+/// ``ExchangeCondition``, and in a sequence which token it carries.
+struct JournalCriteria: Sendable {
+    /// How the token of an exchange relates to that of the step before.
+    enum TokenRelation: String, Sendable, CaseIterable {
+        case same, other
+
+        fileprivate var words: String { self == .same ? "the same as" : "another than" }
+    }
+
+    var filter: JournalFilter
+    private let condition: ExchangeCondition
+    private let token: TokenRelation?
+    /// The members as written, such as `route jwt.create, status 2xx`.
+    let words: String
+
+    private static let filters = [
+        "vendor", "route", "status", "failure", "refused", "noted", "unread", "since", "after", "unmatched",
+    ]
+    static let members = filters + ExchangeCondition.members
+
+    /// Admits every exchange.
+    init() { (filter, condition, token, words) = (JournalFilter(), ExchangeCondition(), nil, "any") }
+
+    /// Reads criteria among other members.
+    ///
+    /// - Parameter vendors: those whose names may occur; without any, names are not checked.
+    init(_ mapping: FixtureMapping, _ vendors: [any AnyLoadedVendor]) throws(FixtureProblem) {
+        filter = try Self.filter(mapping)
+        condition = try ExchangeCondition(mapping)
+        token = try mapping["token"]?.choice(of: TokenRelation.self)
+        var words: [String] = []
+        for (name, node) in mapping.members where name == "token" || Self.members.contains(name) {
+            let value = try node.json()
+            words.append("\(name) \(value.string ?? value.text)")
+        }
+        self.words = words.isEmpty ? "any" : words.joined(separator: ", ")
+        if !vendors.isEmpty, let (name, problem) = filter.problem(among: vendors) {
+            throw mapping[name]?.problem(problem) ?? mapping.node.problem(problem)
+        }
+    }
+
+    /// Reads the mapping of a `where`; one that refers to another exchange may have `token`.
+    init(
+        _ node: FixtureNode, refersBack: Bool = false, _ vendors: [any AnyLoadedVendor]
+    ) throws(FixtureProblem) {
+        try self.init(node.mapping(Self.members + (refersBack ? ["token"] : [])), vendors)
+    }
+
+    private static func filter(_ mapping: FixtureMapping) throws(FixtureProblem) -> JournalFilter {
+        var filter = JournalFilter()
+        filter.vendor = try mapping["vendor"]?.string()
+        filter.route = try mapping["route"]?.string()
+        filter.failure = try mapping["failure"]?.string()
+        filter.status = try mapping["status"].map { node throws(FixtureProblem) in
+            guard let text = try node.json().string else { return .code(try node.naturalNumber()) }
+            guard let status = JournalFilter.Status(text) else {
+                throw node.problem("\(text) is not a status; expected a whole number, or a class such as 4xx")
+            }
+            return status
+        }
+        filter.isRefused = try mapping["refused"]?.bool()
+        filter.isNoted = try mapping["noted"]?.bool()
+        filter.isUnread = try mapping["unread"]?.bool()
+        filter.after = try mapping["after"].map { node throws(FixtureProblem) in try node.naturalNumber() }
+        filter.isUnmatched = try mapping["unmatched"]?.bool()
+        filter.since = try mapping["since"].map { node throws(FixtureProblem) in
+            let value = try node.json()
+            guard let moment = Moment(value) else {
+                throw node.problem("since is \(value.text); expected Unix seconds or an RFC 3339 time")
+            }
+            return moment
+        }
+        return filter
+    }
+
+    // MARK: Judging
+
+    /// ours: a thousand entries that fill a journal take about two million steps; a query may visit each value often.
+    static let mostSteps = 20_000_000
+
+    /// Whether the entry matches; `nil` when deciding would exceed the shared remainder of steps.
+    ///
+    /// - Parameter previous: the exchange whose token it is compared with.
+    func judge(_ entry: JournalEntry, after previous: JournalEntry? = nil, within left: inout Int) -> Bool? {
+        guard filter.admits(entry) else { return false }
+        let budget = WorkBudget(steps: min(WorkBudget.standardSteps, left))
+        let matchContext = entry.matchContext(budget)
+        let holds = condition.holds(for: matchContext)
+        left -= matchContext.spending { budget.left - $0.left }
+        if matchContext.isBeyondBudget { return nil }
+        return holds && tokenMiss(of: entry, after: previous) == nil
+    }
+
+    private func tokenMiss(of entry: JournalEntry, after previous: JournalEntry?) -> ExchangeCondition.Miss? {
+        guard let token, let previous else { return nil }
+        let (carried, known) = (entry.request.carriedToken, previous.request.carriedToken)
+        let relation = carried.map { $0 == known ? TokenRelation.same : .other }
+        if relation == token { return nil }
+        return ExchangeCondition.Miss(
+            condition: "token", expected: "\(token.words) in entry \(previous.id)",
+            found: relation == .same ? "the same" : relation == .other ? "another" : nil)
+    }
+
+    // MARK: Near misses
+
+    /// The exchanges that come closest, least remote first, then those with the fewest misses, then the latest.
+    func nearest(
+        among entries: some Sequence<JournalEntry>, after previous: JournalEntry? = nil, _ redactor: Redactor
+    ) -> [JournalVerdict.NearMiss] {
+        let counted = entries.map { entry in
+            let missed = filter.misses(for: entry) + condition.misses(for: entry.matchContext(Self.nearMissBudget))
+            let token = tokenMiss(of: entry, after: previous) == nil ? 0 : 1
+            return (entry: entry, remoteness: remoteness(of: entry, missed), misses: missed.count + token)
+        }
+        // Only what is shown is masked.
+        return counted.sorted {
+            ($0.remoteness, $0.misses, $1.entry.id) < ($1.remoteness, $1.misses, $0.entry.id)
+        }.prefix(JournalVerdict.shown).map {
+            nearMiss($0.entry, misses(for: $0.entry, after: previous, redactor), redactor)
+        }
+    }
+
+    /// How remote an exchange is from the expected ones, whatever else it misses: a call of another route explains
+    /// little, and one that matched no route, such as a browser's request for its icon, least of all.
+    private func remoteness(of entry: JournalEntry, _ missed: [ExchangeCondition.Miss]) -> Int {
+        let isMeant =
+            if let route = filter.route {
+                entry.isMeant(for: route)
+            } else {
+                !missed.contains { $0.condition == "path" || $0.condition == "vendor" }
+            }
+        let isStray = entry.record.route == nil && entry.meantRoute == nil && filter.isUnmatched != true
+        return (isMeant ? 0 : 1) + (isStray ? 2 : 0)
+    }
+
+    private func misses(
+        for entry: JournalEntry, after previous: JournalEntry?, _ redactor: Redactor
+    ) -> [ExchangeCondition.Miss] {
+        filter.misses(for: entry)
+            + condition.misses(
+                for: entry.matchContext(Self.nearMissBudget),
+                shownAs: MaskedExchange(entry, by: redactor).matchContext)
+            + [tokenMiss(of: entry, after: previous)].compactMap(\.self)
+    }
+
+    /// The budget for deciding how near an entry is.
+    private static var nearMissBudget: WorkBudget { WorkBudget(steps: 100_000) }
+
+    func nearMiss(
+        _ entry: JournalEntry, _ missed: [ExchangeCondition.Miss], _ redactor: Redactor
+    ) -> JournalVerdict.NearMiss {
+        let exchange = MaskedExchange(entry, by: redactor)
+        return JournalVerdict.NearMiss(
+            entry: entry, missed: missed, summary: exchange.summary, reason: exchange.reason,
+            note: filter.isUnread == true ? exchange.note : nil)
+    }
+}
+
+extension JournalFilter {
+    /// The criterion that no exchange can satisfy since a name is unknown, with what is wrong; `nil` for none.
+    ///
+    /// A typo would look as if nothing had happened.
+    package func problem(among vendors: [any AnyLoadedVendor]) -> (criterion: String, text: String)? {
+        let routes = vendors.flatMap { $0.routes.map(\.id) }
+        let named = [
+            ("failure", failure, vendors.flatMap(\.failureNames)), ("route", route, routes),
+            ("vendor", vendor, vendors.map(\.identity.id)),
+        ]
+        for (kind, name, known) in named {
+            guard let name, !known.contains(name) else { continue }
+            guard kind == "route", name.utf8.contains(UInt8(ascii: "*")) else {
+                return (kind, "no \(kind) is called \(name)\(Nearest.hint(to: name, among: known))")
+            }
+            if known.contains(where: Wildcard(name).matches) { continue }
+            return (kind, "no route fits \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        return nil
+    }
+}
+
+extension FixtureNode {
+    /// A whole number from 0.
+    func naturalNumber() throws(FixtureProblem) -> Int {
+        let count = try int()
+        guard count >= 0 else { throw problem("\(count) is not a whole number from 0") }
+        return count
+    }
+
+    /// A duration such as `250ms`, `5s` or `-2m`.
+    func duration() throws(FixtureProblem) -> Duration {
+        let value = try json()
+        guard let duration = value.string.flatMap(Duration.init(text:)) else {
+            throw problem("\(value.text) is not a duration such as 250ms, 90s, 31m or 2h")
+        }
+        return duration
+    }
+}
