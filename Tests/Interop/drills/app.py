@@ -830,8 +830,8 @@ class Bloomreach(Punctual, App):
         for event in ("view_item", "cart_update", "purchase"):
             self.track("customers/events", event_type=event)
             self.flush()
-        self.attempt(lambda: self.together(self.show_inbox, self.show_badge))
         self.attempt(self.show_inbox)
+        self.attempt(lambda: self.together(self.show_inbox, self.show_badge))
         self.sign_in("ben@example.test")
         self.attempt(self.show_inbox)
         self.track("customers/events", event_type="session_end")
