@@ -2,9 +2,9 @@
 
     app.py VENDOR [--fault NAME]
 
-It reads UNDERSTUDY_URL, signs in with an example account, makes a handful of calls and ends: with 0 when all went well,
-with 1 when the user would have to sign in again or a call failed for good, which it says in a line. It keeps to what the
-RFCs and the vendors' pages ask of a client; each planted mistake is one that real apps were seen to make.
+It reads UNDERSTUDY_URL, signs in with an example account, makes a handful of calls, and ends: with 0 when all went
+well, with 1 and a line when the user would have to sign in again or a call failed for good. It does what the RFCs and
+the vendors' pages ask of a client; each mistake is one that apps make.
 """
 
 import argparse
@@ -142,7 +142,7 @@ class TokenStore:
 
 
 class App:
-    """What the apps have in common: calls that are repeated only where that does no harm, and a token that is renewed."""
+    """What the apps have in common: calls, repeated only where that does no harm, and a token that is renewed."""
 
     vendor = ""
     # The behaviours, without the vendor's name, that must find a mistake of MISTAKES, or of `own`, in this app.
@@ -513,7 +513,7 @@ class Rezolve(App):
         self.expect(self.authorized(method, url, body=body), status)
 
     def add_phone(self) -> None:
-        """Adds a phone to the book. When the answer is lost, it looks whether the phone is there; it does not ask twice."""
+        """Adds a phone to the book; when the answer is lost, it looks whether the phone is there."""
         try:
             self.change("POST", "phonebook", self.PHONE, 201)
         except Lost:
