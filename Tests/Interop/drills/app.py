@@ -12,10 +12,13 @@ import base64
 import contextlib
 import email.utils
 import hashlib
+import hmac
 import http.client
 import json
 import os
 import secrets
+import select
+import socket
 import sys
 import threading
 import time
@@ -23,9 +26,10 @@ import urllib.parse
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 TIMEOUT = 5  # seconds without a byte
@@ -739,6 +743,689 @@ class Okta(App):
             "cookie": cookie,
         }
         exchange("POST", address.partition("?")[0], headers, urllib.parse.urlencode(form).encode())
+
+
+# Bloomreach, Comapi, IMS
+
+
+class Punctual:
+    """Knows the server's time from the Date of its answers: RFC 9110, section 6.6.1. A phone's clock may be wrong."""
+
+    offset = 0.0
+
+    def call(self, *arguments, **request) -> Answer:
+        answer = super().call(*arguments, **request)
+        date = answer.headers.get("date")
+        if date is not None and not self.has("ignores-server-time"):
+            self.offset = email.utils.parsedate_to_datetime(date).timestamp() - time.time()
+        return answer
+
+    def now(self) -> float:
+        return time.time() + self.offset
+
+
+@dataclass
+class Tracked:
+    """Something tracked that the backend does not have yet."""
+
+    path: str
+    body: dict
+    failures: int = 0
+
+
+class Bloomreach(Punctual, App):
+    """Tracks with the project's key, and reads the app inbox with a token for the customer who is signed in."""
+
+    vendor = "bloomreach"
+    project, key, signing_key = "demo-project-1", "pubkey-demo-1", "privkey-demo-1"
+    own = {
+        "ignores-subject": "It does not check for which customer a token was issued.",
+        "keeps-token-of-former-customer": "It fetches for a customer with the token of the one before.",
+        "renews-what-says-expired": "It renews its token only when the answer says token_expired.",
+        "renews-before-losing": "It keeps the expired token while no new one can be had.",
+        "swaps-credentials": "It tracks with the customer's token when the project's key was refused.",
+        "drops-unsent": "It drops what it could not track when the backend was unavailable.",
+        "stamps-no-time": "It tracks without the time, so that late events seem to have happened late.",
+        "tracks-forever": "It sends what was rejected again and again.",
+        "keeps-sync-token": "It goes on with a sync token that was answered by 410.",
+        "resyncs-forever": "It fetches the inbox again and again while it is answered by 410.",
+        "stops-with-inbox": "Without an inbox it tracks nothing either.",
+        "forgets-read-marks": "It does not mark a message again when the first answer was lost.",
+        "ignores-server-time": "It takes the phone's time for the server's.",
+    }
+    found_by = {
+        "no-renewal": ["expires-between-calls", "signing-key-replaced"],
+        "endless-renewal": ["refused-for-ever", "tokens-always-forged"],
+        "renews-on-403": ["forbidden"],
+        "repeats-with-old-token": ["expires-between-calls"],
+        "renews-in-parallel": ["renewal-slow"],
+        "repeats-never": ["renewal-answer-lost", "consents-unreadable"],
+        "ignores-retry-after": ["tracking-rate-limited"],
+        "swaps-credentials": ["project-key-refused"],
+        "ignores-subject": ["token-of-another-customer"],
+        "keeps-token-of-former-customer": ["customer-changes"],
+        "renews-what-says-expired": ["signing-key-replaced", "forged-token-handed-out"],
+        "renews-before-losing": ["renewal-fails"],
+        "drops-unsent": ["identify-unavailable", "events-unavailable"],
+        "stamps-no-time": ["events-unavailable"],
+        "tracks-forever": ["tracking-rejected"],
+        "keeps-sync-token": ["inbox-out-of-sync"],
+        "resyncs-forever": ["inbox-always-out-of-sync"],
+        "stops-with-inbox": ["renewal-fails", "tokens-always-forged"],
+        "forgets-read-marks": ["read-mark-lost"],
+        "ignores-server-time": ["clock-ahead"],
+    }
+
+    def run(self) -> None:
+        self.queue: list[Tracked] = []
+        self.is_closed = False
+        self.quiet_until = 0.0
+        self.troubles: list[Exception] = []
+        self.sign_in("ana@example.test")
+        self.attempt(self.show_inbox)
+        consents = f"{self.base}/data/v2/projects/{self.project}/consent/categories"
+        self.attempt(lambda: self.expect(self.call("GET", consents, headers=self.project_key())))
+        for event in ("view_item", "cart_update", "purchase"):
+            self.track("customers/events", event_type=event)
+            self.flush()
+        self.attempt(lambda: self.together(self.show_inbox, self.show_badge))
+        self.attempt(self.show_inbox)
+        self.sign_in("ben@example.test")
+        self.attempt(self.show_inbox)
+        self.track("customers/events", event_type="session_end")
+        for turn in range(30 if self.has("tracks-forever") else 6):
+            if not self.flush():
+                time.sleep(PAUSE * 2 ** min(turn, 2))
+        if self.queue:
+            raise Failed(f"{len(self.queue)} things were not tracked")
+        if self.troubles:
+            raise self.troubles[0]
+
+    def attempt(self, part: Callable[[], object]) -> None:
+        """Does one part of the app; the other parts work without it."""
+        try:
+            part()
+        except (Lost, Failed, SignedOut, Untrusted) as trouble:
+            if self.has("stops-with-inbox"):
+                raise
+            self.troubles.append(trouble)
+
+    def sign_in(self, registered: str) -> None:
+        """A token is good for one customer only, and so is a sync token."""
+        self.customer = {"registered": registered}
+        self.ids = {"cookie": secrets.token_hex(16), "registered": registered}
+        self.sync_token: str | None = None
+        self.is_closed = False
+        if not self.has("keeps-token-of-former-customer"):
+            self.store.clear()
+        self.track("customers", properties={"platform": "iOS"})
+        self.flush()
+
+    # Tracking, with the project's key
+
+    def project_key(self) -> dict[str, str]:
+        return {"authorization": f"Token {self.key}"}
+
+    def track(self, path: str, **body) -> None:
+        body = {"customer_ids": self.ids, "properties": {}, **body}
+        if not self.has("stamps-no-time"):
+            body["timestamp"] = round(self.now(), 3)
+        self.queue.append(Tracked(path, body))
+
+    def flush(self) -> bool:
+        """Sends what was tracked, in order; keeps what the backend could not take, and drops what it does not want."""
+        while self.queue and time.time() >= self.quiet_until:
+            tracked = self.queue[0]
+            url = f"{self.base}/track/v2/projects/{self.project}/{tracked.path}"
+            try:
+                answer = self.call("POST", url, body=tracked.body, headers=self.project_key())
+                if answer.status == 401 and self.has("swaps-credentials"):
+                    answer = self.call("POST", url, body=tracked.body, token=self.store.get(url))
+            except Lost:
+                return False
+            if answer.status == 429:
+                self.quiet_until = time.time() + (answer.retry_after or 1)
+            if answer.status == 429 or answer.status >= 500:
+                if self.has("drops-unsent"):
+                    self.queue.pop(0)
+                return False
+            if not answer.ok:
+                tracked.failures += 1
+                if tracked.failures < 3 or self.has("tracks-forever"):
+                    return False
+                self.troubles.append(Failed(f"{tracked.path}: {answer.status}"))
+            self.queue.pop(0)
+        return not self.queue
+
+    # The app inbox, with the customer's token
+
+    def is_expired(self, answer: Answer) -> bool:
+        if self.has("renews-what-says-expired") and b'"token_expired":true' not in answer.body:
+            return False
+        return super().is_expired(answer)
+
+    def authorized(self, method: str, url: str, **request) -> Answer:
+        if self.is_closed:
+            raise SignedOut("no inbox for this customer now")
+        with self.renewal:
+            if self.store.get(url) is None or self.expires <= self.now():
+                self.renew()
+        return super().authorized(method, url, **request)
+
+    def renew(self) -> None:
+        """Asks the app's own backend for a token; no further call is made with the old one."""
+        if not self.has("renews-before-losing"):
+            self.store.clear()
+        try:
+            for _ in range(2):
+                with contextlib.suppress(Untrusted):
+                    return self.take_token()
+            raise Untrusted("no token for this customer and now")
+        except (Lost, Failed, Untrusted):
+            self.is_closed = not self.has("renews-before-losing")
+            raise
+
+    def end_session(self) -> None:
+        self.is_closed = True
+        super().end_session()
+
+    def take_token(self) -> None:
+        order = {"project_id": self.project, "kid": self.signing_key, "sub": self.customer}
+        if self.has("ignores-server-time"):
+            order["exp"] = int(time.time()) + 3600
+        url = f"{self.base}/webxp/exampleapp/customertokens"
+        token = self.expect(self.call("POST", url, body=order, repeatable=True)).json()["customer_token"]
+        claims = parts_of(token)[1]
+        if claims.get("sub") != self.customer and not self.has("ignores-subject"):
+            raise Untrusted(f"sub {claims.get('sub')}")
+        if claims.get("exp", 0) <= self.now():
+            raise Untrusted("expired")
+        self.expires = claims["exp"]
+        self.store.put(self.base, token)
+
+    def fetch(self) -> Answer:
+        body = {"customer_ids": self.ids, "application_id": "default-application"}
+        if self.sync_token is not None:
+            body["sync_token"] = self.sync_token
+        url = f"{self.base}/webxp/projects/{self.project}/appinbox/fetch"
+        return self.authorized("POST", url, body=body, repeatable=True)  # reading, whatever the method says
+
+    def show_inbox(self) -> None:
+        answer = self.fetch()
+        for _ in range(20 if self.has("resyncs-forever") else 1):
+            if answer.status != 410:
+                break
+            if not self.has("keeps-sync-token"):
+                self.sync_token = None
+            answer = self.fetch()
+        inbox = self.expect(answer).json()
+        self.sync_token = inbox.get("sync_token")
+        for message in [message for message in inbox["messages"] if not message["is_read"]][:1]:
+            body = {"customer_ids": self.ids, "message_ids": [message["id"]], "sync_token": self.sync_token}
+            url = f"{self.base}/webxp/projects/{self.project}/appinbox/markasread"
+            # A message that is read stays read, so marking it twice does no harm.
+            self.expect(self.authorized("POST", url, body=body, repeatable=not self.has("forgets-read-marks")))
+
+    def show_badge(self) -> None:
+        self.expect(self.fetch(), 200, 410)
+
+
+class Refused(Exception):
+    """A socket was not opened; holds the status."""
+
+
+class Socket:
+    """A client's side of RFC 6455, as far as the app needs it: reads texts, answers pings, notices the end."""
+
+    def __init__(self, url: str):
+        parts = urllib.parse.urlsplit(url)
+        self.connection = socket.create_connection((parts.hostname, parts.port or 80), TIMEOUT)
+        key = base64.b64encode(secrets.token_bytes(16)).decode()
+        self.connection.sendall(
+            f"GET {parts.path}?{parts.query} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: Upgrade\r\n"
+            f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode()
+        )
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += self.read(1)
+        status = int(head.split()[1])
+        if status != 101:
+            self.connection.close()
+            raise Refused(status)
+
+    def read(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            part = self.connection.recv(count - len(data))
+            if not part:
+                raise Lost("the socket ended")
+            data += part
+        return data
+
+    def send(self, opcode: int, payload: bytes) -> None:
+        mask = secrets.token_bytes(4)
+        masked = bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload))
+        self.connection.sendall(bytes([0x80 | opcode, 0x80 | len(payload)]) + mask + masked)
+
+    def receive(self, seconds: float) -> dict | None:
+        """The next event; None when none comes in time, and Lost when the server closes the socket."""
+        ready, _, _ = select.select([self.connection], [], [], seconds)
+        if not ready:
+            return None
+        try:
+            first, length = self.read(2)
+            if length > 125:
+                length = int.from_bytes(self.read(2 if length == 126 else 8), "big")
+            payload = self.read(length)
+        except OSError as error:
+            raise Lost("the socket broke") from error
+        if first & 0x0F == 8:
+            with contextlib.suppress(OSError):
+                self.send(8, payload[:2])
+            raise Lost(f"the socket was closed with {int.from_bytes(payload[:2], 'big')}")
+        if first & 0x0F == 9:
+            self.send(10, payload)
+        return json.loads(payload) if first & 0x0F == 1 else {}
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.send(8, (1000).to_bytes(2, "big"))
+            self.connection.close()
+
+
+class Comapi(Punctual, App):
+    """Begins a session by answering a challenge, talks in a conversation, and hears of it through a socket."""
+
+    vendor = "comapi"
+    space, other_user = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15", "bob"
+    issuer, audience = "https://api.comapi.com/defaultauth", "https://api.comapi.com"
+    secret = b"understudy-test-shared-secret-A"
+    own = {
+        "answers-twice": "It sends the answer to a challenge again when that was lost or refused.",
+        "ignores-space": "It does not check for which space a session's token is.",
+        "counts-milliseconds": "It signs its answers with times in milliseconds.",
+        "answers-live-a-minute": "It signs its answers for a minute by the phone's clock.",
+        "overwrites": "It writes without If-Match after a 412.",
+        "drops-changes": "It drops a change that was answered by 412.",
+        "gives-up-at-409": "It takes its own conversation for somebody else's after a lost answer.",
+        "another-id-at-409": "It makes a second conversation when the first one is there already.",
+        "drops-refused-messages": "It renews, but drops the message that was refused.",
+        "never-reconnects": "It does not connect again when its socket closes.",
+        "reconnects-without-pause": "It connects again at once, and without end.",
+        "reads-nothing-missed": "It does not read what it missed while its socket was closed.",
+        "socket-keeps-token": "It opens its sockets with the token that it had first.",
+        "forgets-push": "It registers for pushes in its first session only.",
+        "ignores-server-time": "It takes the phone's time for the server's.",
+    }
+    found_by = {
+        "no-renewal": ["expires-between-calls", "session-ended-elsewhere", "session-forgotten"],
+        "endless-renewal": ["refused-for-ever"],
+        "renews-on-403": ["forbidden"],
+        "repeats-with-old-token": ["expires-between-calls"],
+        "renews-in-parallel": ["renewal-slow"],
+        "repeats-post": ["message-answer-lost"],
+        "repeats-forever": ["reads-unavailable-for-ever"],
+        "repeats-never": ["reads-unavailable"],
+        "ignores-retry-after": ["rate-limited"],
+        "token-everywhere": ["token-in-content-request"],
+        "continues-signed-out": ["renewal-refused"],
+        "answers-twice": ["nonce-replayed", "sign-in-answer-lost"],
+        "ignores-space": ["session-of-another-space"],
+        "counts-milliseconds": ["times-in-milliseconds"],
+        "answers-live-a-minute": ["clock-ahead"],
+        "overwrites": ["profile-changed-elsewhere"],
+        "drops-changes": ["profile-changed-elsewhere"],
+        "gives-up-at-409": ["conversation-answer-lost"],
+        "another-id-at-409": ["conversation-answer-lost"],
+        "drops-refused-messages": ["expires-while-sending"],
+        "never-reconnects": ["socket-drops"],
+        "reconnects-without-pause": ["socket-refused"],
+        "reads-nothing-missed": ["socket-drops"],
+        "socket-keeps-token": ["socket-of-expired-session"],
+        "forgets-push": ["push-lost-with-session"],
+        "ignores-server-time": ["clock-behind"],
+    }
+
+    def run(self) -> None:
+        self.at = f"{self.base}/apispaces/{self.space}"
+        self.session: str | None = None
+        self.socket: Socket | None = None
+        self.socket_token: str | None = None
+        self.has_push = False
+        self.quiet = False
+        self.failed: list[str] = []
+        self.latest = 0
+        self.conversation = f"trip-{secrets.token_hex(4)}"
+        self.renew()
+        self.register_push()
+        self.connect(tries=3)
+        self.change_profile()
+        self.together(
+            lambda: self.expect(self.authorized("GET", f"{self.at}/conversations")),
+            lambda: self.expect(self.authorized("GET", f"{self.at}/profiles/{self.user}")),
+        )
+        self.begin_conversation()
+        for text in ("Hello", "Who brings what?", "I have the tent."):
+            self.send(text)
+        self.expect(self.authorized("GET", f"{self.talk}/messages?limit=10"))
+        self.share_picture()
+        self.listen(0.1)
+        self.sign_off()
+        if self.failed:
+            raise Failed(f"not sent: {', '.join(self.failed)}")
+
+    user = "mira"
+
+    @property
+    def talk(self) -> str:
+        return f"{self.at}/conversations/{self.conversation}"
+
+    # The session
+
+    def answer_to(self, nonce: str) -> str:
+        """The app's own token: a backend would sign it, since the secret belongs on no phone."""
+        now, life = (time.time(), 60) if self.has("answers-live-a-minute") else (self.now(), 86_400)
+        unit = 1000 if self.has("counts-milliseconds") else 1
+        claims = {
+            "sub": self.user, "iss": self.issuer, "aud": self.audience, "nonce": nonce,
+            "iat": int(now * unit), "exp": int((now + life) * unit),
+        }
+        signed = ".".join(encoded(json.dumps(part).encode()) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+        return f"{signed}.{encoded(hmac.digest(self.secret, signed.encode(), 'sha256'))}"
+
+    def renew(self) -> None:
+        """Begins a session. A challenge is answered once; after any trouble the next one is."""
+        body = None
+        for _ in range(3):
+            if body is None or not self.has("answers-twice"):
+                challenge = self.expect(self.call("GET", f"{self.at}/sessions/start")).json()
+                body = {
+                    "authenticationId": challenge["authenticationId"],
+                    "authenticationToken": self.answer_to(challenge["nonce"]),
+                    "deviceId": "phone-1", "platform": "iOS", "platformVersion": "18.2",
+                    "sdkType": "native", "sdkVersion": "2.2.0",
+                }
+            try:
+                answer = self.call("POST", f"{self.at}/sessions", body=body)
+                if answer.ok:
+                    return self.begin_session(answer.json())
+            except (Lost, Untrusted):
+                continue
+        self.end_session()
+
+    def begin_session(self, begun: dict) -> None:
+        token = begun["token"]
+        claims = parts_of(token)[1]
+        if claims.get("apiSpaceId") != self.space and not self.has("ignores-space"):
+            raise Untrusted(f"a session of space {claims.get('apiSpaceId')}")
+        if claims.get("exp", 0) <= self.now():
+            raise Untrusted("expired")
+        self.session, self.expires = begun["session"]["id"], claims["exp"]
+        self.store.put(self.at, token)
+        if self.has_push and not self.has("forgets-push"):
+            self.call("PUT", f"{self.at}/sessions/{self.session}/push", body=PUSH, token=token)
+
+    def authorized(self, method: str, url: str, **request) -> Answer:
+        used = self.store.get(url)
+        if used is not None and self.expires <= self.now():
+            self.renew_unless_done(url, used)
+        return super().authorized(method, url, **request)
+
+    def register_push(self) -> None:
+        self.has_push = True
+        self.expect(self.authorized("PUT", f"{self.at}/sessions/{self.session}/push", body=PUSH))
+
+    def sign_off(self) -> None:
+        if self.socket is not None:
+            self.socket.close()
+        self.expect(self.authorized("DELETE", f"{self.at}/sessions/{self.session}"))
+
+    # Profile and conversation
+
+    def change_profile(self) -> None:
+        """Changes only what it has seen: If-Match says so, and 412 that somebody else was quicker."""
+        url = f"{self.at}/profiles/{self.user}"
+        seen = self.expect(self.authorized("GET", url))
+        for _ in range(2):
+            condition = {} if self.has("overwrites") else {"if-match": seen.headers["etag"]}
+            answer = self.authorized("PATCH", url, body={"firstName": "Mira"}, headers=condition)
+            if answer.status != 412 or self.has("drops-changes"):
+                break
+            if not self.has("overwrites"):
+                seen = self.expect(self.authorized("GET", url))
+        if not self.has("drops-changes"):
+            self.expect(answer)
+
+    def begin_conversation(self) -> None:
+        """The app makes the id, so that creating it twice does no harm; 409 says that it is there."""
+        body = {"id": self.conversation, "name": "Trip", "participants": [{"id": self.other_user}]}
+        answer = self.authorized("POST", f"{self.at}/conversations", body=body, repeatable=True)
+        if answer.status == 409 and self.has("another-id-at-409"):
+            self.conversation = body["id"] = f"trip-{secrets.token_hex(4)}"
+            answer = self.authorized("POST", f"{self.at}/conversations", body=body)
+        self.expect(answer, *((201,) if self.has("gives-up-at-409") else (201, 409)))
+
+    def send(self, text: str) -> None:
+        """Sends a message; when the answer is lost, it is sent again only if it is not there."""
+        if self.quiet:
+            self.failed.append(text)
+            return
+        key = secrets.token_hex(8)
+        body = {"metadata": {"key": key}, "parts": [{"name": "body", "type": "text/plain", "data": text}]}
+        for _ in range(2):
+            try:
+                answer = self.post_message(body)
+                break
+            except Lost:
+                if self.is_there(key):
+                    return
+        else:
+            raise Failed(text)
+        if answer.status == 429:
+            self.quiet = True
+        if not answer.ok:
+            self.failed.append(text)
+
+    def post_message(self, body: dict) -> Answer:
+        url = f"{self.talk}/messages"
+        if not self.has("drops-refused-messages"):
+            return self.authorized("POST", url, body=body)
+        used = self.store.get(url)
+        answer = self.call("POST", url, body=body, token=used)
+        if answer.status == 401:
+            self.renew_unless_done(url, used)
+        return answer
+
+    def is_there(self, key: str) -> bool:
+        page = self.expect(self.authorized("GET", f"{self.talk}/messages?limit=20")).json()
+        return any(message["metadata"].get("key") == key for message in page["messages"])
+
+    def share_picture(self) -> None:
+        """Uploads a picture and shows it. Where it lies the answer says; the session's token is not for there."""
+        body = {"data": "aGk=", "name": "map.png", "type": "image/png"}
+        content = self.expect(self.authorized("POST", f"{self.at}/content", body=body)).json()
+        if "url" in content:
+            self.expect(self.call("GET", content["url"]))
+
+    # The socket
+
+    def connect(self, tries: int) -> bool:
+        """Opens the socket, after pauses that grow; without one the app works on."""
+        if self.socket_token is None or not self.has("socket-keeps-token"):
+            self.socket_token = self.store.get(self.at)
+        attempts = 25 if self.has("reconnects-without-pause") else tries
+        for attempt in range(attempts):
+            try:
+                self.socket = Socket(f"{self.at}/socket?token={self.socket_token}")
+                return True
+            except (Refused, Lost, OSError) as refusal:
+                if refusal.args == (401,) and not self.has("socket-keeps-token"):
+                    self.renew_unless_done(self.at, self.socket_token)
+                    self.socket_token = self.store.get(self.at)
+            if not self.has("reconnects-without-pause"):
+                time.sleep(PAUSE * 2**attempt)
+        return False
+
+    def listen(self, seconds: float) -> None:
+        """Takes what comes through the socket; when it closes, connects again and reads what was missed."""
+        for _ in range(3):
+            try:
+                while self.socket is not None and (event := self.socket.receive(seconds)) is not None:
+                    self.latest = max(self.latest, event.get("conversationEventId") or 0)
+                return
+            except Lost:
+                self.socket = None
+                if self.has("never-reconnects") or not self.connect(tries=4):
+                    return
+                if not self.has("reads-nothing-missed"):
+                    self.expect(self.authorized("GET", f"{self.talk}/events?from={self.latest + 1}"))
+
+
+PUSH = {"apns": {"bundleId": "test.app", "environment": "development", "token": "push-token-not-real"}}
+
+
+class Provider:
+    """The app's own sign-in server: it signs tokens for the user with a key that it publishes."""
+
+    issuer = "https://login.example.test"
+    keys = {"k2": "k2.pem", "k2b": "k5.pem", "k2c": "k8.pem"}
+
+    def __init__(self, app: "IMS"):
+        self.app = app
+
+    def token(self, subject: str) -> str:
+        url = f"{self.app.base}/ims/dev-issuers/rotating/jwks.json"
+        published = [key["kid"] for key in self.app.expect(self.app.call("GET", url)).json()["keys"]]
+        kid = next(kid for kid in published if kid in self.keys)
+        now = int(self.app.now())
+        life = 86_400 if self.app.has("tokens-of-a-day") else 600
+        claims = {
+            "iss": self.issuer, "sub": subject, "iat": now, "nbf": now, "exp": now + life, "jti": secrets.token_hex(8),
+        }
+        header = {"alg": "RS256", "typ": "JWT", "kid": kid}
+        signed = ".".join(encoded(json.dumps(part).encode()) for part in (header, claims))
+        path = Path(__file__).parents[3] / "Fixtures/ims/keys" / self.keys[kid]
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+        return f"{signed}.{encoded(key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
+
+
+class IMS(Punctual, App):
+    """Uploads a driver's trips with tokens from its own provider, and keeps what it could not upload."""
+
+    vendor = "ims"
+    subject = "EMP-0001"
+    own = {
+        "another-id-at-repeat": "It gives a trip a new trip_id each time that it sends it.",
+        "drops-unsent-trips": "It drops a trip that could not be uploaded at once.",
+        "stuck-at-conflict": "It sends a trip that was answered by 409 again and again, and none after it.",
+        "stops-at-conflict": "It uploads nothing more after a trip was answered by 409.",
+        "sends-on-when-deactivated": "It keeps sending for a user who was deactivated.",
+        "tokens-of-a-day": "It has its tokens signed for a whole day.",
+        "ignores-server-time": "It takes the phone's time for the server's.",
+    }
+    found_by = {
+        "no-renewal": ["expires-between-calls", "key-replaced", "token-replayed"],
+        "endless-renewal": ["refused-for-ever", "expired-for-ever"],
+        "renews-on-403": ["user-deactivated", "user-unknown"],
+        "repeats-with-old-token": ["expires-between-calls"],
+        "repeats-post": ["invitation-answer-lost"],
+        "repeats-never": ["trips-answer-cut-off"],
+        "ignores-retry-after": ["trips-rate-limited"],
+        "token-everywhere": ["token-in-key-request"],
+        "another-id-at-repeat": ["trip-answer-lost"],
+        "drops-unsent-trips": ["user-not-active-yet"],
+        "stuck-at-conflict": ["trip-always-conflicts"],
+        "stops-at-conflict": ["trip-conflict"],
+        "sends-on-when-deactivated": ["user-deactivated"],
+        "tokens-of-a-day": ["lifetime-limited"],
+        "ignores-server-time": ["clock-behind", "clock-ahead"],
+    }
+
+    def run(self) -> None:
+        self.at = f"{self.base}/ims/v1"
+        self.provider = Provider(self)
+        self.quiet = False
+        self.trips = [self.recorded(number) for number in range(3)]
+        self.aside: list[dict] = []
+        self.renew()
+        self.check(self.authorized("GET", f"{self.at}/me"))
+        self.upload()
+        self.check(self.authorized("PATCH", f"{self.at}/me", body={"phone": "+420 600 000 000"}))
+        self.together(
+            lambda: self.check(self.authorized("GET", f"{self.at}/trips")),
+            lambda: self.check(self.authorized("GET", f"{self.at}/driving-summary")),
+        )
+        self.invite("Ben", "ben@example.test")
+        for turn in range(4):
+            if self.trips and not self.quiet:
+                time.sleep(PAUSE * 2**turn)
+                self.upload()
+        if self.trips or self.aside:
+            raise Failed(f"{len(self.trips)} trips are kept, {len(self.aside)} set aside")
+
+    def renew(self) -> None:
+        self.store.put(self.at, self.provider.token(self.subject))
+
+    def check(self, answer: Answer) -> Answer:
+        """A success; what is wrong with the user no other token mends, so the app stops there."""
+        if answer.status == 403 and self.has("sends-on-when-deactivated"):
+            return answer
+        return self.expect(answer)
+
+    # Trips
+
+    def recorded(self, number: int) -> dict:
+        """A trip as the phone recorded it; its id is made once, so that sending it twice stores it once."""
+        return {
+            "trip_id": secrets.token_hex(8), "started_at": f"2027-01-15T0{number + 1}:00:00Z",
+            "ended_at": f"2027-01-15T0{number + 1}:30:00Z", "distance_meters": 21_000 + number,
+        }
+
+    def upload(self) -> None:
+        """Uploads the trips in order, and keeps those that the backend cannot take yet."""
+        for trip in list(self.trips):
+            if self.quiet:
+                return
+            answer = self.upload_one(trip)
+            if answer.status == 429 or answer.status >= 500:
+                self.quiet = answer.retry_after is not None and answer.retry_after > PATIENCE
+            if answer.status == 409:
+                for _ in range(20 if self.has("stuck-at-conflict") else 0):
+                    answer = self.upload_one(trip)
+                if self.has("stuck-at-conflict") or self.has("stops-at-conflict"):
+                    raise Failed(f"trip {trip['trip_id']} is in conflict")
+                self.aside.append(trip)
+            if answer.status == 403 and self.has("sends-on-when-deactivated"):
+                for _ in range(10):
+                    self.upload_one(trip)
+            if answer.ok or answer.status == 409 or self.has("drops-unsent-trips"):
+                self.trips.remove(trip)
+            elif answer.status == 403:
+                return  # the user cannot upload yet, or no longer
+
+    def upload_one(self, trip: dict) -> Answer:
+        if not self.has("another-id-at-repeat"):
+            return self.authorized("POST", f"{self.at}/trips", body=trip, repeatable=True)
+        for _ in range(2):
+            trip["trip_id"] = secrets.token_hex(8)
+            with contextlib.suppress(Lost):
+                return self.authorized("POST", f"{self.at}/trips", body=trip)
+        raise Lost("a trip")
+
+    # Invitations
+
+    def invite(self, name: str, address: str) -> None:
+        """Invites somebody; when the answer is lost, the list says whether the invitation went out."""
+        body = {"kind": "account", "name": name, "email": address, "account_ids": ["acc-1"]}
+        for _ in range(2):
+            try:
+                self.check(self.authorized("POST", f"{self.at}/invitations", body=body))
+                return
+            except Lost:
+                sent = self.check(self.authorized("GET", f"{self.at}/invitations")).json()["invitations"]
+                if any(invitation["email"] == address for invitation in sent):
+                    return
+        raise Failed(f"{name} was not invited")
 
 
 def apps() -> dict[str, type[App]]:
