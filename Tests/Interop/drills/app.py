@@ -783,6 +783,7 @@ class Bloomreach(Punctual, App):
         "keeps-token-of-former-customer": "It fetches for a customer with the token of the one before.",
         "renews-what-says-expired": "It renews its token only when the answer says token_expired.",
         "renews-before-losing": "It keeps the expired token while no new one can be had.",
+        "token-to-other-vendor": "It sends the token of one vendor to another.",
         "swaps-credentials": "It tracks with the customer's token when the project's key was refused.",
         "drops-unsent": "It drops what it could not track when the backend was unavailable.",
         "stamps-no-time": "It tracks without the time, so that late events seem to have happened late.",
@@ -801,6 +802,7 @@ class Bloomreach(Punctual, App):
         "renews-in-parallel": ["renewal-slow"],
         "repeats-never": ["renewal-answer-lost", "consents-unreadable"],
         "ignores-retry-after": ["tracking-rate-limited"],
+        "token-to-other-vendor": ["token-elsewhere"],
         "swaps-credentials": ["project-key-refused"],
         "ignores-subject": ["token-of-another-customer"],
         "keeps-token-of-former-customer": ["customer-changes"],
@@ -830,6 +832,8 @@ class Bloomreach(Punctual, App):
             self.flush()
         self.attempt(self.show_inbox)
         self.attempt(lambda: self.together(self.show_inbox, self.show_badge))
+        if self.has("token-to-other-vendor"):
+            self.call("GET", f"{self.base}/ims/v1/me", token=self.token(self.base))
         self.sign_in("ben@example.test")
         self.attempt(self.show_inbox)
         self.track("customers/events", event_type="session_end")
@@ -1041,6 +1045,7 @@ class Comapi(Punctual, App):
     issuer, audience = "https://api.comapi.com/defaultauth", "https://api.comapi.com"
     secret = b"understudy-test-shared-secret-A"
     own = {
+        "token-to-other-vendor": "It sends the token of one vendor to another.",
         "answers-twice": "It sends the answer to a challenge again when that was lost or refused.",
         "ignores-space": "It does not check for which space a session's token is.",
         "counts-milliseconds": "It signs its answers with times in milliseconds.",
@@ -1054,6 +1059,8 @@ class Comapi(Punctual, App):
         "reconnects-without-pause": "It connects again at once, and without end.",
         "reads-nothing-missed": "It does not read what it missed while its socket was closed.",
         "socket-keeps-token": "It opens its sockets with the token that it had first.",
+        "keeps-token-after-sign-out": "It makes a call with the token after the user signed out.",
+        "signs-in-to-sign-out": "It begins a session in order to end one whose answer was lost.",
         "forgets-push": "It registers for pushes in its first session only.",
         "ignores-server-time": "It takes the phone's time for the server's.",
     }
@@ -1069,6 +1076,7 @@ class Comapi(Punctual, App):
         "ignores-retry-after": ["rate-limited"],
         "token-everywhere": ["token-in-content-request"],
         "continues-signed-out": ["renewal-refused"],
+        "token-to-other-vendor": ["token-elsewhere"],
         "answers-twice": ["nonce-replayed", "sign-in-answer-lost"],
         "ignores-space": ["session-of-another-space"],
         "counts-milliseconds": ["times-in-milliseconds"],
@@ -1082,6 +1090,8 @@ class Comapi(Punctual, App):
         "reconnects-without-pause": ["socket-refused"],
         "reads-nothing-missed": ["socket-drops"],
         "socket-keeps-token": ["socket-of-expired-session"],
+        "keeps-token-after-sign-out": ["signed-out"],
+        "signs-in-to-sign-out": ["sign-out-lost"],
         "forgets-push": ["push-lost-with-session"],
         "ignores-server-time": ["clock-behind"],
     }
@@ -1109,6 +1119,8 @@ class Comapi(Punctual, App):
             self.send(text)
         self.expect(self.authorized("GET", f"{self.talk}/messages?limit=10"))
         self.share_picture()
+        if self.has("token-to-other-vendor"):
+            self.call("GET", f"{self.base}/ims/v1/me", token=self.token(self.at))
         self.listen(0.1)
         self.sign_off()
         if self.failed:
@@ -1176,9 +1188,18 @@ class Comapi(Punctual, App):
         self.expect(self.authorized("PUT", f"{self.at}/sessions/{self.session}/push", body=PUSH))
 
     def sign_off(self) -> None:
+        """Ends the session, which it counts as ended whatever comes back."""
         if self.socket is not None:
             self.socket.close()
-        self.expect(self.authorized("DELETE", f"{self.at}/sessions/{self.session}"))
+        url, token = f"{self.at}/sessions/{self.session}", self.store.get(self.at)
+        if self.has("signs-in-to-sign-out"):
+            self.authorized("DELETE", url)
+        elif token is not None:
+            self.store.clear()
+            with contextlib.suppress(Lost):
+                self.call("DELETE", url, token=token)
+        if self.has("keeps-token-after-sign-out"):
+            self.call("GET", f"{self.at}/conversations", token=token)
 
     # Profile and conversation
 
