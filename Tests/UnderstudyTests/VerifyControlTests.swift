@@ -46,7 +46,8 @@ import Testing
     @Test(
         "counts by each part and all together",
         arguments: [
-            (#""vendor":"rezolve""#, [1, 2, 3]), (#""route":"rua.guest""#, [3]), (#""status":404"#, [2, 4]),
+            (#""vendor":"rezolve""#, [1, 2, 3]), (#""vendor":{"not":"rezolve"}"#, [4]), (#""route":"rua.guest""#, [3]),
+            (#""status":404"#, [2, 4]),
             (#""status":"404""#, [2, 4]), (#""status":"4xx""#, [2, 4]), (#""status":"2xx""#, [1]),
             (#""route":"rua.*""#, [1, 2, 3]), (#""route":"*.guest""#, [3]),
             (#""refused":true"#, [2, 3]), (#""refused":false"#, [1, 4]),

@@ -53,7 +53,10 @@ struct JournalCriteria: Sendable {
 
     private static func filter(_ mapping: FixtureMapping) throws(FixtureProblem) -> JournalFilter {
         var filter = JournalFilter()
-        filter.vendor = try mapping["vendor"]?.string()
+        if let node = mapping["vendor"] {
+            filter.isOtherVendor = try node.json().object != nil
+            filter.vendor = try filter.isOtherVendor ? node.mapping("not").required("not").string() : node.string()
+        }
         filter.route = try mapping["route"]?.string()
         filter.failure = try mapping["failure"]?.string()
         filter.status = try mapping["status"].map { node throws(FixtureProblem) in

@@ -1,6 +1,8 @@
 /// Selects journal entries; a `nil` property admits every entry.
 package struct JournalFilter: Sendable {
     package var vendor: String?
+    /// Whether every exchange but those of the vendor is meant.
+    var isOtherVendor = false
     /// The route's id, or a pattern of ids with `*`.
     package var route: String? {
         didSet { routePattern = route.flatMap { $0.utf8.contains(UInt8(ascii: "*")) ? Wildcard($0) : nil } }
@@ -57,7 +59,7 @@ package struct JournalFilter: Sendable {
     package init() {}
 
     package func admits(_ entry: JournalEntry) -> Bool {
-        (vendor == nil || entry.record.vendor == vendor)
+        (vendor == nil || (entry.record.vendor == vendor) != isOtherVendor)
             && (route == nil || isRoute(entry.record.route))
             && status.map { $0.admits(entry.response.status.code) } != false
             && (isRefused == nil || (entry.record.failure != nil) == isRefused)
@@ -78,7 +80,10 @@ package struct JournalFilter: Sendable {
     func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
         let record = entry.record
         let parts: [(name: String, expected: String?, found: String?, holds: Bool)] = [
-            ("vendor", vendor, record.vendor, vendor == record.vendor),
+            (
+                "vendor", vendor.map { isOtherVendor ? "other than \($0)" : $0 }, record.vendor,
+                (vendor == record.vendor) != isOtherVendor
+            ),
             ("route", route, record.route, isRoute(record.route)),
             (
                 "status", status?.description, "\(entry.response.status.code)",
