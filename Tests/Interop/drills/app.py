@@ -1074,7 +1074,7 @@ class Comapi(Punctual, App):
         "repeats-post": ["message-answer-lost"],
         "repeats-forever": ["reads-unavailable-for-ever"],
         "repeats-never": ["reads-unavailable"],
-        "ignores-retry-after": ["rate-limited"],
+        "ignores-retry-after": ["rate-limited", "busy-asks-to-wait"],
         "token-everywhere": ["token-in-content-request"],
         "continues-signed-out": ["renewal-refused"],
         "token-to-other-vendor": ["token-elsewhere"],
