@@ -151,7 +151,7 @@ enum Waiting {
 }
 
 extension Result {
-    fileprivate init(_ work: () async throws(Failure) -> Success) async {
+    init(_ work: () async throws(Failure) -> Success) async {
         do {
             self = .success(try await work())
         } catch {

@@ -101,7 +101,7 @@ import Understudy
             _ = try drills(Self.text.replacing(right, with: wrong))
             Issue.record("it was read")
         } catch {
-            #expect(error.description.hasSuffix("rezolve/drills/sample.yaml:\(problem)"), "\(error)")
+            #expect("\(error)".hasSuffix("rezolve/drills/sample.yaml:\(problem)"), "\(error)")
         }
     }
 

@@ -1,5 +1,6 @@
 import Emulation
 import Expectations
+import Foundation
 import JSON
 import Support
 import Testing
@@ -35,8 +36,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
             return try await world.call(.get, "/v2/credentials/ping", [("authorization", token)])
         },
         Handout(route: "token.create", member: "access_token") { world in
-            let client = Base64URL.encodePadded(
-                Array("0oaunderstudysvc0001:svc-secret-not-real-0123456789abcdef".utf8))
+            let client = Data("0oaunderstudysvc0001:svc-secret-not-real-0123456789abcdef".utf8).base64EncodedString()
             return try await world.call(
                 .post, "/oauth2/default/v1/token", [form, ("authorization", "Basic \(client)")],
                 "grant_type=client_credentials&scope=trips.read")
@@ -74,9 +74,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
             [
                 "route": .string(handout.route),
                 "defects": .object(
-                    JSONObject([
-                        (handout.member, ["defect": "expired", "claims": ["drilled": true], "header": ["x": 1]])
-                    ])),
+                    JSONObject([(handout.member, ["defect": "expired", "claims": ["drilled": true]] as JSON)])),
             ])
         expect(armed.status, is: 200, "\(armed.text)")
         let answer = try await handout.ask(world)
@@ -84,18 +82,17 @@ struct Handout: Sendable, CustomTestStringConvertible {
         #expect((spoiled.claims?["exp"]?.int ?? .max) < World.exampleMoment)
         #expect((good.claims?["exp"]?.int ?? 0) > World.exampleMoment)
         expect(spoiled.claims?["drilled"], is: true)
-        expect(spoiled.header?["x"], is: 1)
-        expect(spoiled.header?["alg"], is: good.header?["alg"])
+        expect(spoiled.header, is: good.header)
         expect(answer.status, is: 200)
         expect(
             answer.entry?.record.intervention,
-            is: "armed fault at call 1: defect \(handout.member) expired, header x, claim drilled")
+            is: "armed fault at call 1: defect \(handout.member) expired claim drilled")
         // Who knows the key finds nothing wrong with the signature.
         let explained = try await world.control(
             .post, "tokens/explain", JSON.object(["token": .string(spoiled.text)]).text)
-        #expect(
-            explained.text.contains(#"{"check":"signature","outcome":"passed""#) || explained.text.contains("expired"),
-            "\(explained.text)")
+        let signatures = (explained.json["verdicts"]?.array ?? []).flatMap { $0["findings"]?.array ?? [] }
+            .filter { $0["check"] == "signature" && $0["outcome"] == "passed" }
+        #expect(!signatures.isEmpty, "\(explained.text)")
     }
 
     @Test("a wrong key makes another signature of the same content", arguments: Handout.all)
@@ -104,7 +101,8 @@ struct Handout: Sendable, CustomTestStringConvertible {
         _ = try await arm(
             world,
             [
-                "route": .string(handout.route), "defects": .object(JSONObject([(handout.member, "bad-signature")])),
+                "route": .string(handout.route),
+                "defects": .object(JSONObject([(handout.member, "bad-signature" as JSON)])),
             ])
         let spoiled = handout.token(in: try await handout.ask(world))
         let explained = try await world.control(
@@ -158,7 +156,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
             (#""defects":{}"#, "defects: defects names no member of the answer"),
             (
                 #""defects":{"id_token":{}}"#,
-                "defects.id_token: found nothing that is wrong with the token; expected defect, claims or header"
+                "defects.id_token: found nothing that is wrong with the token; expected defect or claims"
             ),
             (
                 #""fail":"token-expired","defects":{"a":"expired"}"#,

@@ -202,7 +202,8 @@ extension ContractCase {
 extension ContractFailure {
     /// The place, what was wrong, and the difference.
     package func lines(in file: String) -> [String] {
-        ["    \(place == .none ? "" : "\(file):\(place.line):\(place.column): ")\(message)"] + difference.map { "      " + $0 }
+        ["    \(place == .none ? "" : "\(file):\(place.line):\(place.column): ")\(message)"]
+            + difference.map { "      " + $0 }
     }
 }
 

@@ -381,7 +381,9 @@ extension FixtureStore {
     /// what documents say of answers and requests, and drills.
     private static func looksLikeFixture(_ path: String) -> Bool {
         let parts = path.split(separator: "/").dropFirst()
-        if parts.first == "requests.yaml" || ["answers", "drills"].contains(parts.first) && path.hasSuffix(".yaml") { return false }
+        if parts.first == "requests.yaml" || ["answers", "drills"].contains(parts.first) && path.hasSuffix(".yaml") {
+            return false
+        }
         return !path.hasSuffix(FixtureStore.schemaSuffix)
             && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
     }

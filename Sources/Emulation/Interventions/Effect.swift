@@ -162,7 +162,7 @@ public struct InterventionScope: Sendable {
     @usableFromInline
     init(
         vendor: String, routes: [String], failures: [String], actions: [ActionListing],
-        defects: @escaping @Sendable () -> [String], fixtures: VendorFixtures? = nil
+        defects: @escaping @Sendable () -> [String] = { [] }, fixtures: VendorFixtures? = nil
     ) {
         self.vendor = vendor
         self.routes = routes

@@ -8,12 +8,11 @@ struct SpoiledToken: Sendable {
     /// Where the token is: a member of the answer's JSON, or a header field.
     let name: String
     private let path: JSONPath
-    private let header: JSONObject
     private let claims: JSONObject
     private let defect: String?
 
-    /// Reads a mapping of members, each a JSONPath or a name, to a defect, or to `defect`, `claims` and `header` as a
-    /// mint request has them.
+    /// Reads a mapping of members, each a JSONPath or a name, to a defect, or to `defect` and `claims` as a mint request
+    /// has them.
     static func all(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) -> [SpoiledToken] {
         var tokens: [SpoiledToken] = []
         for (name, value) in try node.members() { tokens.append(try SpoiledToken(name, value, scope)) }
@@ -25,16 +24,18 @@ struct SpoiledToken: Sendable {
         self.name = name
         path = try ExchangeCondition.path(name, node)
         if try node.json().string != nil {
-            (header, claims, defect) = ([:], [:], try Self.defect(node, scope))
+            (claims, defect) = ([:], try Self.defect(node, scope))
             return
         }
-        let mapping = try node.mapping("defect", "claims", "header")
+        let mapping = try node.mapping("defect", "claims")
         guard !mapping.members.isEmpty else {
-            throw node.problem("found nothing that is wrong with the token; expected defect, claims or header")
+            throw node.problem("found nothing that is wrong with the token; expected defect or claims")
         }
         defect = try mapping["defect"].map { node throws(FixtureProblem) in try Self.defect(node, scope) }
-        claims = try mapping["claims"].map(Self.object) ?? [:]
-        header = try mapping["header"].map(Self.object) ?? [:]
+        guard let claims = try (mapping["claims"]?.json() ?? [:]).object else {
+            throw node.problem("claims is not a mapping of names to values")
+        }
+        self.claims = claims
     }
 
     private static func defect(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) -> String {
@@ -48,15 +49,9 @@ struct SpoiledToken: Sendable {
         return name
     }
 
-    private static func object(_ node: FixtureNode) throws(FixtureProblem) -> JSONObject {
-        guard let object = try node.json().object else { throw node.problem("expected a mapping of names to values") }
-        return object
-    }
-
-    /// The defects in words.
+    /// What is wrong, in words.
     var summary: String {
-        let changed = (header.map { "header \($0.name)" } + claims.map { "claim \($0.name)" }).joined(separator: ", ")
-        return "\(name) \([defect, changed].compactMap { $0?.isEmpty == true ? nil : $0 }.joined(separator: ", "))"
+        ([name, defect].compactMap(\.self) + claims.map { "claim \($0.name)" }).joined(separator: " ")
     }
 
     /// The token in an answer; `nil` without one.
@@ -79,7 +74,6 @@ struct SpoiledToken: Sendable {
             })
         else { return nil }
         var unsigned = UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm)
-        for member in self.header { unsigned.content.header[member.name] = member.value }
         for member in self.claims { unsigned.content.claims[member.name] = member.value }
         // A name that is not general is the vendor's, as was checked on reading.
         guard let defect, (try? Defect(named: defect)) == nil else {

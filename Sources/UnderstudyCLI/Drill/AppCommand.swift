@@ -7,6 +7,12 @@ import Synchronization
     import Glibc
 #endif
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The command that drives the app under drill. Its process leads a group of its own, which ends as a whole.
 struct AppCommand: Sendable {
     let words: [String]
@@ -18,26 +24,26 @@ struct AppCommand: Sendable {
         let code: Int32?
         /// Why the run was ended before its own end; `nil` when it was not.
         let interruption: String?
-        /// The last lines of its output.
         let lastLines: [String]
-        let duration: Duration
     }
 
     /// ours: an app that calls without end need not fill the journal, whose first entries tell how it began.
     private static let mostCalls = 900
-    private static let mostLines = 8
 
     /// Runs the command until it ends, its time is over, or it has made too many calls.
-    func run(_ variables: [String: String], calls: () -> Int) async throws(Misuse) -> Ending {
+    ///
+    /// - Parameter calls: how many it has made.
+    func run(at url: String, in sandbox: String, calls: () -> Int) async throws(Misuse) -> Ending {
         // Has no name, so nothing is left of it.
         guard let file = tmpfile() else { throw Misuse("no temporary file can be made for the output of the command.") }
         defer { fclose(file) }
-        let clock = ContinuousClock()
-        let start = clock.now
-        let pid = try spawn(variables, output: fileno(file))
+        let deadline = ContinuousClock.now + limit
+        let pid = try spawn(
+            words.map { $0.replacing("{url}", with: url) },
+            ["UNDERSTUDY_URL": url, "UNDERSTUDY_SANDBOX": sandbox], output: fileno(file))
         var interruption: String?
         while !Self.hasEnded(pid), interruption == nil {
-            if clock.now - start > limit { interruption = "it did not end within \(limit.components.seconds) s" }
+            if ContinuousClock.now > deadline { interruption = "it did not end within \(limit.components.seconds) s" }
             if calls() > Self.mostCalls { interruption = "it made more than \(Self.mostCalls) calls" }
             // Nobody cancels a run.
             try? await Task.sleep(for: .milliseconds(5))
@@ -48,9 +54,7 @@ struct AppCommand: Sendable {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         Self.groups.withLock { _ = $0.remove(pid) }
         let code = interruption == nil && status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
-        return Ending(
-            code: code, interruption: interruption, lastLines: Self.lastLines(of: fileno(file)),
-            duration: clock.now - start)
+        return Ending(code: code, interruption: interruption, lastLines: Self.lastLines(of: fileno(file)))
     }
 
     /// The groups that run now.
@@ -65,7 +69,7 @@ struct AppCommand: Sendable {
         }
     }
 
-    private func spawn(_ variables: [String: String], output: Int32) throws(Misuse) -> pid_t {
+    private func spawn(_ words: [String], _ variables: [String: String], output: Int32) throws(Misuse) -> pid_t {
         #if canImport(Darwin)
             var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
         #else
@@ -91,7 +95,8 @@ struct AppCommand: Sendable {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var arguments = words.map { strdup($0) } + [nil]
-        var environment = Self.environment(variables).map { strdup($0) } + [nil]
+        let variables = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in arguments + environment { free(text) } }
         var pid: pid_t = 0
         // Under the lock, so that a signal finds either no process or its group.
@@ -107,17 +112,6 @@ struct AppCommand: Sendable {
         return pid
     }
 
-    private static func environment(_ variables: [String: String]) -> [String] {
-        var lines: [String] = []
-        var place = environ
-        while let text = place.pointee {
-            let line = String(cString: text)
-            if variables[String(line.prefix { $0 != "=" })] == nil { lines.append(line) }
-            place += 1
-        }
-        return lines + variables.map { "\($0)=\($1)" }
-    }
-
     /// Whether the process has ended; it stays to be collected.
     private static func hasEnded(_ pid: pid_t) -> Bool {
         var info = siginfo_t()
@@ -130,6 +124,6 @@ struct AppCommand: Sendable {
         let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
             count = max(0, pread(descriptor, buffer.baseAddress, length, size - off_t(length)))
         }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(mostLines).map(String.init)
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(8).map(String.init)
     }
 }

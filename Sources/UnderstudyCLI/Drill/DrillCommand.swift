@@ -69,12 +69,11 @@ struct DrillCommand: ParsableCommand {
         }
         // Before there are other threads, which inherit it.
         Signals.blockTermination()
-        let store = try fixtureOptions.store(try fixtureOptions.sources())
         let emulator = try fixtureOptions.emulator()
-        let drills = try chosen(of: emulator, in: store)
+        let drills = try chosen(of: emulator, in: try fixtureOptions.store(try fixtureOptions.sources()))
         let known = try baseline.map(DrillReport.baseline)
         if let junit { try ReportFile.check(junit) }
-        let limit = try Duration.patience(timeLimit, option: "--time-limit")
+        let app = AppCommand(words: command, limit: try Duration.patience(timeLimit, option: "--time-limit"))
         let listener = try listener()
         let server = try Server(
             ServerConfiguration(listeners: [listener], includesIPv6Loopback: true), handler: Pipeline(emulator))
@@ -85,8 +84,7 @@ struct DrillCommand: ParsableCommand {
         emulator.sandboxes.publicBase.listen(at: address)
         server.start()
         AppCommand.endWithProcess()
-        let runner = DrillRunner(
-            emulator: emulator, address: address, isFixed: listen != nil, words: command, limit: limit)
+        let runner = DrillRunner(emulator: emulator, address: address, isFixed: listen != nil, command: app)
         let report = try Waiting.until { () async throws(Misuse) in
             let start = ContinuousClock.now
             let called = try await runner.calledVendors(Set(drills.map(\.vendor)))
@@ -100,15 +98,14 @@ struct DrillCommand: ParsableCommand {
 
     private func chosen(of emulator: Emulator, in store: FixtureStore) throws -> [Drill] {
         let vendors = try vendor.map { [emulator.vendors[try emulator.index(of: $0)]] } ?? emulator.vendors
-        var drills: [Drill] = []
-        for vendor in vendors { drills += try Drill.all(of: vendor, among: emulator.vendors, in: store) }
+        let drills = try vendors.flatMap { try Drill.all(of: $0, among: emulator.vendors, in: store) }
         guard !drills.isEmpty else {
             let folders = vendors.map { "\($0.identity.id)/drills" }.joined(separator: ", ")
             throw Misuse("there is no behaviour to drill; expected files in \(folders) of the fixtures.")
         }
+        let names = drills.map(\.name)
         for name in only {
-            _ = try Misuse.require(
-                drills.first { $0.name == name }, "no drill is called", name, among: drills.map(\.name))
+            _ = try Misuse.require(names.first { $0 == name }, "no drill is called", name, among: names)
         }
         return only.isEmpty ? drills : drills.filter { only.contains($0.name) }
     }
@@ -119,26 +116,19 @@ struct DrillCommand: ParsableCommand {
         guard let port = Int(colon.map { listen[listen.index(after: $0)...] } ?? listen[...]) else {
             throw Misuse("--listen \(listen) is not an address; expected HOST:PORT such as 127.0.0.1:8080.")
         }
-        let host = colon.map { String(listen[..<$0]).filter { $0 != "[" && $0 != "]" } }
-        return .init(host: host ?? "127.0.0.1", port: port)
+        return .init(host: colon.map { listen[..<$0].filter { $0 != "[" && $0 != "]" } } ?? "127.0.0.1", port: port)
     }
 
     /// Runs the app once for each behaviour, at most ``parallel`` at a time.
     private func items(for drills: [Drill], _ runner: DrillRunner) async throws(Misuse) -> [DrillReport.Item] {
         let isWatched = isatty(STDERR_FILENO) == 1
-        let width = parallel
         let results = await withTaskGroup(of: (Int, Result<DrillReport.Item, Misuse>).self) { group in
             var results: [Int: Result<DrillReport.Item, Misuse>] = [:]
             for (index, drill) in drills.enumerated() {
-                if index >= width, let (index, result) = await group.next() { results[index] = result }
+                if index >= parallel, let (index, result) = await group.next() { results[index] = result }
                 if isWatched { Output.progress("\(results.count + 1)/\(drills.count) \(drill.name)") }
-                group.addTask {
-                    do throws(Misuse) {
-                        return (index, .success(try await runner.item(for: drill, number: index + 1)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
+                let run = { @Sendable () async throws(Misuse) in try await runner.item(for: drill, number: index + 1) }
+                group.addTask { (index, await Result(run)) }
             }
             for await (index, result) in group { results[index] = result }
             return results

@@ -8,7 +8,7 @@ struct DrillReport: Sendable {
     struct Item: Sendable {
         let drill: Drill
         let verdict: Drill.Verdict
-        let ending: AppCommand.Ending
+        let interruption: String?
         /// The exchanges that show it, as the journal shows them.
         let entries: [JSON]
     }
@@ -35,14 +35,11 @@ struct DrillReport: Sendable {
 
     var lines: [String] {
         let table = items.map { item in
-            [
-                item.drill.name, word(item),
-                item.verdict.entries.map { "#\($0)" }.joined(separator: " "), item.drill.client,
-            ]
+            let calls = item.verdict.entries.map { "#\($0)" }.joined(separator: " ")
+            return [item.drill.name, word(item), calls, item.drill.client]
         }
-        return Output.lines(of: table) + items.filter { $0.verdict.outcome == .broken }.flatMap(explanation) + [
-            "", summary,
-        ]
+        let broken = items.filter { $0.verdict.outcome == .broken }
+        return Output.lines(of: table) + broken.flatMap(explanation) + ["", summary]
     }
 
     private func word(_ item: Item) -> String {
@@ -53,16 +50,20 @@ struct DrillReport: Sendable {
     private func explanation(of item: Item) -> [String] {
         var lines = ["", "\(word(item))  \(item.drill.name) (\(item.drill.severity.rawValue)): \(item.drill.about)"]
         for (otherwise, message) in item.verdict.faults { lines += ["  \(otherwise)", "    \(message)"] }
-        if let interruption = item.ending.interruption { lines.append("  The command was ended: \(interruption).") }
+        if let interruption = item.interruption { lines.append("  The command was ended: \(interruption).") }
         lines += item.entries.map { "  " + EntryText(entry: $0, isColoured: false).line }
         return (lines + ["  A correct client: \(item.drill.client) (\(item.drill.source))"]).map(Output.printable)
     }
 
-    private var summary: String {
-        let counts = [Drill.Outcome.held, .broken, .notReached].map { outcome in
-            (outcome, items.count { $0.verdict.outcome == outcome })
+    /// How many there are of each outcome.
+    private var counts: [(outcome: String, count: Int)] {
+        [Drill.Outcome.held, .broken, .notReached].map { outcome in
+            (outcome.rawValue, items.count { $0.verdict.outcome == outcome })
         }
-        let words = counts.map { "\($1) \($0.rawValue)" }.joined(separator: ", ")
+    }
+
+    private var summary: String {
+        let words = counts.map { "\($1) \($0)" }.joined(separator: ", ")
         let known = baseline == nil ? "" : " (\(broken.count) of them new)"
         return "\(items.count) behaviours: \(words)\(known); \(duration.components.seconds) s"
     }
@@ -70,11 +71,8 @@ struct DrillReport: Sendable {
     // MARK: For programs
 
     var json: JSON {
-        let counts = [Drill.Outcome.held, .broken, .notReached].map { outcome in
-            (outcome.rawValue.replacing(" ", with: "_"), JSON(items.count { $0.verdict.outcome == outcome }))
-        }
-        return .object(
-            JSONObject(counts + [("new", JSON(broken.count)), ("behaviours", .array(items.map(json)))]))
+        let counts = counts.map { ($0.replacing(" ", with: "_"), JSON($1)) }
+        return .object(JSONObject(counts + [("new", JSON(broken.count)), ("behaviours", .array(items.map(json)))]))
     }
 
     private func json(of item: Item) -> JSON {
@@ -86,21 +84,11 @@ struct DrillReport: Sendable {
             "evidence": JSON(drill.evidence?.rawValue),
             "faults": .array(
                 item.verdict.faults.map { ["otherwise": .string($0.otherwise), "message": .string($0.message)] }),
-            "entries": .array(item.entries), "exit_code": item.ending.code.map { JSON(Int($0)) } ?? .null,
-            "interruption": JSON(item.ending.interruption),
-            "seconds": .number(JSONNumber(item.ending.duration / .seconds(1))),
+            "entries": .array(item.entries), "interruption": JSON(item.interruption),
         ]
     }
 
-    /// One suite per vendor, one test per behaviour.
-    var junit: String {
-        var vendors: [String] = []
-        for item in items where !vendors.contains(item.drill.vendor) { vendors.append(item.drill.vendor) }
-        let results = vendors.map { vendor in
-            ContractResult(file: vendor, cases: items.filter { $0.drill.vendor == vendor }.map(test))
-        }
-        return JUnitReport.text(results, named: "drill")
-    }
+    var junit: String { JUnitReport.text([ContractResult(file: "drill", cases: items.map(test))], named: "drill") }
 
     private func test(of item: Item) -> ContractCase {
         let outcome: ContractCase.Outcome =

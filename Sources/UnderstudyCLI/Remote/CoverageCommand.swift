@@ -31,58 +31,35 @@ struct CoverageCommand: ParsableCommand {
     @OptionGroup var server: RunningServer
 
     func run() throws {
-        let least = try atLeast.map(Self.share) ?? 0
+        let share = atLeast.map { $0.hasSuffix("%") ? $0.dropLast() : $0[...] }
+        guard let least = Int(share ?? "0"), (0...100).contains(least) else {
+            throw Misuse("--at-least \(atLeast ?? "") is not a share; expected one from 0% to 100%.")
+        }
         if let junit { try ReportFile.check(junit) }
         let query = vendor.map { "?" + PercentEncoding.form([("vendor", $0)]) } ?? ""
         let answer = try server.call(.get, "coverage\(query)")
-        let vendors = (answer["vendors"]?.array ?? []).map(CoveredVendor.init).filter { vendor != nil || $0.met > 0 }
+        let vendors = (answer["vendors"]?.array ?? []).filter { vendor != nil || Self.count("met", of: $0) > 0 }
+        let tests = vendors.map { Self.test(of: $0, atLeast: least) }
         if let junit {
-            try ReportFile.write(JUnitReport.text(vendors.map { $0.result(least) }, named: "coverage"), to: junit)
+            try ReportFile.write(
+                JUnitReport.text([ContractResult(file: "coverage", cases: tests)], named: "coverage"), to: junit)
         }
-        if json { Output.json(answer) } else { for vendor in vendors { Output.line(vendor.summary) } }
+        if json { Output.json(answer) } else { for test in tests { Output.line(test.remark) } }
         if vendors.isEmpty { throw AnswerIsNo(message: "no call has met any vendor.") }
-        let low = vendors.filter { !$0.reaches(least) }
-        guard low.isEmpty else {
-            throw AnswerIsNo(
-                message: low.map { "\($0.name): \($0.met) of \($0.all) were met; expected at least \(least)%." }
-                    .joined(separator: "\n"))
-        }
+        let low = tests.flatMap(\.failures).map(\.message)
+        if !low.isEmpty { throw AnswerIsNo(message: low.joined(separator: "\n")) }
     }
 
-    private static func share(_ text: String) throws(Misuse) -> Int {
-        let number = text.hasSuffix("%") ? text.dropLast() : text[...]
-        guard let share = Int(number), (0...100).contains(share) else {
-            throw Misuse("--at-least \(text) is not a share; expected one from 0% to 100%.")
-        }
-        return share
-    }
-}
-
-/// What was met of a vendor.
-private struct CoveredVendor {
-    let json: JSON
-
-    var name: String { json["vendor"]?.string ?? "" }
-    var summary: String { json["summary"]?.string ?? "" }
-    var met: Int { count("met") }
-    var all: Int { count("all") }
-
-    private func count(_ member: String) -> Int {
-        ["routes", "failures"].reduce(0) { $0 + (json[$1]?[member]?.int ?? 0) }
+    private static func count(_ member: String, of vendor: JSON) -> Int {
+        ["routes", "failures"].reduce(0) { $0 + (vendor[$1]?[member]?.int ?? 0) }
     }
 
-    func reaches(_ least: Int) -> Bool { met * 100 >= least * all }
-
-    /// One test for routes and one for failures, with the names that were never met.
-    func result(_ least: Int) -> ContractResult {
-        let cases = ["routes", "failures"].map { kind -> ContractCase in
-            let part = json[kind]
-            let never = part?["never"]?.array?.compactMap(\.string) ?? []
-            let title = "\(part?["met"]?.text ?? "0") of \(part?["all"]?.text ?? "0") \(kind)"
-            let failure = ContractFailure(place: .none, message: "\(title); expected \(least)%", difference: never)
-            return ContractCase(
-                place: .none, title: title, remark: "", outcome: reaches(least) ? .passed : .failed([failure]))
-        }
-        return ContractResult(file: name, cases: cases)
+    private static func test(of vendor: JSON, atLeast least: Int) -> ContractCase {
+        let (name, met, all) = (vendor["vendor"]?.string ?? "", count("met", of: vendor), count("all", of: vendor))
+        let failure = ContractFailure(
+            place: .none, message: "\(name): \(met) of \(all) were met; expected at least \(least)%.")
+        return ContractCase(
+            place: .none, title: name, remark: vendor["summary"]?.string ?? "",
+            outcome: met * 100 >= least * all ? .passed : .failed([failure]))
     }
 }

@@ -18,6 +18,7 @@ export function view(app, sandbox) {
   const only = h('span');
   const node = h('div.page', h('h1', 'Routes'), h('div.filters', search, only), said.element, trial, list);
   let all = [];
+  let met = {};
   let tried = '';
 
   function draw(params) {
@@ -30,7 +31,7 @@ export function view(app, sandbox) {
       const [routes, failures] = [vendor.routes.filter(fits), vendor.failures.filter(fits)];
       if (!routes.length && !failures.length) return null;
       isEmpty = false;
-      return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title),
+      return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title), h('p', met[vendor.id]),
         routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.flatMap(route => {
           const key = keyOf(vendor, route);
           const isOpen = params.get('show') === key;
@@ -65,6 +66,8 @@ export function view(app, sandbox) {
   async function update(params) {
     await said.run(async () => {
       all = await vendors();
+      // What the calls of the sandbox have met so far.
+      met = Object.fromEntries((await sandbox.get('coverage')).vendors.map(each => [each.vendor, each.summary]));
       draw(params);
       await attempt(params);
     });
