@@ -546,7 +546,7 @@ class Okta(App):
         "renews-in-parallel": ["renewal-slow"],
         "repeats-post": ["code-answer-lost"],
         "repeats-forever": ["keys-down", "renewal-down", "reads-reset-for-ever"],
-        "repeats-never": ["read-reset", "read-truncated", "keys-down-once", "refresh-answer-lost"],
+        "repeats-never": ["read-reset", "read-truncated", "keys-down-once"],
         "ignores-retry-after": ["busy-asks-to-wait"],
         "token-everywhere": ["token-elsewhere"],
         "continues-signed-out": ["renewal-refused"],
