@@ -782,7 +782,7 @@ class Bloomreach(Punctual, App):
         "ignores-subject": "It does not check for which customer a token was issued.",
         "keeps-token-of-former-customer": "It fetches for a customer with the token of the one before.",
         "renews-what-says-expired": "It renews its token only when the answer says token_expired.",
-        "renews-before-losing": "It keeps the expired token while no new one can be had.",
+        "keeps-expired-token": "It keeps the expired token while no new one can be had.",
         "token-to-other-vendor": "It sends the token of one vendor to another.",
         "swaps-credentials": "It tracks with the customer's token when the project's key was refused.",
         "drops-unsent": "It drops what it could not track when the backend was unavailable.",
@@ -807,7 +807,7 @@ class Bloomreach(Punctual, App):
         "ignores-subject": ["token-of-another-customer"],
         "keeps-token-of-former-customer": ["customer-changes"],
         "renews-what-says-expired": ["signing-key-replaced", "forged-token-handed-out"],
-        "renews-before-losing": ["renewal-fails"],
+        "keeps-expired-token": ["renewal-fails"],
         "drops-unsent": ["identify-unavailable", "events-unavailable"],
         "stamps-no-time": ["events-unavailable"],
         "tracks-forever": ["tracking-rejected"],
@@ -918,7 +918,7 @@ class Bloomreach(Punctual, App):
 
     def renew(self) -> None:
         """Asks the app's own backend for a token; no further call is made with the old one."""
-        if not self.has("renews-before-losing"):
+        if not self.has("keeps-expired-token"):
             self.store.clear()
         try:
             for _ in range(2):
@@ -926,7 +926,7 @@ class Bloomreach(Punctual, App):
                     return self.take_token()
             raise Untrusted("no token for this customer and now")
         except (Lost, Failed, Untrusted):
-            self.is_closed = not self.has("renews-before-losing")
+            self.is_closed = not self.has("keeps-expired-token")
             raise
 
     def end_session(self) -> None:
@@ -1041,7 +1041,8 @@ class Comapi(Punctual, App):
     """Begins a session by answering a challenge, talks in a conversation, and hears of it through a socket."""
 
     vendor = "comapi"
-    space, other_user = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15", "bob"
+    space = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
+    user, other_user = "mira", "bob"
     issuer, audience = "https://api.comapi.com/defaultauth", "https://api.comapi.com"
     secret = b"understudy-test-shared-secret-A"
     own = {
@@ -1073,7 +1074,7 @@ class Comapi(Punctual, App):
         "repeats-post": ["message-answer-lost"],
         "repeats-forever": ["reads-unavailable-for-ever"],
         "repeats-never": ["reads-unavailable"],
-        "ignores-retry-after": ["rate-limited"],
+        "ignores-retry-after": ["rate-limited", "busy-asks-to-wait"],
         "token-everywhere": ["token-in-content-request"],
         "continues-signed-out": ["renewal-refused"],
         "token-to-other-vendor": ["token-elsewhere"],
@@ -1125,8 +1126,6 @@ class Comapi(Punctual, App):
         self.sign_off()
         if self.failed:
             raise Failed(f"not sent: {', '.join(self.failed)}")
-
-    user = "mira"
 
     @property
     def talk(self) -> str:
