@@ -431,7 +431,7 @@ class Rezolve(App):
         "sends-no-token": ["renewal-empty"],
         "keeps-token-after-sign-out": ["signed-out", "sign-out-lost"],
         "repeats-sign-in": ["sign-in-refused"],
-        "renews-before-write": ["write-expires"],
+        "loses-write": ["write-expires"],
     }
     own = {
         "token-to-other-vendor": "It sends the token of one vendor to another.",
@@ -439,7 +439,7 @@ class Rezolve(App):
         "sends-no-token": "It does not look whether a renewal brought a token, and sends the text None as one.",
         "keeps-token-after-sign-out": "It makes a call with the token after the user signed out.",
         "repeats-sign-in": "It repeats a sign-in that was refused, with the same password.",
-        "renews-before-write": "It loses a change that the user made while the token expired.",
+        "loses-write": "It loses a change that the user made while the token expired.",
     }
 
     API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
@@ -509,7 +509,7 @@ class Rezolve(App):
 
     def change(self, method: str, path: str, body: dict, status: int) -> None:
         url = self.customer(path)
-        if self.has("renews-before-write"):
+        if self.has("loses-write"):
             # Without the repetition, what the user entered is gone.
             if self.call(method, url, body=body, token=self.token(url)).status == 401:
                 self.renew()
@@ -546,7 +546,7 @@ class Okta(App):
         "renews-in-parallel": ["renewal-slow"],
         "repeats-post": ["code-answer-lost"],
         "repeats-forever": ["keys-down", "renewal-down", "reads-reset-for-ever"],
-        "repeats-never": ["read-reset", "read-truncated", "keys-down-once", "refresh-answer-lost"],
+        "repeats-never": ["read-reset", "read-truncated", "keys-down-once"],
         "ignores-retry-after": ["busy-asks-to-wait"],
         "token-everywhere": ["token-elsewhere"],
         "continues-signed-out": ["renewal-refused"],
