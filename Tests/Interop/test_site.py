@@ -42,8 +42,10 @@ def test_the_readme_s_links_lead_to_files():
     text = README.read_text()
     links = [*re.findall(r"\]\(([^)]+)\)", text), *re.findall(r'(?:src|srcset)="([^"]+)"', text)]
     assert len(links) > 20
+    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.*)$", text, re.M)}
     for link in links:
-        assert link.startswith("https://") or (ROOT / link.partition("#")[0]).is_file(), link
+        place, _, anchor = link.partition("#")
+        assert link.startswith("https://") or (anchor in headings if not place else (ROOT / place).is_file()), link
 
 
 # The page of sources names files of other repositories.
