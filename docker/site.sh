@@ -1,10 +1,9 @@
 #!/bin/sh
-# Builds the documentation as a static site, with the toolchain's docc:
+# Builds the documentation as a static site, with the toolchain's docc and Python 3:
 #
 #   docker/site.sh [FOLDER] [BASE]    FOLDER is .build/site; BASE is the path it is served below, such as /understudy
 #
-# To read it:  python3 -m http.server --directory .build/site    then open http://127.0.0.1:8000/documentation/understudy/
-# Opened as files the pages stay empty: they fetch their content.
+# Opened as a file, index.html lists and searches all pages; the pages themselves fetch their content, so they need a server.
 set -eu
 
 [ $# -le 2 ] || { echo "usage: docker/site.sh [FOLDER] [BASE]" >&2; exit 2; }
@@ -19,7 +18,11 @@ if [ -z "$docc" ] && swift=$(command -v swift); then
 fi
 [ -n "$docc" ] || { echo "site: there is no docc; it is part of the Swift toolchain, so put that in PATH." >&2; exit 1; }
 
+command -v python3 >/dev/null || { echo "site: there is no python3, which makes the index and the search." >&2; exit 1; }
+
 mkdir -p "$(dirname "$folder")"
-exec "$docc" convert "$root/Sources/Understudy/Understudy.docc" \
+"$docc" convert "$root/Sources/Understudy/Understudy.docc" \
     --output-path "$folder" --hosting-base-path "${2:-/}" --fallback-display-name Understudy \
     --fallback-bundle-identifier understudy --transform-for-static-hosting --warnings-as-errors
+python3 "$root/docker/site/make.py" "$folder" "${2:-/}"
+echo "To read it: python3 -m http.server --bind 127.0.0.1 --directory $folder    then open http://127.0.0.1:8000/"

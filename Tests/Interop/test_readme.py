@@ -136,8 +136,8 @@ def test_a_configuration_is_one(tmp_path, block):
     assert subprocess.run([BINARY, "routes", "--config", file], capture_output=True, cwd=tmp_path).returncode == 2
 
 
-def test_the_readme_reads_an_address_book(reader):
-    block = next(block for block in BLOCKS if block.file == README and "addressbook" in block.text and not block.mark)
+def test_the_first_call_reads_an_address_book(reader):
+    block = next(block for block in BLOCKS if block.file.name == "GettingStarted.md" and "addressbook" in block.text and not block.mark)
     assert [address["id"] for address in json.loads(reader.run(block))] == ["address-1"]
 
 

@@ -21,6 +21,14 @@ def test_every_vendor_has_a_page():
 
 
 @PAGE
+def test_a_vendor_has_a_page_to_begin_with_as_well(path):
+    use = (CATALOG / f"Use{path.stem}.md").read_text()
+    assert f"<doc:{path.stem}>" in use and f"<doc:Use{path.stem}>" in path.read_text()
+    assert re.findall(r"^## (.*)$", use, re.M) == ["The life of a session", "In a test", "Three usual mistakes"]
+    assert re.findall(r"^<!-- from: .*\.(\w+) -->$", use, re.M) == ["swift", "py", "mjs"]
+
+
+@PAGE
 def test_a_page_says_what_the_program_prints(path):
     page = path.read_text()
     assert page == filled(page, PAGES[path]), f"update the page with: {COMMAND}"
