@@ -29,7 +29,7 @@ fail() {
 debian_packages() {
     echo "ca-certificates git libsqlite3-dev libssl-dev pkg-config"
     case $1 in test | ci | bench) echo "curl libpq5 openssl postgresql" ;; esac
-    case $1 in ci) debian_npm ;; esac
+    case $1 in ci | container) debian_npm ;; esac
     case $1 in ci | bench) echo "python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
     case $1 in ci) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
     # libpq5 goes into the image.
