@@ -29,11 +29,11 @@ fail() {
 debian_packages() {
     echo "ca-certificates git libsqlite3-dev libssl-dev pkg-config"
     case $1 in test | ci | bench) echo "curl libpq5 openssl postgresql" ;; esac
-    case $1 in ci) debian_npm ;; esac
+    case $1 in ci | container) debian_npm ;; esac
     case $1 in ci | bench) echo "python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
     case $1 in ci) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
     # libpq5 goes into the image.
-    case $1 in package | container) echo "binutils dpkg-dev file jq libpq5 python3 xz-utils" ;; esac
+    case $1 in package | container) echo "binutils dpkg-dev file jq libpq5 patchelf python3 xz-utils" ;; esac
     case $1 in container) echo "buildah curl debootstrap iproute2 lintian nodejs openssl procps python3-venv systemd" ;; esac
 }
 

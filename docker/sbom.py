@@ -96,7 +96,7 @@ def main() -> None:
     options.add_argument("--commit", required=True, help="the commit of the sources; may be empty")
     options.add_argument("--program", required=True, type=Path)
     options.add_argument("--packages", required=True, type=Path, help="a file with a Debian package a line")
-    options.add_argument("files", nargs=3, type=Path, help="the Debian package, the tarball, the image")
+    options.add_argument("files", nargs=5, type=Path, help="the Debian package, the tarball, the image, the wheel, npm's tarball")
     asked = options.parse_args()
     system = dict(
         line.replace('"', "").split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
@@ -118,6 +118,8 @@ def main() -> None:
     relations += [(program, "STATIC_LINK", each) for each in linked]
     relations += [(each, "CONTAINS", yaml) for each in linked if each["name"] == "Yams"]
     relations += [(files[2], "CONTAINS", each) for each in installed]
+    # Wheels and npm's packages bring OpenSSL along.
+    relations += [(file, "CONTAINS", each) for file in files[3:] for each in installed if each["name"] == "libssl3"]
     relations += [
         (program, "DYNAMIC_LINK", each) for each in installed if each["name"] != "ca-certificates"]
 

@@ -31,7 +31,10 @@ export type Moment = Date | number | string;
 export interface StartOptions {
   /** Options of `understudy serve`, such as `["--fixtures", "Fixtures"]`. */
   options?: string[];
-  /** The program; by default the environment's UNDERSTUDY_BINARY, else `understudy` in PATH. */
+  /**
+   * The program; by default the environment's UNDERSTUDY_BINARY, else that of the package understudy-server in the
+   * `node_modules` of this module or of the working folder, else `understudy` in PATH.
+   */
   binary?: string;
   /** Variables to set for the program besides those of this process. */
   environment?: Record<string, string>;

@@ -403,16 +403,30 @@ function refusal(call, url, { status, type, headers }, text) {
 
 // A server as a child of this process, in Node
 
+/** The program of the package understudy-server, which is in PATH only where npm runs the tests. */
+function installed(createRequire, dirname, join) {
+  // A package that was installed from a folder is a link, and lies outside of the project that uses it.
+  for (const place of [import.meta.url, join(globalThis.process.cwd(), "any")]) {
+    try {
+      const found = createRequire(place).resolve("understudy-server/package.json");
+      return join(dirname(found), "bin", "understudy");
+    } catch {
+      // It is not installed there.
+    }
+  }
+  return undefined;
+}
+
 async function startProcess({ options, binary, environment, timeout }) {
   if (globalThis.process?.versions?.node === undefined) {
     throw new StartFailed("only Node starts a server; elsewhere attach to a running one");
   }
-  const [{ spawn }, fs, os, { join }] = await Promise.all([
-    import("node:child_process"), import("node:fs"), import("node:os"), import("node:path")]);
+  const [{ spawn }, fs, os, { dirname, join }, { createRequire }] = await Promise.all([
+    import("node:child_process"), import("node:fs"), import("node:os"), import("node:path"), import("node:module")]);
   const folder = fs.mkdtempSync(join(os.tmpdir(), "understudy-"));
   const [portFile, logFile] = [join(folder, "ports"), join(folder, "log")];
   const { UNDERSTUDY_BINARY, UNDERSTUDY_URL, ...inherited } = process.env;
-  const program = binary ?? (UNDERSTUDY_BINARY || "understudy");
+  const program = binary ?? (UNDERSTUDY_BINARY || installed(createRequire, dirname, join) || "understudy");
   const log = fs.openSync(logFile, "w");
   const child = spawn(
     program, ["serve", "--host", "127.0.0.1", "--port", "0", "--log", "off", ...options, "--port-file", portFile, "--until-stdin-closes"],
@@ -431,8 +445,8 @@ async function startProcess({ options, binary, environment, timeout }) {
   ended.then((result) => { end = result; });
   try {
     while (!fs.existsSync(portFile)) {
-      const complaint = end?.error ? `${program} cannot be started: ${end.error.message}; name the program in UNDERSTUDY_BINARY, `
-        + "or attach to a running server"
+      const complaint = end?.error ? `${program} cannot be started: ${end.error.message}; install the package understudy-server, `
+        + "name a program in UNDERSTUDY_BINARY, or attach to a running server"
         : end ? `understudy ended with code ${end.code}:\n${fs.readFileSync(logFile, "utf8")}`
           : Date.now() > last ? `understudy did not start in time:\n${fs.readFileSync(logFile, "utf8")}` : undefined;
       if (complaint !== undefined) {

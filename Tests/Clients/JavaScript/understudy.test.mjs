@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,6 +104,30 @@ test("a start that fails says why", async () => {
   writeFileSync(silent, "#!/bin/sh\nexec sleep 60\n");
   chmodSync(silent, 0o755);
   await assert.rejects(Understudy.start({ binary: silent, timeout: 200 }), { message: /did not start in time/ });
+});
+
+test("the installed program goes after what is named and before PATH", () => {
+  const project = mkdtempSync(join(folder, "project-"));
+  const [own, other] = [join(project, "node_modules/understudy-server"), join(project, "elsewhere")];
+  mkdirSync(join(own, "bin"), { recursive: true });
+  mkdirSync(other);
+  writeFileSync(join(own, "package.json"), JSON.stringify({ name: "understudy-server", version: "0.2.0" }));
+  symlinkSync(process.env.UNDERSTUDY_BINARY, join(own, "bin/understudy"));
+  writeFileSync(join(other, "understudy"), "#!/bin/sh\necho this is the one in PATH >&2\nexit 3\n");
+  chmodSync(join(other, "understudy"), 0o755);
+  const { UNDERSTUDY_BINARY, ...inherited } = { ...process.env, PATH: `${other}:${process.env.PATH}` };
+  const start = (cwd, variables = {}) => spawnSync(process.execPath, ["--input-type=module", "-e", `
+    import { Understudy } from ${JSON.stringify(join(source, "understudy.js"))};
+    process.exitCode = await Understudy.start().then((server) => server.stop(), (error) => { console.error(error.message); return 9; });`],
+  { cwd, encoding: "utf8", timeout: 60_000, env: { ...inherited, ...variables } });
+  const below = join(project, "tests");
+  mkdirSync(below);
+  for (const place of [project, below]) {
+    const { status, stderr } = start(place);
+    assert.equal(status, 0, stderr);
+  }
+  assert.match(start(project, { UNDERSTUDY_BINARY: "/nowhere" }).stderr, /^\/nowhere cannot be started: .*install the package understudy-server, /);
+  assert.match(start(folder).stderr, /ended with code 3:\nthis is the one in PATH/);
 });
 
 /** Has a process of its own start a server, whose end shows as the end of what `server` waits for. */

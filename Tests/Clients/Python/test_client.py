@@ -80,6 +80,19 @@ def test_a_start_that_fails_says_why(tmp_path):
         Understudy.start(binary=silent, timeout=0.2)
 
 
+def test_the_installed_program_goes_after_what_is_named_and_before_path(server_package, monkeypatch):
+    Understudy.start().stop()
+    with pytest.raises(StartFailed, match="there is no program /nowhere"):
+        Understudy.start(binary="/nowhere")
+    monkeypatch.setenv("UNDERSTUDY_BINARY", "/nowhere")
+    with pytest.raises(StartFailed, match="there is no program /nowhere; install the package understudy-server, "):
+        Understudy.start()
+    monkeypatch.delenv("UNDERSTUDY_BINARY")
+    server_package.unlink()
+    with pytest.raises(StartFailed, match="ended with code 3:\nthis is the one in PATH"):
+        Understudy.start()
+
+
 def test_it_speaks_tls(tmp_path):
     with Understudy.start("--https-port", "0", environment={"UNDERSTUDY_CA_DIRECTORY": str(tmp_path)}) as server:
         url = f"https://localhost:{server.ports['https']}"

@@ -162,6 +162,15 @@ def test_a_binary_goes_before_the_environment(pytester, attached, monkeypatch):
     assert attached.url not in result.stdout.str()
 
 
+def test_the_program_of_the_same_environment_is_started(pytester, server_package):
+    pytester.makepyfile("def test_it(understudy): assert understudy.is_own")
+    run(pytester).assert_outcomes(passed=1)
+    server_package.unlink()
+    result = run(pytester)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*this is the one in PATH*"])
+
+
 def test_both_at_once_are_refused(pytester, attached):
     result = run(pytester, "--understudy-url", attached.url, "--understudy-binary", "understudy")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

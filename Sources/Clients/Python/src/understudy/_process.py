@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from importlib import metadata
 from pathlib import Path
 from typing import Dict, Optional, Sequence, Union
 
@@ -18,15 +19,27 @@ OWN_VARIABLES = ("UNDERSTUDY_BINARY", "UNDERSTUDY_URL")
 
 
 def program(binary: Union[str, "os.PathLike[str]", None]) -> str:
-    """The program to start: the one given, that of $UNDERSTUDY_BINARY, or `understudy` in PATH."""
-    chosen = os.fspath(binary) if binary is not None else os.environ.get("UNDERSTUDY_BINARY") or "understudy"
+    """The program to start: the one given, that of $UNDERSTUDY_BINARY, the one installed beside this package, or that in PATH."""
+    named = os.fspath(binary) if binary is not None else os.environ.get("UNDERSTUDY_BINARY")
+    chosen = named or _installed() or "understudy"
     found = shutil.which(chosen)
     if found is None:
         raise StartFailed(
-            f"there is no program {chosen}; build it with `swift build` and name .build/debug/understudy in"
-            " UNDERSTUDY_BINARY, or attach to a running server by UNDERSTUDY_URL")
+            f"there is no program {chosen}; install the package understudy-server, name a program in UNDERSTUDY_BINARY,"
+            " or attach to a running server by UNDERSTUDY_URL")
     # Windows aside, a relative path would be looked up from the server's folder.
     return os.path.abspath(found)
+
+
+def _installed() -> Optional[str]:
+    """The program of the package understudy-server, which need not be in PATH: an environment may not be activated."""
+    try:
+        files = metadata.files("understudy-server") or []
+    except metadata.PackageNotFoundError:
+        return None
+    # Where scripts go depends on the kind of installation, and the package's own record says it.
+    places = (str(file.locate()) for file in files if file.parts[-2:] == ("bin", "understudy"))
+    return next(filter(shutil.which, places), None)
 
 
 class ServerProcess:

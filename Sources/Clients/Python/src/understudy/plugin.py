@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--understudy-url", metavar="URL", help="attach to this server (else $UNDERSTUDY_URL)")
     group.addoption(
         "--understudy-binary", metavar="FILE",
-        help="start this program (else $UNDERSTUDY_BINARY, else understudy in PATH)")
+        help="start this program (else $UNDERSTUDY_BINARY, that of the package understudy-server, or understudy in PATH)")
 
 
 def pytest_configure(config: pytest.Config) -> None:

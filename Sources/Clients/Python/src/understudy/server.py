@@ -38,8 +38,8 @@ class Understudy:
         """Starts a server for this process at a free loopback port.
 
         Options are those of `understudy serve`, such as `"--fixtures", "Fixtures"`. The program is `binary`, else what
-x A `StartFailed` says what the program
-        complained of.
+        UNDERSTUDY_BINARY names, else that of the package understudy-server in this environment, else `understudy` in PATH.
+        A `StartFailed` says what the program complained of.
         """
         process = ServerProcess(binary, options, dict(environment or {}), timeout)
         inherited = {**os.environ, **(environment or {})}
