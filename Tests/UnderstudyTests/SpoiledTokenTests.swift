@@ -90,9 +90,8 @@ struct Handout: Sendable, CustomTestStringConvertible {
         // Who knows the key finds nothing wrong with the signature.
         let explained = try await world.control(
             .post, "tokens/explain", JSON.object(["token": .string(spoiled.text)]).text)
-        let signatures = (explained.json["verdicts"]?.array ?? []).flatMap { $0["findings"]?.array ?? [] }
-            .filter { $0["check"] == "signature" && $0["outcome"] == "passed" }
-        #expect(!signatures.isEmpty, "\(explained.text)")
+        #expect(
+            explained.text.contains(#""check":"signature","outcome":"passed""#), "\(explained.text)")
     }
 
     @Test("a wrong key makes another signature of the same content", arguments: Handout.all)
