@@ -120,7 +120,7 @@ import Testing
     @Test("an app that calls without end, or does not end, is ended with its children") func ended() throws {
         let endless = try drill("--only", "rezolve-expires", app: "endless")
         expect(endless.status, is: 1)
-        #expect(endless.output.contains("The command was ended: it made more than 900 calls."), "\(endless.output)")
+        #expect(endless.output.contains("The command was ended: its calls fill the journal."), "\(endless.output)")
         let start = ContinuousClock.now
         let hanging = try drill("--only", "rezolve-expires", "--time-limit", "3s", app: "hanging")
         #expect(hanging.output.contains("The command was ended: it did not end within 3 s."), "\(hanging.output)")

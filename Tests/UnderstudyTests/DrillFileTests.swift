@@ -13,7 +13,7 @@ import Understudy
         client: Renews once.
         source: RFC 6750, section 3.1
         severity: high
-        switches: { device-check: "on" }
+        switches: { device-check: "enforce" }
         clock: -120s
         states:
           first:
@@ -71,7 +71,7 @@ import Understudy
     @Test(
         "a wrong member names file, line and column",
         arguments: [
-            ("severity: high", "severity: hi", "6:11: found “hi”; expected one of high, medium, low"),
+            ("severity: high", "severity: hi", "6:11: “hi” is not one of high, medium, low"),
             ("on: rua.login", "on: rua.logn", "11:11: rezolve has no route rua.logn; did you mean “rua.login”?"),
             (
                 "advance: 2h", "advence: 2h",
@@ -87,8 +87,8 @@ import Understudy
                 "18:18: no route is called rua.pong; did you mean “rua.ping”?"
             ),
             (
-                "device-check: \"on\"", "device-check: \"perhaps\"",
-                "7:27: switch rezolve.device-check cannot be “perhaps”; it can be on or off"
+                "device-check: \"enforce\"", "device-check: \"perhaps\"",
+                "7:27: switch rezolve.device-check cannot be “perhaps”; it can be enforce, off, if-present"
             ),
             (
                 "rezolve-sample", "rezolve-simple",

@@ -56,7 +56,7 @@ import Testing
         arguments: [
             (
                 #"{"sequence":[{"failure":"masked-signature"}]}"#, 0,
-                "no exchange is step 1 of 1 (failure masked-signature); the nearest is entry 3, "
+                "no exchange is step 1 of 1 (failure masked-signature); the nearest is entry 4, "
             ),
             (
                 #"{"sequence":[{"route":"rua.ping"},{"route":"profile.get"}]}"#, 1,
@@ -119,7 +119,7 @@ import Testing
                 "sequence[0].within: the first step of a sequence has no within, since no step is before it"
             ),
             (
-                #"{"sequence":[{},{"token":"old"}]}"#, "sequence[1].token: found “old”; expected one of same, other"
+                #"{"sequence":[{},{"token":"old"}]}"#, "sequence[1].token: “old” is not one of same, other"
             ),
             (
                 #"{"sequence":[{},{"within":"soon"}]}"#,

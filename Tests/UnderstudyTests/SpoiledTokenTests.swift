@@ -86,13 +86,12 @@ struct Handout: Sendable, CustomTestStringConvertible {
         expect(answer.status, is: 200)
         expect(
             answer.entry?.record.intervention,
-            is: "armed fault at call 1: defect \(handout.member) expired claim drilled")
+            is: "armed fault, call 1: defect \(handout.member) expired claim drilled")
         // Who knows the key finds nothing wrong with the signature.
         let explained = try await world.control(
             .post, "tokens/explain", JSON.object(["token": .string(spoiled.text)]).text)
-        let signatures = (explained.json["verdicts"]?.array ?? []).flatMap { $0["findings"]?.array ?? [] }
-            .filter { $0["check"] == "signature" && $0["outcome"] == "passed" }
-        #expect(!signatures.isEmpty, "\(explained.text)")
+        #expect(
+            explained.text.contains(#""check":"signature","outcome":"passed""#), "\(explained.text)")
     }
 
     @Test("a wrong key makes another signature of the same content", arguments: Handout.all)
@@ -127,7 +126,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
         expect(
             answer.entry?.record.intervention,
             is:
-                "armed fault at call 1: defect id_token expired; id_token was left as it is: the answer has no such token"
+                "armed fault, call 1: defect id_token expired; id_token was left as it is: the answer has no such token"
         )
         expect(answer.entry?.record.isStruck, is: false)
     }
@@ -137,13 +136,13 @@ struct Handout: Sendable, CustomTestStringConvertible {
         _ = try await arm(world, ["route": "rua.login", "advance": "2h"])
         let answer = try await Handout.all[0].ask(world)
         expect(answer.entry?.moment.unixSeconds, is: Double(World.exampleMoment))
-        expect(answer.entry?.record.intervention, is: "armed fault at call 1: advance 7200s")
+        expect(answer.entry?.record.intervention, is: "armed fault, call 1: advance 7200s")
         expect(try await world.control(.get, "clock").json["unix"]?.int, is: World.exampleMoment + 7200)
         _ = try await arm(world, ["route": "rua.login", "advance": "-36500d"])
         let back = try await Handout.all[0].ask(world)
         expect(
             back.entry?.record.intervention,
-            is: "armed fault at call 1: advance -3153600000s; the clock was not moved: it cannot show that time")
+            is: "armed fault, call 1: advance -3153600000s; the clock was not moved: it cannot show that time")
     }
 
     @Test(

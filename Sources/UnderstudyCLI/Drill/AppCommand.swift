@@ -27,13 +27,10 @@ struct AppCommand: Sendable {
         let lastLines: [String]
     }
 
-    /// ours: an app that calls without end need not fill the journal, whose first entries tell how it began.
-    private static let mostCalls = 900
-
-    /// Runs the command until it ends, its time is over, or it has made too many calls.
+    /// Runs the command until it ends, its time is over, or its calls fill the journal.
     ///
-    /// - Parameter calls: how many it has made.
-    func run(at url: String, in sandbox: String, calls: () -> Int) async throws(Misuse) -> Ending {
+    /// - Parameter isFull: whether further calls would push out the first ones, which tell how it began.
+    func run(at url: String, in sandbox: String, until isFull: () -> Bool) async throws(Misuse) -> Ending {
         // Has no name, so nothing is left of it.
         guard let file = tmpfile() else { throw Misuse("no temporary file can be made for the output of the command.") }
         defer { fclose(file) }
@@ -44,7 +41,7 @@ struct AppCommand: Sendable {
         var interruption: String?
         while !Self.hasEnded(pid), interruption == nil {
             if ContinuousClock.now > deadline { interruption = "it did not end within \(limit.components.seconds) s" }
-            if calls() > Self.mostCalls { interruption = "it made more than \(Self.mostCalls) calls" }
+            if isFull() { interruption = "its calls fill the journal" }
             // Nobody cancels a run.
             try? await Task.sleep(for: .milliseconds(5))
         }

@@ -65,7 +65,8 @@ struct DrillReport: Sendable {
     private var summary: String {
         let words = counts.map { "\($1) \($0)" }.joined(separator: ", ")
         let known = baseline == nil ? "" : " (\(broken.count) of them new)"
-        return "\(items.count) behaviours: \(words)\(known); \(duration.components.seconds) s"
+        return
+            "\(items.count) \(items.count == 1 ? "behaviour" : "behaviours"): \(words)\(known); \(duration.components.seconds) s"
     }
 
     // MARK: For programs
