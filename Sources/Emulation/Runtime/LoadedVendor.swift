@@ -46,6 +46,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
 extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }
+    @usableFromInline var worldlyChecks: [String: WorldlyNeed] { V.worldlyChecks }
     @usableFromInline
     func description() throws(FixtureProblem) -> VendorDescription {
         try fixtures.once { () throws(FixtureProblem) in
