@@ -133,8 +133,6 @@ private struct RecordedRefusal: Sendable {
         let score = try await score(refusals, hidesKeys: hidesKeys)
         let figures =
             "\(refusals.count) refusals: \(score.first) first, \(score.amongThree) among three, \(score.time / refusals.count) each"
-        print("PROOF", hidesKeys, figures)
-        for miss in score.misses { print("MISS", miss) }
         #expect(refusals.count >= 200)
         #expect(
             score.first * 100 >= refusals.count * (hidesKeys ? 80 : 95),

@@ -61,7 +61,7 @@ import Wire
     func options(_ text: String, _ expected: String) throws {
         let request = try read(text).request
         expect("\(request.method) \(request.target) \(String(decoding: request.body, as: UTF8.self))", is: expected)
-        if text.contains("-u") { expect(request.fields[.authorization], is: "Basic bWU6c2VjcmV0") }
+        if text.contains("-u ") { expect(request.fields[.authorization], is: "Basic bWU6c2VjcmV0") }
     }
 
     @Test("HTTP as text has the request, and the answer behind it", arguments: ["\n", "\r\n"])
@@ -87,7 +87,7 @@ import Wire
             ("curl", "no URL"), ("curl 'https://a.example", "opens in line 1 is not closed"),
             ("curl https://a.example -H", "-H at word 3 has no value"),
             ("curl --bogus https://a.example", "--bogus at word 2"),
-            ("curl -F a=b https://a.example", "-F at word 3"), ("curl -d @f https://a.example", "in the file f"),
+            ("curl -F a=b https://a.example", "-F at word 2"), ("curl -d @f https://a.example", "in the file f"),
             ("curl https://a.example https://b.example", "two URLs"),
             ("curl -H nothing a.example", "found no “NAME: VALUE”"),
             ("hello", "line 1 begins neither"), ("GET /x HTTP/1.1\nno field\n\n", "line 2 is not a field"),

@@ -45,12 +45,14 @@ enum CurlReading {
                 reading.url = word
                 continue
             }
+            // The shell's words count from 1.
+            let place = rest.startIndex
             for (option, attached) in options(word) where !ignored.contains(option) {
                 let isFlag = option == "-G" || option == "-I"
                 guard let value = isFlag ? "" : attached ?? rest.popFirst() else {
-                    throw RecordingProblem("\(option) at word \(rest.startIndex) has no value")
+                    throw RecordingProblem("\(option) at word \(place) has no value")
                 }
-                try take(option, value, &reading, at: rest.startIndex)
+                try take(option, value, &reading, at: place)
             }
         }
         guard var url = reading.url else { throw RecordingProblem("the curl command has no URL") }
