@@ -113,7 +113,7 @@ let tests: [Target] = [
         dependencies: [
             "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", "Expectations", httpTypes,
             logging,
-        ], exclude: ["Reasons", "States"]),
+        ], exclude: ["Reasons", "Recordings", "States"]),
     .testTarget(
         name: "PropertyTests",
         dependencies: [

@@ -27,6 +27,9 @@ static const unsigned char page_dom_js[] = {
 static const unsigned char page_entry_js[] = {
 #embed "../Understudy/Page/Files/entry.js"
 };
+static const unsigned char page_explain_js[] = {
+#embed "../Understudy/Page/Files/explain.js"
+};
 static const unsigned char page_faults_js[] = {
 #embed "../Understudy/Page/Files/faults.js"
 };
@@ -95,6 +98,7 @@ static const struct embedded_file files[] = {
     FILE("page/description.js", page_description_js),
     FILE("page/dom.js", page_dom_js),
     FILE("page/entry.js", page_entry_js),
+    FILE("page/explain.js", page_explain_js),
     FILE("page/faults.js", page_faults_js),
     FILE("page/feed.js", page_feed_js),
     FILE("page/icon.svg", page_icon_svg),

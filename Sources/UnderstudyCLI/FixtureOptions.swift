@@ -65,9 +65,12 @@ struct FixtureOptions: ParsableArguments {
     }
 
     /// An emulator over the fixtures, for offline commands.
-    func emulator() throws -> Emulator {
+    ///
+    /// - Parameter files: files that go before those of any folder, by their paths.
+    func emulator(replacing files: [String: FixtureStore.File] = [:]) throws -> Emulator {
         let sources = try sources()
-        let (store, settings) = (try store(sources), try settings(sources))
+        var (store, settings) = (try store(sources), try settings(sources))
+        store.replaced = files
         return try Emulator(fixtures: store, settings: settings)
     }
 }

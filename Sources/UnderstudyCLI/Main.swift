@@ -70,7 +70,8 @@ struct UnderstudyCommand: ParsableCommand {
             """,
         version: Emulator.version,
         subcommands: [
-            InitCommand.self, ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self,
+            InitCommand.self, ServeCommand.self, ExplainCommand.self, TokenCommand.self, RoutesCommand.self,
+            FixturesCommand.self,
             AuthorityCommand.self,
             ContractCommand.self, DrillCommand.self, JournalCommand.self, CoverageCommand.self, SandboxCommand.self,
             ClockCommand.self, ScenarioCommand.self,

@@ -58,6 +58,11 @@ CALLS = {
         ({}, "", {"token": "x", "vendor": "rezolve", "request": {}}, 200), ({}, "", {"token": "a.b.c"}, 200),
         ({}, "", {}, 400), ({}, "", {"token": "x", "vendor": "nobody"}, 404),
     ],
+    "explain": [
+        ({}, "", {"recording": "curl https://a.example/ims/v1/me", "answer": {"status": 401}, "at": 1800000000}, 200),
+        ({}, "", {}, 400), ({}, "", {"recording": "curl"}, 400),
+        ({}, "", {"recording": "curl https://a.example/ims/v1/me", "vendor": "nobody"}, 404),
+    ],
     "tokens.mint": [
         ({"vendor": "rezolve", "kind": "login"}, "", None, 200),
         ({"vendor": "rezolve", "kind": "login"}, "", {"defect": "expired", "claims": {"a": 1}}, 200),

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -21,7 +22,7 @@ from payloads import PAYLOADS
 from world import ADA, API_KEY, DEVICE, PARTNER, Sandbox, Server
 
 BOOK = f"/api/v1/partner/{PARTNER}/customer/{ADA}/addressbook"
-VIEWS = ["journal", "tokens", "sandboxes", "settings", "scenarios", "faults", "keys", "state", "routes"]
+VIEWS = ["journal", "tokens", "explain", "sandboxes", "settings", "scenarios", "faults", "keys", "state", "routes"]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def call(sandbox, defect=None, **headers):
 
 def files(server):
     page = requests.get(f"{server.url}/_understudy/", headers={"accept": "text/html"})
-    names = ["api.js", "app.js", "checks.js", "compare.js", "copies.js", "description.js", "dom.js", "entry.js", "faults.js", "feed.js", "icon.svg", "journal.js", "keys.js",
+    names = ["api.js", "app.js", "checks.js", "compare.js", "copies.js", "description.js", "dom.js", "entry.js", "explain.js", "faults.js", "feed.js", "icon.svg", "journal.js", "keys.js",
              "routes.js", "rows.js", "sample.js", "sandboxes.js", "scenarios.js", "settings.js", "socket.js", "state.js", "style.css", "token.js", "tokens.js", "words.js"]
     return [page, *(requests.get(f"{server.url}/_understudy/page/{name}") for name in names)]
 
@@ -86,7 +87,7 @@ def files(server):
 def test_the_page_is_small_and_strict(server):
     answers = files(server)
     assert [answer.status_code for answer in answers] == [200] * len(answers)
-    assert sum(len(answer.content) for answer in answers) <= 125_000
+    assert sum(len(answer.content) for answer in answers) <= 129_000
     for answer in answers:
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "unsafe" not in answer.headers["content-security-policy"]
@@ -448,6 +449,42 @@ def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
     tab.click("button", "Clear")
     tab.until("!document.querySelector('.verdicts').childElementCount")
     assert visit.sandbox.control("GET", "journal")["entries"] == []
+
+
+# --- Calls of real servers
+
+def explain(tab, sandbox):
+    """Pastes a call that a real server refused."""
+    address = "https://shop.example.com" + BOOK
+    headers = {"x-rezolve-partner-apikey": API_KEY, "x-rezolve-device-id": "my-phone", "authorization": f"Bearer {sandbox.mint()}"}
+    tab.unfold("What was answered, if the call does not say")
+    tab.type("textbox", "status", "403")
+    tab.type("textbox", "Call", " ".join([f"curl '{address}'", *(f"-H '{name}: {value}'" for name, value in headers.items())]))
+    tab.click("button", "Explain it")
+    tab.find("region", f"GET {address}")
+
+
+def test_a_pasted_call_of_a_real_server_is_explained(visit):
+    tab = visit.open("explain")
+    tab.see("Nothing leaves this machine")
+    tab.click("button", "Explain it")
+    tab.see("Paste a call first")
+    explain(tab, visit.sandbox)
+    tab.see("1. masked-device-mismatch: the call breaks this rule", "the real server answered 403", "my-phone")
+    assert visit.sandbox.control("GET", "journal")["entries"] == []
+
+
+def test_a_dropped_har_is_explained_without_its_other_calls(visit):
+    tab = visit.open("explain")
+    file = Path(__file__).parent.parent / "UnderstudyTests/Recordings/chrome-rezolve-no-device.har"
+    tab.run(f"""(() => {{
+        const data = new DataTransfer();
+        data.items.add(new File([{json.dumps(file.read_text())}], 'a.har'));
+        document.querySelector('textarea').dispatchEvent(new DragEvent('drop', {{ dataTransfer: data, cancelable: true }}));
+    }})()""")
+    tab.find("region", "GET https://shop.rezolve.example/api/v1/partner/9041/customer/ent-88213/addressbook")
+    tab.see("1. masked-missing-fields: the call breaks this rule")
+    assert "app.js" not in tab.run("document.querySelector('textarea').value")
 
 
 # --- Sandboxes and their clock
@@ -1093,6 +1130,8 @@ def test_every_view_has_names_contrast_and_room(browser, server, width, scheme):
         if view == "tokens":
             tab.type("textbox", "Token", visit.sandbox.mint(defect="expired"))
             tab.find("region", "rezolve refuses it")
+        if view == "explain":
+            explain(tab, visit.sandbox)
         if found := tab.run(AUDIT):
             problems[view] = found[:5]
     assert problems == {}

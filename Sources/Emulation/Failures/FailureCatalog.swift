@@ -233,7 +233,14 @@ struct FailureTemplate: Sendable {
             }
             return content.map { FailureShape.Form(status: form.status.code, content: $0) }
         }
-        return FailureShape(name: name, about: about, evidence: evidence, source: source, forms: forms)
+        let content: JSON? =
+            switch Self.answer(usual.content, defaults) {
+            case .empty: nil
+            case .json(let body): body
+            case .text(let text): .string(text)
+            }
+        return FailureShape(
+            name: name, about: about, evidence: evidence, source: source, forms: forms, usualContent: content)
     }
 
     /// The schema of a parameter, or of a value in it: the type of its default.

@@ -33,6 +33,8 @@ public struct FixtureStore: Sendable {
 
     /// Folders, the topmost first.
     package let layers: [String]
+    /// Files that go before those of the folders, by their paths.
+    package var replaced: [String: File] = [:]
     /// The digests of the judged files; `nil` when the bottom layer did not come with the program.
     private let judged: [UInt64]?
     private let sight = Sight()
@@ -140,6 +142,7 @@ public struct FixtureStore: Sendable {
 
     /// The file at that path in the first layer that has one, and its full path.
     private func look(_ path: String) throws(FixtureProblem) -> (full: String, File)? {
+        if let file = replaced[path] { return (file.path, file) }
         for walk in walks {
             let full = Self.join(walk.layer, path)
             if let file = try Self.file(walk.read(path), at: full, from: sight.here) { return (full, file) }

@@ -17,6 +17,11 @@ package struct MaskedExchange {
 
     private var declared: Set<String> { entry.record.traits?.secrets ?? [] }
 
+    /// A value that says something about the exchange, without its secrets.
+    package func json(_ value: JSON) -> JSON {
+        SecretRedactor(of: entry.request, secrets: declared).hidden(in: redactor.json(value))
+    }
+
     /// The sandbox's name, which a client may have chosen.
     package var sandbox: String { redactor.text(entry.sandbox) }
 

@@ -8,6 +8,8 @@ public protocol AnyLoadedVendor: AnyObject, SwitchDeclaring, Sendable {
     var failures: [FailureListing] { get }
     /// What its answers, failures and credentials look like; read from the fixtures when first asked.
     func description() throws(FixtureProblem) -> VendorDescription
+    /// The checks that depend on what only the real server has.
+    var outsideChecks: [String: OutsideNeed] { get }
     /// Their names, which are far cheaper to list.
     var failureNames: [String] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.

@@ -52,6 +52,7 @@ extension LoadedVendor {
 extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }
+    @usableFromInline var outsideChecks: [String: OutsideNeed] { V.outsideChecks }
     @usableFromInline
     func description() throws(FixtureProblem) -> VendorDescription {
         try fixtures.once { () throws(FixtureProblem) in

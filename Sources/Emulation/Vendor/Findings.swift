@@ -119,6 +119,17 @@ public struct FindingList: Sendable {
         return all
     }
 
+    /// The same with the failures that the rules may cause.
+    package var judged: [JudgedFinding] {
+        entries.flatMap { entry -> [JudgedFinding] in
+            switch entry {
+            case .one(let finding): [JudgedFinding(finding: finding, failures: [], token: nil)]
+            case .several(let findings): findings.map { JudgedFinding(finding: $0, failures: [], token: nil) }
+            case .unread(let unread): unread.judged
+            }
+        }
+    }
+
     /// The first failed one; findings of rules that hold are not even created.
     public var firstFailed: Finding? {
         for entry in entries {
@@ -178,6 +189,80 @@ public struct FindingList: Sendable {
     var byteCount: Int { MemoryLayout<Entry>.stride * entries.capacity + keptBytes }
 }
 
+/// A finding, the failures that its rule may cause, and the token that was judged.
+public struct JudgedFinding: Sendable {
+    package var finding: Finding
+    package var failures: [String]
+    let token: CompactToken?
+
+    @usableFromInline
+    init(finding: Finding, failures: [String], token: CompactToken?) {
+        (self.finding, self.failures, self.token) = (finding, failures, token)
+    }
+}
+
+/// What a check needs that only the real server has, when its call is judged here.
+public enum OutsideNeed: Sendable {
+    /// A record: that it is missing here says nothing about there.
+    case record
+    /// What happened before: that nothing is remembered here says nothing about there.
+    case history
+    /// The key that signs there.
+    case key
+    /// A setting of the account, where another account stands in for it.
+    case account
+}
+
+extension JudgedFinding {
+    /// Leaves the finding only as far as it holds for the real server, too.
+    ///
+    /// - Parameters:
+    ///   - keys: keys of the real server, by which alone its tokens are then judged.
+    ///   - isGenuine: whether the fixtures have the real server's own keys.
+    ///   - isStandIn: whether another account stands in for that of the call.
+    package mutating func judgeBeyond(
+        _ need: OutsideNeed?, _ keys: [VerificationKey], isGenuine: Bool, isStandIn: Bool
+    ) {
+        switch need {
+        case .record where finding.outcome == .failed || finding.outcome == .noted:
+            leaveOpen("It is not in these fixtures; the real server may have it.")
+        case .history where finding.outcome == .passed || finding.outcome == .noted:
+            leaveOpen("Only the real server knows what happened before.")
+        case .key:
+            if let token, finding.outcome != .passed, !keys.isEmpty {
+                finding = token.signature(by: keys, like: finding)
+            } else if finding.outcome == .failed, !isGenuine || isStandIn, finding.note == CompactToken.strangeKey {
+                leaveOpen("No key of the real server is known: --key FILE or --secret-file FILE names one.")
+            }
+        case .account where isStandIn && finding.outcome != .noted:
+            leaveOpen("Only the real server has the settings of this account.")
+        case .record, .history, .account, nil: break
+        }
+    }
+
+    private mutating func leaveOpen(_ note: String) {
+        (finding.outcome, finding.note) = (.notJudged, note)
+    }
+}
+
+extension CompactToken {
+    /// The finding of a signature by the first key that fits, or by the last one that the algorithm suits.
+    fileprivate func signature(by keys: [VerificationKey], like finding: Finding) -> Finding {
+        var judged = finding
+        for key in keys {
+            guard let algorithm = namedAlgorithm(among: Algorithm.allCases.filter(key.algorithms.contains)) else {
+                continue
+            }
+            let own = signature(by: key, algorithm: algorithm)
+            (judged.outcome, judged.expected, judged.found, judged.note) = (
+                own.outcome, own.expected, own.found, own.note
+            )
+            if own.outcome == .passed { break }
+        }
+        return judged
+    }
+}
+
 /// Findings that are not created yet.
 ///
 /// A class, since lists of findings are copied around, and existentials are expensive to copy.
@@ -185,6 +270,8 @@ public struct FindingList: Sendable {
 protocol UnreadFindings: AnyObject, Sendable {
     /// The findings of all rules; always the same.
     var findings: [Finding] { get }
+    /// The same with the failures that the rules may cause.
+    var judged: [JudgedFinding] { get }
     var hasRemarks: Bool { get }
     /// The findings that were created at once, including all failed ones.
     var explained: [Finding] { get }
@@ -209,6 +296,8 @@ final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
     }
 
     @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes, explained: explained) }
+
+    @usableFromInline var judged: [JudgedFinding] { list.judged(on: facts, outcomes, explained: explained) }
 
     @usableFromInline var hasRemarks: Bool { outcomes.noted != 0 }
 

@@ -153,12 +153,22 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     /// - Parameter explained: the findings that were created at once.
     @usableFromInline
     func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding]) -> [Finding] {
+        judged(on: facts, outcomes, explained: explained).map(\.finding)
+    }
+
+    /// The same with the failures that each rule may cause; of a broken one, the failure that it causes.
+    @usableFromInline
+    func judged(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding]) -> [JudgedFinding] {
         var explained = explained[...]
         return rules.indices.compactMap { place in
-            let bit = RuleOutcomes.bit(of: place)
+            let (rule, bit) = (rules[place], RuleOutcomes.bit(of: place))
             guard outcomes.applied & bit != 0 else { return nil }
-            return outcomes.explained & bit != 0
-                ? explained.popFirst() ?? rules[place].finding(on: facts) : rules[place].finding(on: facts)
+            let known = outcomes.explained & bit != 0 ? explained.popFirst() : nil
+            return (known ?? rule.finding(on: facts)).map { finding in
+                let caused = finding.outcome == .failed ? rule.refusal(facts).map { [$0.failure] } : nil
+                return JudgedFinding(
+                    finding: finding, failures: (caused ?? rule.failures).map(\.rawValue), token: facts.compact)
+            }
         }
     }
 

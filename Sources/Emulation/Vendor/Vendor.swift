@@ -37,6 +37,8 @@ public protocol Vendor: Sendable {
     static func security(of access: Access) -> [[SecurityScheme]]
     /// The rules for judging tokens and their senders, in the order of the vendor's checks.
     static var rules: [RuleListing] { get }
+    /// The checks, by name, that depend on what only the real server has when a call to it is judged here.
+    static var outsideChecks: [String: OutsideNeed] { get }
     /// The rules by which the vendor's clients judge tokens before sending or trusting them, without a server.
     static var checkers: [TokenChecker] { get }
 
@@ -234,6 +236,7 @@ extension Vendor {
     package static func security(of access: Access) -> [[SecurityScheme]] { [] }
     package static var rules: [RuleListing] { [] }
     package static var checkers: [TokenChecker] { [] }
+    package static var outsideChecks: [String: OutsideNeed] { [:] }
 
     /// The row for what is in no list.
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }

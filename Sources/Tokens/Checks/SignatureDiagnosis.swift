@@ -147,9 +147,12 @@ extension CompactToken {
         }
         if key.isValid(signature: signature ?? [], for: signedBytes, algorithm: algorithm) { return .passed }
         finding?.found = .text("a signature that does not match")
-        finding?.note = "The signature was not made with this key, or header or payload changed since."
+        finding?.note = Self.strangeKey
         return .failed
     }
+
+    /// The note on a signature that may be right by another key.
+    package static let strangeKey = "The signature was not made with this key, or header or payload changed since."
 
     /// Why the signature need not be computed.
     private func obstacle(for key: VerificationKey, _ algorithm: Algorithm) -> String? {

@@ -74,6 +74,7 @@ extension ControlAPI {
         .init("settings.set", .put, "/settings", handler: setSettings),
         .init("tokens.kinds", .get, "/tokens", handler: listTokenKinds),
         .init("tokens.explain", .post, "/tokens/explain", handler: explainToken),
+        .init("explain", .post, "/explain", handler: explainCall),
         .init("tokens.mint", .post, "/tokens/{vendor}/{kind}", [.clean], handler: mintToken),
         .init("faults.list", .get, "/faults", handler: listFaults),
         .init("faults.set", .put, "/faults", handler: setFaults),

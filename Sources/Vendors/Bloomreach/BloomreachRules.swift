@@ -6,6 +6,12 @@ typealias BloomreachRule = TokenRule<BloomreachFacts>
 
 /// Bloomreach's rules for callers, in the order of its checks.
 extension Bloomreach {
+    static let outsideChecks: [String: OutsideNeed] = [
+        "project-known": .record, "public-key": .record, "private-key": .record, "private-key-secret": .record,
+        "key-known": .record, "signature": .key, "sync-token": .record,
+        "permission": .account, "app-inbox-auth": .account,
+    ]
+
     static var rules: [RuleListing] {
         callerRules.listing(of: identity.id, about: "caller")
             + customerTokenRules.listing(of: identity.id, about: "customer token")

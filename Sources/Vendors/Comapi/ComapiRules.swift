@@ -90,6 +90,11 @@ struct ComapiSessionFacts: RuleFacts {
 extension Comapi {
     private typealias Rule = TokenRule<ComapiSessionFacts>
 
+    static let outsideChecks: [String: OutsideNeed] = [
+        "space": .record, "signature": .key, "session-open": .history, "session-known": .record,
+        "challenge-known": .record, "challenge-unanswered": .history, "issuer": .account, "audience": .account,
+    ]
+
     static var rules: [RuleListing] {
         callRules.listing(of: identity.id, about: "call and token of a session")
             + sessionRules.listing(of: identity.id, about: "session")

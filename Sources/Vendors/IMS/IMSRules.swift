@@ -9,6 +9,11 @@ typealias IMSRule = TokenRule<IMSFacts>
 /// Source: the rules are documented (security page) where they say so; the order is ours. Nothing about the values of
 /// claims is disclosed before the signature holds.
 extension IMS {
+    static let outsideChecks: [String: OutsideNeed] = [
+        "operator-key": .record, "issuer-registered": .record, "keys": .record, "key": .record, "signature": .key,
+        "signature-genuine": .record, "token-id-unused": .history, "user-known": .record,
+    ]
+
     static var rules: [RuleListing] {
         [
             ("operator", operatorRules), ("token: form and issuer", formRules), ("token: key and claims", claimRules),

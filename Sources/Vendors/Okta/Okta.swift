@@ -130,6 +130,15 @@ extension Okta {
 }
 
 extension Okta {
+    static let outsideChecks: [String: OutsideNeed] = [
+        "client-known": .record, "client-secret": .record, "assertion-key": .record, "assertion-used": .history,
+        "key-published": .record, "signature": .key, "token-revoked": .history, "api-token": .record,
+        "proof-nonce": .record, "proof-replay": .history, "ssws-factor": .record, "ssws-signature": .record,
+        "ssws-transaction": .record, "ssws-jti-unused": .history, "subject-signature": .record,
+        "subject-user": .record, "subject-session": .record, "subject-revocation": .history,
+        "subject-device-secret": .record, "poll-interval": .history, "rate-limit": .history,
+    ]
+
     static var rules: [RuleListing] {
         // A list, since the compiler gives up on a chain of so many `+` when the machine is busy.
         let lists: [[RuleListing]] = [

@@ -9,6 +9,10 @@ typealias RezolveRule = TokenRule<RezolveFacts>
 /// Source: algorithm, members and signature are documented (JWT page, "Create the Registration JWT" and "Logging in a
 /// User"), as is each failure; the order is ours, as is treating a malformed token like one with a wrong signature.
 extension Rezolve {
+    static let outsideChecks: [String: OutsideNeed] = [
+        "api-key": .record, "signature": .key, "customer-known": .record, "rua-user": .record, "session-open": .history,
+    ]
+
     /// Core: api key and token, as far as they can be judged without the state.
     static let tokenRules = RuleList(
         [

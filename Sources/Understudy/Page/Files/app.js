@@ -6,7 +6,7 @@ import { absolute } from './words.js';
 import * as journal from './journal.js';
 
 const VIEWS = [
-  ['journal', '≡', 'Journal'], ['unmatched', '?', 'Unmatched'], ['tokens', '◈', 'Tokens'], ['sandboxes', '▣', 'Sandboxes'], ['settings', '⚙', 'Settings'],
+  ['journal', '≡', 'Journal'], ['unmatched', '?', 'Unmatched'], ['tokens', '◈', 'Tokens'], ['explain', '⚖', 'Explain'], ['sandboxes', '▣', 'Sandboxes'], ['settings', '⚙', 'Settings'],
   ['scenarios', '⇢', 'Scenarios'], ['faults', '⚡', 'Faults'], ['keys', '✱', 'Keys'], ['state', '⛁', 'State'], ['routes', '↳', 'Routes'],
 ];
 const KEYS = [['/', 'filter'], ['j k', 'next, previous entry'], ['enter', 'open it'], ['c', 'copy as curl'], ['esc', 'close it'], ['?', 'these keys']];

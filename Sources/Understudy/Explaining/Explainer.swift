@@ -1,0 +1,171 @@
+package import Emulation
+import HTTPTypes
+package import JSON
+package import Tokens
+import Wire
+
+/// Says why a real server refused a call: the call is played in a sandbox of its own, at its own time, and its journal
+/// entry says which rules it breaks; of these, the ones that lead to the answer that was seen are the likely causes.
+package struct Explainer: Sendable {
+    package let emulator: Emulator
+    package var settings: Settings
+    /// Keys of the real server, by which alone its tokens are then judged.
+    package var keys: [VerificationKey] = []
+    /// Texts that must not be shown, such as those of the keys.
+    package var secrets: [String] = []
+    /// Whether the fixtures have the real server's own records and keys.
+    package var isGenuine = false
+    /// Whether keys that issuers publish may be fetched; everything else stays on this machine.
+    package var fetchesKeys = false
+    /// The index of the vendor whose call it is; `nil` to find it by the path.
+    package var vendor: Int?
+    /// The name of the sandbox in which calls are played.
+    package var sandbox = SandboxName.standard
+
+    package init(_ emulator: Emulator, _ settings: Settings) { (self.emulator, self.settings) = (emulator, settings) }
+
+    /// The calls worth explaining: of several, those that a vendor refused.
+    package func refused(of calls: [RecordedCall]) throws(RecordingProblem) -> [RecordedCall] {
+        guard calls.count > 1 else { return calls }
+        let refused = calls.filter { call in
+            route(of: call) != nil
+                && call.answer.map { $0.status >= 400 || $0.field("location")?.firstRange(of: "error=") != nil }
+                    != false
+        }
+        try RecordingProblem.require(
+            !refused.isEmpty,
+            "none of its \(calls.count) calls is a refused one of \(Nearest.list(emulator.vendors.map(\.identity.id))); expected one, or the number of an entry"
+        )
+        return refused
+    }
+
+    /// The causes of the answer to a call, for programs.
+    package func explain(_ call: RecordedCall, at now: Moment) async throws(RecordingProblem) -> JSON {
+        guard let (request, match) = route(of: call), let index = match.vendor else {
+            throw RecordingProblem(
+                "\(call.place.map { $0 + ": " } ?? "")no vendor owns the path \(call.request.path.prefix(200).debugDescription); expected one of a route that “understudy routes” lists"
+            )
+        }
+        let played = await played(request, match, of: index, call.origin, at: call.moment ?? now)
+        let vendor = emulator.vendors[index]
+        // Tests have read the installed one.
+        let description = try? vendor.description()
+        let explanation = Explanation(
+            call: call, entry: played.entry, findings: findings(of: played, vendor),
+            shapes: description?.failures ?? [],
+            ofRoute: played.entry.record.route.flatMap { description?.answers.routes[$0]?.refused })
+        let masked = MaskedExchange(played.entry, by: played.redactor)
+        let json = masked.json(explanation.json(calling: call.origin + masked.target))
+        return Redactor(hiding: secrets).json(played.standIn.map { json.replacing($0.sample, with: $0.name) } ?? json)
+    }
+
+    /// The request with its path from the vendor's own on, and where it leads: a base path may precede that.
+    private func route(of call: RecordedCall) -> (Request, RouteTable.Match)? {
+        var (request, owned): (Request, (Request, RouteTable.Match)?) = (call.request, nil)
+        while true {
+            let match = emulator.routes.match(request.method, request.path)
+            if let owner = match.vendor, vendor == nil || vendor == owner {
+                if case .route = match { return (request, match) }
+                owned = owned ?? (request, match)
+            }
+            guard let slash = request.path.dropFirst().firstIndex(of: "/") else { return owned }
+            request.target = String(request.target[slash...])
+        }
+    }
+
+    /// A call that was played.
+    private struct Played {
+        let entry: JournalEntry
+        let redactor: Redactor
+        /// The account of the fixtures that stood in for one that only the real server has.
+        var standIn: (missing: Finding, name: String, sample: String)?
+    }
+
+    /// The findings as far as they hold for the real server.
+    private func findings(of played: Played, _ vendor: any AnyLoadedVendor) -> [JudgedFinding] {
+        let record = played.entry.record
+        var findings = record.checks.judged
+        // What no list of rules judged says its failure only by being the first.
+        if let first = findings.firstIndex(where: { $0.finding.outcome == .failed }), findings[first].failures.isEmpty {
+            findings[first].failures = record.failure.map { [$0] } ?? []
+        }
+        for index in findings.indices {
+            if let (missing, name, sample) = played.standIn {
+                let finding = findings[index].finding
+                if finding.check == missing.check { findings[index].finding = missing }
+                if finding.found == .text(name), finding.expected == .text(sample) {
+                    findings[index].finding.outcome = .passed
+                }
+            }
+            findings[index].judgeBeyond(
+                vendor.outsideChecks[findings[index].finding.check], keys, isGenuine: isGenuine,
+                isStandIn: played.standIn != nil)
+        }
+        return findings
+    }
+
+    /// Plays a request. One that names an account which only the real server has is played once more for an account of
+    /// the fixtures, so that the rest of it is judged, too.
+    private func played(
+        _ request: Request, _ match: RouteTable.Match, of index: Int, _ origin: String, at moment: Moment
+    ) async -> Played {
+        let first = await play(request, match, of: index, origin, at: moment)
+        let vendor = emulator.vendors[index]
+        guard let missing = first.entry.record.checks.firstFailed, vendor.outsideChecks[missing.check] == .record,
+            case .text(let name)? = missing.found, request.path.split(separator: "/").contains(name[...])
+        else { return first }
+        for sample in vendor.samples.map(\.value) {
+            var other = request
+            other.target = request.target.replacing("/" + name, with: "/" + sample)
+            other.body = Array(String(decoding: request.body, as: UTF8.self).replacing(name, with: sample).utf8)
+            var known = await play(
+                other, emulator.routes.match(other.method, other.path), of: index, origin, at: moment)
+            guard known.entry.record.findings.contains(where: { $0.check == missing.check && $0.outcome == .passed })
+            else { continue }
+            known.standIn = (missing, name, sample)
+            return known
+        }
+        return first
+    }
+
+    private func play(
+        _ request: Request, _ match: RouteTable.Match, of index: Int, _ origin: String, at moment: Moment
+    ) async -> Played {
+        // Its own address makes the issuers of the fixtures those of the real server.
+        let directory = SandboxDirectory(
+            inForce: emulator.inForce, settings: settings, publicBase: PublicBase(origin), machine: { moment })
+        let sandbox = directory.sandbox(sandbox)
+        _ = sandbox.adjustClock { $0.set(to: moment) }
+        let exchange = sandbox.beginExchange(request)
+        var step = sandbox.vendor(index).answer(exchange, at: match)
+        while true {
+            switch step {
+            case .finished(let response, let record):
+                let entry = JournalEntry(
+                    sandbox: sandbox.name, moment: exchange.moment, request: request, response: response, record: record
+                )
+                return Played(entry: entry, redactor: sandbox.redactor)
+            case .moved: step = sandbox.vendor(index).answer(exchange, at: match)
+            case .waiting(let job): step = await job()
+            case .fetching(let order, let then):
+                let isAllowed = fetchesKeys || order.ownTarget != nil
+                step = then(
+                    isAllowed
+                        ? await Pipeline(emulator).fetch(order, in: sandbox)
+                        : .failed(.notAsked("nothing is sent anywhere; --fetch-keys allows it")))
+            }
+        }
+    }
+}
+
+extension JSON {
+    /// The value with a text replaced in each of its strings.
+    fileprivate func replacing(_ text: String, with other: String) -> JSON {
+        switch self {
+        case .string(let own): .string(own.replacing(text, with: other))
+        case .array(let elements): .array(elements.map { $0.replacing(text, with: other) })
+        case .object(let object): .object(JSONObject(object.map { ($0.name, $0.value.replacing(text, with: other)) }))
+        case .null, .bool, .number: self
+        }
+    }
+}
