@@ -200,7 +200,8 @@ extension SandboxedVendor {
         case .replied(.openSocket):
             return open(exchange, call, by: loaded)
         case .refused(let refusal):
-            return finish(exchange, refusal, record(of: call, by: loaded, read: call.arrival.read), by: loaded) { response in
+            let record = record(of: call, by: loaded, read: call.arrival.read)
+            return finish(exchange, refusal, record, by: loaded) { response in
                 response.fields.append(contentsOf: call.answerFields)
             }
         case .sealed:
