@@ -64,17 +64,18 @@ struct JournalTests {
     @Test("A sequence is met, or an error says which step is missing")
     func sequences() async throws {
         try await Suite.inSandbox { sandbox in
-            _ = try await sandbox.call()
-            _ = try await sandbox.call()
+            let token = try await sandbox.mint("rezolve/login", ["defect": "expired"])
+            _ = try await sandbox.call(token: token)
+            _ = try await sandbox.call(token: token)
             let found = try await sandbox.expectSequence(
-                ["route": "addressbook.list"], ["status": 403, "token": "same", "within": "1m"])
+                ["route": "addressbook.list"], ["status": 401, "token": "same", "within": "1m"])
             #expect(found == [1, 2])
             let failure = try await error(UnmetExpectation.self) {
-                try await sandbox.expectSequence(["status": 403], ["route": "rua.ping"])
+                try await sandbox.expectSequence(["status": 401], ["route": "rua.ping"])
             }
             #expect(failure.description.hasPrefix("no exchange after entry 1 is step 2 of 2 (route rua.ping); "))
             _ = try await error(UnmetExpectation.self) {
-                try await sandbox.expectSequence(["status": 403], noneAfter: ["status": 403])
+                try await sandbox.expectSequence(["status": 401], noneAfter: ["status": 401])
             }
         }
     }
