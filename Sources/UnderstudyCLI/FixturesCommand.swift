@@ -33,15 +33,36 @@ struct FixturesCommand: ParsableCommand {
             if !isGood { throw AnswerIsNo() }
         }
 
+        /// Enough of them to mend (ours).
+        private static let mostProblems = 20
+
+        private static func list(_ problems: [FixtureProblem], _ isIncomplete: Bool) -> String {
+            var lines = problems.prefix(mostProblems).map(\.description)
+            if problems.count > mostProblems { lines.append("and \(problems.count - mostProblems) more") }
+            if problems.count > 1, isIncomplete {
+                lines.append("What refers to an entry with a mistake may be listed only because of that.")
+            }
+            return lines.joined(separator: "\n")
+        }
+
         private func check(_ folder: String) throws {
             let store = try FixtureStore.layered(folder: folder, judged: nil)
-            let emulator = try Emulator(fixtures: store)
-            // Rejected here as `contract run` would.
-            _ = try ContractFiles.inFixtures(store)
-            // What a start leaves unread.
-            for vendor in emulator.vendors {
-                _ = try vendor.description()
-                _ = try Drill.all(of: vendor, among: emulator.vendors, in: store)
+            store.collectProblems()
+            let emulator: Emulator
+            do {
+                emulator = try Emulator(fixtures: store)
+                // Rejected here as `contract run` would.
+                _ = try ContractFiles.inFixtures(store)
+                // What a start leaves unread.
+                for vendor in emulator.vendors {
+                    try store.collecting(of: vendor.identity.id) { () throws(FixtureProblem) in
+                        _ = try vendor.description()
+                    }
+                    _ = try Drill.all(of: vendor, among: emulator.vendors, in: store)
+                }
+                if let first = store.problems.first { throw first }
+            } catch let problem as FixtureProblem {
+                throw Misuse(Self.list(store.problems.isEmpty ? [problem] : store.problems, store.isIncomplete))
             }
             let usage = try store.usage(of: folder)
             guard !usage.read.isEmpty else {

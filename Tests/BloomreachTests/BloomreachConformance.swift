@@ -273,10 +273,6 @@ enum BloomreachLife {
             "registered: \"ben@example.test\"", to: "registered: \"ana@example.test\"",
             complaint: "another customer has the registered"),
         WrongAccounts(
-            "permissions:\n      customer_ids: { account_id: signed-only }",
-            to: "signed_only_ids: [\"account_id\", \"x\"]\n    permissions:",
-            complaint: "write permissions: { customer_ids: { account_id: signed-only, x: signed-only } }"),
-        WrongAccounts(
             "internal_audit: deny", to: "internal_audit: denied",
             complaint: "“denied” is not one of allow, signed-only, deny"),
         WrongAccounts("event_types:", to: "event_type:", complaint: "did you mean “event_types”?"),

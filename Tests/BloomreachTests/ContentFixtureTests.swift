@@ -89,8 +89,8 @@ import Understudy
             "unknown member “button_label”"),
         inAppMessages(
             "            button_type: browser\n            button_link:",
-            "            button_action_type: browser\n            button_link:", "button_action_type",
-            "unknown member “button_action_type”"),
+            "            button_typ: browser\n            button_link:", "button_typ:",
+            "unknown member “button_typ”"),
         inAppMessages(
             "        title_enabled: true", "        title_enable: true", "title_enable:",
             "unknown member “title_enable”; did you mean “title_enabled”?"),

@@ -45,6 +45,19 @@ import Testing
         try FailureCatalog(VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"), scope: Self.scope)
     }
 
+    @Test("what another failures.yaml lacks is as installed, with a remark") func lacking() throws {
+        let own = "failures:\n  denied: { about: \"own\", status: 418, evidence: ours, source: \"ours\" }\n"
+        let folder = try TemporaryFolder(["a/v/failures.yaml": own, "b/v/failures.yaml": Self.whole(Self.denied)])
+        let store = FixtureStore(layers: [folder.path + "/a", folder.path + "/b"])
+        let listing = try FailureCatalog<Failure>(VendorFixtures(store: store, folder: "v"), scope: Self.scope).listing
+        expect(listing.map(\.name), is: Failure.allCases.map(\.rawValue))
+        expect(listing.first { $0.name == "denied" }?.status, is: 418)
+        let others = Failure.allCases.map(\.rawValue).filter { $0 != "denied" }.joined(separator: ", ")
+        expect(
+            store.remarks.map { $0.replacing(folder.path + "/", with: "") },
+            is: ["a/v/failures.yaml:2:3: these failures are missing and are as installed: \(others)"])
+    }
+
     private func problem(_ text: String) throws -> String? {
         let folder = try TemporaryFolder(["v/failures.yaml": text])
         do {

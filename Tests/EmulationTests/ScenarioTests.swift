@@ -212,6 +212,21 @@ import Wire
         expect(String(decoding: try response(yaml).body, as: UTF8.self), is: body)
     }
 
+    @Test(
+        "a name that no exchange has is refused where it is given",
+        arguments: [
+            ("{{request.header.x}}", "; did you mean “request.headers”?"),
+            ("{{clock.iso}}", "; did you mean “clock.now”?"),
+            ("{{requests.path}}", "; did you mean “request.path”?"),
+            ("{{#request.bod}}x{{/request.bod}}", "; did you mean “request.body”?"),
+            ("{{clock.now.year}}", nil), ("{{request}}", nil), ("{{claims.anything.else}}", nil),
+        ])
+    func unknownNames(_ tag: String, _ hint: String?) throws {
+        guard let hint else { return _ = try response("body: \"\(tag)\"") }
+        let problem = #expect(throws: FixtureProblem.self) { try response("body: \"\(tag)\"") }
+        #expect(problem?.message.hasSuffix("names nothing that exists\(hint)") == true, "\(problem?.message ?? "")")
+    }
+
     @Test("lists inside lists end before they fill the machine") func explosion() throws {
         let list = JSON.array(Array(repeating: 1, count: 300))
         let request = Request(method: .post, target: "/", body: JSON.object(["l": list]).bytes)

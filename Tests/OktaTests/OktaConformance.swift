@@ -235,6 +235,14 @@ enum OktaLife {
         WrongAccounts("default_user: \"00uunderstudyada0001\"", to: "default_user: \"nobody\"", complaint: "nobody"),
         WrongAccounts("keys/o1.pem", to: "keys/o9.pem", complaint: "no such file"),
         WrongAccounts("keys/o1.pem", to: "failures.yaml", complaint: "is not a private key in PEM"),
+        WrongAccounts(
+            "keys/o1.pem", to: "keys/dk1.pem",
+            complaint: "found an EC key on P-256; expected an RSA key, as RS256 needs"
+        ),
+        WrongAccounts(
+            "groups: [\"00gunderstudyevery01\"]", to: "groups: [\"00gunderstudyeverx01\"]",
+            complaint: "no group has the id 00gunderstudyeverx01; did you mean “00gunderstudyevery01”?"),
+        WrongAccounts("grants: [client_credentials]", to: "grants: [client]", complaint: "grants has client; expected"),
         WrongAccounts("trusted_origins:", to: "trusted_orgins:", complaint: "did you mean “trusted_origins”?"),
     ]
 }

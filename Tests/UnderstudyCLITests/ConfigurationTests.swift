@@ -1,7 +1,9 @@
 import ArgumentParser
+import Emulation
 import Expectations
 import Foundation
 import Testing
+import Understudy
 
 @testable import UnderstudyCLI
 
@@ -217,6 +219,87 @@ import Testing
         expect(parts.dropFirst().first?.first, is: "read: rezolve/contract/a.hurl")
         expect(parts.last?.first?.hasPrefix("the fixture folder none does not exist"), is: true)
         expect(try Program.run("fixtures", "check", "good", "good", in: folder).status, is: 0)
+    }
+
+    @Test("all mistakes are told at once, by file and line, and a misspelt member is taken as it was meant")
+    func allMistakes() throws {
+        let installed = try #require(FixtureStore.installedFolder)
+        let folder = TemporaryFolder()
+        func write(_ path: String, _ changes: (String, String)...) throws {
+            var text = try String(contentsOfFile: "\(installed)/\(path)", encoding: .utf8)
+            for (old, new) in changes { text = text.replacing(old, with: new, maxReplacements: 1) }
+            try folder.write(text, to: path)
+        }
+        try write(
+            "rezolve/accounts.yaml", ("partner_entity_id", "partner_entity_di"), ("api_key: \"a1", "apikey: \"a1"),
+            ("id: 1001", "id: \"x\""))
+        try write("rezolve/scenarios/busy-backend.yaml", ("every: 3", "evry: 3"), ("every: 5", "every: \"5\""))
+        try write("okta/accounts.yaml", ("grants: [authorization_code", "grants: [authorisation_code"))
+        let run = try Program.run("fixtures", "check", ".", in: folder)
+        expect(run.status, is: 2)
+        expect(run.output, is: "")
+        let lines = run.complaint.split(separator: "\n").map {
+            $0.replacing(/:\d+:\d+:/, with: ":").replacing(/; expected some of .*/, with: "")
+        }
+        expect(
+            lines.map(String.init),
+            is: [
+                "understudy: okta/accounts.yaml: grants has authorisation_code",
+                "rezolve/accounts.yaml: unknown member “apikey”; did you mean “api_key”?",
+                "rezolve/accounts.yaml: unknown member “partner_entity_di”; did you mean “partner_entity_id”?",
+                "rezolve/accounts.yaml: found the string “x”; expected a whole number",
+                "rezolve/scenarios/busy-backend.yaml: unknown member “evry”; did you mean “every”?",
+                "rezolve/scenarios/busy-backend.yaml: every is \"5\"; expected a whole number from 1",
+                "What refers to an entry with a mistake may be listed only because of that.",
+            ])
+    }
+
+    @Test("no more than twenty mistakes are listed") func manyMistakes() throws {
+        let folder = TemporaryFolder()
+        let failures = (0..<25).map { "  nothing-\($0): {}\n" }.joined()
+        try folder.write("failures:\n" + failures, to: "rezolve/failures.yaml")
+        let run = try Program.run("fixtures", "check", ".", in: folder)
+        expect(run.status, is: 2)
+        let lines = run.complaint.split(separator: "\n")
+        expect(lines.count, is: 22)
+        #expect(lines[19].hasPrefix("rezolve/failures.yaml:21:3: unknown failure “nothing-19”"), "\(run.complaint)")
+        expect(lines[20], is: "and 5 more")
+    }
+
+    @Test("a copy of older fixtures starts: missing failures are as installed, former members are remarked on")
+    func olderCopy() async throws {
+        let installed = try #require(FixtureStore.installedFolder)
+        func text(_ path: String) throws -> String {
+            try String(contentsOfFile: "\(installed)/\(path)", encoding: .utf8)
+        }
+        let folder = TemporaryFolder()
+        try folder.write(
+            try text("rezolve/failures.yaml").replacing(/\n  rua-no-auth-key:\n(?:    .*\n)+/, with: "\n"),
+            to: "rezolve/failures.yaml")
+        try folder.write(
+            try text("bloomreach/accounts.yaml").replacing(
+                /permissions:\n      customer_ids: \{ account_id: signed-only \}\n(?:      .*\n)*/,
+                with: "signed_only_ids: [\"account_id\"]\n"),
+            to: "bloomreach/accounts.yaml")
+        try folder.write(
+            try text("bloomreach/content/in-app-messages.yaml").replacing(
+                "button_type: browser", with: "button_action_type: browser"),
+            to: "bloomreach/content/in-app-messages.yaml")
+        let run = try Program.run("fixtures", "check", ".", in: folder)
+        #expect(run.status == 0, "\(run.complaint)")
+        let warnings = run.output.split(separator: "\n").filter { $0.hasPrefix("warning: ") }
+            .map { String($0.replacing(/:\d+:\d+:/, with: ":")) }
+        expect(
+            warnings.filter { !$0.contains("pixels") },
+            is: [
+                "warning: bloomreach/accounts.yaml: signed_only_ids is now permissions; write permissions: { customer_ids: { account_id: signed-only } }",
+                "warning: bloomreach/content/in-app-messages.yaml: no app reads this member; it is button_type now",
+                "warning: rezolve/failures.yaml: these failures are missing and are as installed: rua-no-auth-key",
+            ])
+        let server = try await RunningServer("--fixtures", ".", in: folder)
+        let stopped = server.stop()
+        expect(stopped.status, is: 0)
+        #expect(stopped.log.contains("are as installed: rua-no-auth-key"), "\(stopped.log)")
     }
 
     private static let head = "device_id: \"d\"\ncustomers: []\nusers: []\n"

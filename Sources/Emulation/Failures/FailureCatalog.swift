@@ -4,14 +4,18 @@ public import Wire
 
 /// How each failure of a vendor looks on the wire, read from its `failures.yaml` and from `failures/*.yaml`.
 ///
-/// `failures.yaml` is complete. A file in the folder `failures` changes only the failures that it names, so that a layer
-/// need not repeat the others.
+/// The installed `failures.yaml` is complete; what another one lacks comes from there. A file in the folder `failures`
+/// changes only the failures that it names.
 public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     private struct Sheet: Sendable {
         let templates: [Failure: FailureTemplate]
         let envelopes: [FailureEnvelope]
 
-        init(_ file: FixtureStore.File, _ scope: FailureScope) throws(FixtureProblem) {
+        /// - Parameter installed: the complete file of the bottom layer, for failures that this one lacks.
+        init(
+            _ file: FixtureStore.File, _ scope: FailureScope,
+            installed: () throws(FixtureProblem) -> FixtureStore.File?
+        ) throws(FixtureProblem) {
             let document = try FixtureNode(file: file).mapping("sources", "envelopes", "failures")
             var envelopes: [FailureEnvelope] = []
             for node in try document["envelopes"]?.elements() ?? [] {
@@ -19,9 +23,16 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
             }
             self.envelopes = envelopes
             let failures = try document.required("failures")
-            let templates = try FailureCatalog.templates(failures, scope)
-            if let missing = Failure.allCases.first(where: { templates[$0] == nil }) {
-                throw failures.problem("failure “\(missing.rawValue)” is missing")
+            var templates = try FailureCatalog.templates(failures, scope)
+            let missing = Failure.allCases.filter { templates[$0] == nil }
+            if let first = missing.first {
+                guard let installed = try installed() else {
+                    throw failures.problem("failure “\(first.rawValue)” is missing")
+                }
+                templates.merge(try Sheet(installed, scope) { nil }.templates) { own, _ in own }
+                failures.warn(
+                    "these failures are missing and are as installed: \(missing.map(\.rawValue).joined(separator: ", "))"
+                )
             }
             self.templates = templates
         }
@@ -34,7 +45,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     /// Reads the failures, once for all callers; a `failures.yaml` that tests have already judged is read when one is
     /// first needed.
     ///
-    /// - Throws: a problem when a file names a failure the vendor does not have, `failures.yaml` lacks one, two files
+    /// - Throws: a problem when a file names a failure the vendor does not have, the bottom layer lacks one, two files
     ///   change the same one, or one uses a switch or value that does not exist.
     public init(_ fixtures: VendorFixtures, scope: FailureScope) throws(FixtureProblem) {
         self = try fixtures.once { () throws(FixtureProblem) in try FailureCatalog(reading: fixtures, scope) }
@@ -42,7 +53,9 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     private init(reading fixtures: VendorFixtures, _ scope: FailureScope) throws(FixtureProblem) {
         let file = try fixtures.file("failures.yaml")
-        sheet = try Deferred(file) { () throws(FixtureProblem) in try Sheet(file, scope) }
+        sheet = try Deferred(file) { () throws(FixtureProblem) in
+            try Sheet(file, scope) { () throws(FixtureProblem) in try fixtures.installed("failures.yaml", under: file) }
+        }
         changes = try Self.changes(fixtures, scope)
     }
 
@@ -70,11 +83,13 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     ) throws(FixtureProblem) -> [Failure: FailureTemplate] {
         var templates: [Failure: FailureTemplate] = [:]
         for (name, value) in try node.members() {
-            guard let failure = Failure(rawValue: name) else {
-                let names = Failure.allCases.map(\.rawValue)
-                throw value.nameProblem("unknown failure “\(name)”\(Nearest.hint(to: name, among: names))")
+            try value.readRecord { (value) throws(FixtureProblem) in
+                guard let failure = Failure(rawValue: name) else {
+                    let names = Failure.allCases.map(\.rawValue)
+                    throw value.nameProblem("unknown failure “\(name)”\(Nearest.hint(to: name, among: names))")
+                }
+                templates[failure] = try FailureTemplate(value, scope)
             }
-            templates[failure] = try FailureTemplate(value, scope)
         }
         return templates
     }

@@ -62,6 +62,12 @@ public struct FixtureNode {
         if case .json(let json, _) = content { json } else { try json() }
     }
 
+    /// Throws a problem after which the rest can be read, unless all problems with files are collected.
+    package func report(_ problem: FixtureProblem, leavingOut: Bool = false) throws(FixtureProblem) {
+        guard case .yaml(let node, _) = content, let warnings = node.warnings else { throw problem }
+        try warnings.take(problem, leavingOut: leavingOut)
+    }
+
     /// The value as JSON, members in order, each name unique.
     package func json() throws(FixtureProblem) -> JSON {
         switch content {
@@ -143,8 +149,16 @@ public struct FixtureNode {
                     .unknown(unknown.name, among: allowed)
             }
         }
-        let members = try members()
-        for (name, value) in members where !allowed.contains(name) { throw value.unknown(name, among: allowed) }
+        var members = try members()
+        for index in members.indices where !allowed.contains(members[index].name) {
+            let (name, value) = members[index]
+            try value.report(value.unknown(name, among: allowed))
+            // Taken as it was meant, so that nothing else is wrong because of it.
+            let meant = Nearest.names(to: name, among: allowed, count: 1).first { near in
+                !members.contains { $0.name == near }
+            }
+            if let meant { members[index].name = meant }
+        }
         return FixtureMapping(node: self, members: members)
     }
 
@@ -173,9 +187,11 @@ public struct FixtureNode {
         for element in try elements(atMost: limit) { try element.readRecord(read) }
     }
 
-    /// Reads the record here, or sets it aside if enabled.
+    /// Reads the record here, or sets it aside if enabled; one of a file is left out where problems are collected.
     package func readRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
-        guard let salvage, case .json(let value, let path) = content else { return try read(self) }
+        guard let salvage, case .json(let value, let path) = content else {
+            do { return try read(self) } catch { return try report(error, leavingOut: true) }
+        }
         let count = salvage.parts.count
         do {
             try read(self)
@@ -315,32 +331,5 @@ indirect enum FixturePath {
             return beginning.isEmpty ? name : "\(beginning).\(name)"
         case .element(let index, let parent): return "\(parent.text)[\(index)]"
         }
-    }
-}
-
-/// What is wrong with a fixture file: where, what was found and what would be right.
-public struct FixtureProblem: Error, Sendable, Hashable {
-    /// The file as a person would name it.
-    package let file: String
-    /// The line, counted from 1; `nil` when the problem concerns the whole file.
-    package let line: Int?
-    /// The column, counted from 1.
-    package let column: Int?
-    /// What was found and what would be right.
-    package let message: String
-
-    package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.message = message
-    }
-}
-
-extension FixtureProblem: CustomStringConvertible {
-    /// `FILE:LINE:COLUMN: MESSAGE`.
-    public var description: String {
-        let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
-        return "\(file)\(place): \(message)"
     }
 }

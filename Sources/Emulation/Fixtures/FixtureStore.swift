@@ -37,10 +37,10 @@ public struct FixtureStore: Sendable {
     package var replaced: [String: File] = [:]
     /// The digests of the judged files; `nil` when the bottom layer did not come with the program.
     private let judged: [UInt64]?
-    private let sight = Sight()
+    let sight = Sight()
 
     /// What was seen of the files: the layers as first walked, and the files that were read.
-    private final class Sight: Sendable {
+    final class Sight: Sendable {
         private struct Read {
             let path: String
             let digest: FixtureDigest
@@ -147,10 +147,16 @@ public struct FixtureStore: Sendable {
             let full = Self.join(walk.layer, path)
             if let file = try Self.file(walk.read(path), at: full, from: sight.here) { return (full, file) }
         }
-        guard judged != nil, let bottom = layers.last else { return nil }
+        guard judged != nil, let file = try installed(path) else { return nil }
+        return (Self.join(layers[layers.count - 1], path), file)
+    }
+
+    /// The file at that path in the bottom layer.
+    fileprivate func installed(_ path: String) throws(FixtureProblem) -> File? {
+        guard let bottom = layers.last else { return nil }
         let full = Self.join(bottom, path)
         let reading = FileSystem.readPlain(full) ?? FileSystem.read(full, in: FileSystem.realPath(bottom) ?? bottom)
-        return try Self.file(reading, at: full, from: sight.here).map { (full, $0) }
+        return try Self.file(reading, at: full, from: sight.here)
     }
 
     private static func file(
@@ -226,6 +232,12 @@ public struct VendorFixtures: Sendable {
         try store.file("\(folder)/\(path)")
     }
 
+    /// The same file of the bottom layer; `nil` if it is this one, or there is none.
+    func installed(_ path: String, under file: FixtureStore.File) throws(FixtureProblem) -> FixtureStore.File? {
+        let installed = try store.installed("\(folder)/\(path)")
+        return installed?.path == file.path ? nil : installed
+    }
+
     /// Reads the file that a fixture names, from the vendor's folder; a problem is reported where it is named.
     package func file(named node: FixtureNode) throws(FixtureProblem) -> FixtureStore.File {
         let path = try node.string()
@@ -251,6 +263,11 @@ public struct VendorFixtures: Sendable {
     }
 
     package func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
+
+    /// Reads something that nothing else needs; see ``FixtureStore/collecting(of:_:)``.
+    func collecting(_ read: () throws(FixtureProblem) -> Void) throws(FixtureProblem) {
+        try store.collecting(of: folder, read)
+    }
 }
 
 /// What is made of a file when it is first needed, since tests have judged the file; of any other file, at once.

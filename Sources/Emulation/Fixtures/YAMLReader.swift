@@ -248,19 +248,6 @@ extension YAMLReader {
     }
 }
 
-/// Remarks on files that load, for those who start a server with them or check them.
-final class FixtureWarnings: Sendable {
-    private let found = Mutex<[FixtureProblem]>([])
-
-    /// Each once, since some files are read several times, and the first hundred, which is enough to mend (ours).
-    func add(_ problem: FixtureProblem) {
-        found.withLock { if $0.count < 100, !$0.contains(problem) { $0.append(problem) } }
-    }
-
-    /// By file and line: vendors are read at the same time.
-    var all: [FixtureProblem] { found.withLock { $0 }.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) } }
-}
-
 /// A value in a YAML document, and where it begins in the file.
 ///
 /// A class, so that passing it costs only a reference count.

@@ -45,8 +45,9 @@ package struct Drill: Sendable {
         let scope = InterventionScope(vendor, fixtures: fixtures)
         var drills: [Drill] = []
         for name in fixtures.names(in: "drills") where name.hasSuffix(".yaml") {
-            let drill = try Drill(try fixtures.file("drills/\(name)"), vendor, scope, vendors)
-            drills.append(drill)
+            try fixtures.collecting { () throws(FixtureProblem) in
+                drills.append(try Drill(try fixtures.file("drills/\(name)"), vendor, scope, vendors))
+            }
         }
         return drills
     }

@@ -129,7 +129,9 @@ extension HTTPResponse.Status {
 /// What a rule's templates may refer to: the request, the claims of its token, and the clock.
 struct TemplateValues: Sendable {
     /// The names that a tag may begin with.
-    static let roots = ["request", "claims", "clock"]
+    static let roots =
+        ["method", "path", "target", "host", "query", "headers", "parameters", "body"].map { "request.\($0)" }
+        + ["claims", "clock.now", "clock.unix"]
 
     let values: JSONObject
 

@@ -45,7 +45,9 @@ public final class Scenario: Sendable {
             var states: [State] = []
             for (name, rules) in members {
                 var read: [ScenarioRule] = []
-                for rule in try rules.elements() { read.append(try ScenarioRule(rule, states: names, scope)) }
+                try rules.forEachRecord { (rule) throws(FixtureProblem) in
+                    read.append(try ScenarioRule(rule, states: names, scope))
+                }
                 states.append(State(name: name, rules: read))
             }
             guard !states.isEmpty else { throw statesNode.problem("a scenario needs a state") }
@@ -85,13 +87,15 @@ public final class Scenario: Sendable {
     static func all(in fixtures: VendorFixtures, _ scope: InterventionScope) throws(FixtureProblem) -> [Scenario] {
         var scenarios: [Scenario] = []
         for file in fixtures.names(in: "scenarios") where file.hasSuffix(".yaml") {
-            let file = try fixtures.file("scenarios/\(file)")
-            let scenario = try Scenario(file, scope)
-            if scenarios.contains(where: { $0.name == scenario.name }) {
-                throw try FixtureNode(file: file).problem(
-                    "another file has a scenario of the name \(scenario.name) already")
+            try fixtures.collecting { () throws(FixtureProblem) in
+                let file = try fixtures.file("scenarios/\(file)")
+                let scenario = try Scenario(file, scope)
+                if scenarios.contains(where: { $0.name == scenario.name }) {
+                    throw try FixtureNode(file: file).problem(
+                        "another file has a scenario of the name \(scenario.name) already")
+                }
+                scenarios.append(scenario)
             }
-            scenarios.append(scenario)
         }
         return scenarios
     }

@@ -2,7 +2,7 @@ import JSON
 import Synchronization
 package import Tokens
 
-/// A private key in a file of the fixtures, parsed on first use.
+/// A private key in a file of the fixtures. One that tests have judged is parsed on first use.
 package final class KeyFile: Sendable {
     /// The path to show to people.
     private let path: String
@@ -14,16 +14,18 @@ package final class KeyFile: Sendable {
 
     /// Reads which `file` holds a key, and perhaps its `kid`.
     ///
-    /// - Parameter takesThumbprint: whether a key without a `kid` gets its thumbprint (RFC 7638) as one.
+    /// - Parameters:
+    ///   - takesThumbprint: whether a key without a `kid` gets its thumbprint (RFC 7638) as one.
+    ///   - isRSA: whether it is for RS256, which no other kind of key can sign.
     package convenience init(
-        _ node: FixtureNode, _ fixtures: VendorFixtures, takesThumbprint: Bool = true
+        _ node: FixtureNode, _ fixtures: VendorFixtures, takesThumbprint: Bool = true, isRSA: Bool = false
     ) throws(FixtureProblem) {
-        try self.init(try node.mapping("file", "kid"), fixtures, takesThumbprint: takesThumbprint)
+        try self.init(try node.mapping("file", "kid"), fixtures, takesThumbprint: takesThumbprint, isRSA: isRSA)
     }
 
     /// The same from members that occur among others.
     package init(
-        _ entry: FixtureMapping, _ fixtures: VendorFixtures, takesThumbprint: Bool = true
+        _ entry: FixtureMapping, _ fixtures: VendorFixtures, takesThumbprint: Bool = true, isRSA: Bool = false
     ) throws(FixtureProblem) {
         self.takesThumbprint = takesThumbprint
         let file = try fixtures.file(named: try entry.required("file"))
@@ -31,25 +33,28 @@ package final class KeyFile: Sendable {
         text = file.bytes
         id = try entry["kid"]?.string()
         if file.isJudged { return }
-        guard text.holdsPrivateKey else {
-            throw FixtureProblem(file: file.path, message: "is not a private key in PEM")
+        let read: SigningKey
+        do throws(KeyError) { read = try parsed() } catch {
+            throw FixtureProblem(file: path, message: "is not a private key in PEM: \(error)")
         }
-        guard text.isBase64InPEM else {
-            throw FixtureProblem(file: file.path, message: "has something other than base64 in its PEM block")
+        if isRSA, !read.kind.algorithms.contains(.rs256) {
+            throw FixtureProblem(file: path, message: "found an \(read.kind); expected an RSA key, as RS256 needs")
         }
+    }
+
+    private func parsed() throws(KeyError) -> SigningKey {
+        if let known = key.withLock({ $0 }) { return known }
+        var read = try SigningKey.pem(String(decoding: text, as: UTF8.self), id: id)
+        if id == nil, takesThumbprint { read.id = read.thumbprint }
+        key.withLock { $0 = read }
+        return read
     }
 
     /// The key.
     ///
     /// - Throws: which file holds no key.
     package func read() throws(MintRefusal) -> SigningKey {
-        if let known = key.withLock({ $0 }) { return known }
-        do throws(KeyError) {
-            var read = try SigningKey.pem(String(decoding: text, as: UTF8.self), id: id)
-            if id == nil, takesThumbprint { read.id = read.thumbprint }
-            key.withLock { $0 = read }
-            return read
-        } catch {
+        do throws(KeyError) { return try parsed() } catch {
             throw MintRefusal("\(path) is not a private key in PEM: \(error)")
         }
     }
@@ -77,7 +82,7 @@ package final class IssuerKeyFiles: Sendable {
     ) throws(FixtureProblem) {
         let takesThumbprint = naming == .thumbprint
         func file(_ node: FixtureNode) throws(FixtureProblem) -> KeyFile {
-            try KeyFile(node, fixtures, takesThumbprint: takesThumbprint)
+            try KeyFile(node, fixtures, takesThumbprint: takesThumbprint, isRSA: true)
         }
         var spares: [KeyFile] = []
         try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try file(node)) }
@@ -104,11 +109,8 @@ package final class IssuerKeyFiles: Sendable {
     }
 }
 
-/// Cheap checks of PEM text for startup; the key itself is read on first use.
 extension [UInt8] {
     /// Whether the text has a PEM line that mentions a private key.
-    ///
-    /// Searches bytes: every start checks all keys, and searching characters takes a hundred times as long.
     package var holdsPrivateKey: Bool {
         let words = Array("PRIVATE KEY-----".utf8)
         var rest = self[...]
@@ -117,31 +119,6 @@ extension [UInt8] {
             rest = rest[(start + 1)...]
         }
         return false
-    }
-
-    /// Whether the text's first block contains only base64 in whole groups of four, and is terminated.
-    package var isBase64InPEM: Bool {
-        let dashes = Array("-----".utf8)
-        var (isInside, count) = (false, 0)
-        for line in split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
-            if line.starts(with: dashes) {
-                if isInside { return count > 0 && count.isMultiple(of: 4) }
-                isInside = true
-            } else if isInside {
-                guard line.allSatisfy(Self.isBase64) else { return false }
-                count += line.count
-            }
-        }
-        return false
-    }
-
-    private static func isBase64(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-            true
-        default: false
-        }
     }
 }
 

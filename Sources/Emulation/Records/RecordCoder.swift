@@ -214,8 +214,13 @@ package struct RecordCoder {
 
     /// Refuses the record being read unless a condition holds.
     package mutating func check(_ isRight: @autoclosure () -> Bool, or complaint: @autoclosure () -> String) {
-        guard isReading, case .reading(let mapping) = work, !isRight() else { return }
-        problem = mapping.node.problem(complaint())
+        check(isRight() ? nil : complaint())
+    }
+
+    /// Refuses the record being read if there is a complaint about it.
+    package mutating func check(_ complaint: @autoclosure () -> String?) {
+        guard isReading, case .reading(let mapping) = work, let complaint = complaint() else { return }
+        problem = mapping.node.problem(complaint)
     }
 
     /// Works on the mapping being read; problems are reported at its position.

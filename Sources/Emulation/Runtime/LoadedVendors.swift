@@ -15,7 +15,12 @@ package struct LoadedVendors: Sendable {
     package init(of loaders: [VendorLoader], fixtures: FixtureStore) throws(FixtureProblem) {
         var vendors: [any AnyLoadedVendor] = []
         // The vendor knows the line that names an unreadable file, so its problem comes first.
-        for reading in Self.read(loaders, fixtures) { vendors.append(try reading.get()) }
+        for (loader, reading) in zip(loaders, Self.read(loaders, fixtures)) {
+            try fixtures.collecting(of: loader.identity.id) { () throws(FixtureProblem) in
+                vendors.append(try reading.get())
+            }
+        }
+        if let first = fixtures.problems.first { throw first }
         try fixtures.checkEntries()
         try Self.checkScenarioNames(vendors)
         self.init(

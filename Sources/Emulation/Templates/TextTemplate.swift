@@ -112,16 +112,20 @@ package struct TextTemplate: Sendable {
                 let name = tag.drop { "#^&{ ".contains($0) }
                 // A transform encloses the name, or another transform.
                 let inner = name.lastIndex(of: "(").map { name[name.index(after: $0)...] } ?? name
-                let root = inner.prefix { $0 != "." && $0 != ")" && $0 != " " }
-                if openSections == 0, !roots.contains(String(root)) {
-                    let hint = Nearest.hint(to: String(root), among: roots)
-                    return "“{{\(name)}}” names nothing that exists\(hint)"
+                let path = String(inner.prefix { $0 != ")" && $0 != " " })
+                if openSections == 0, !roots.contains(where: { names(path, $0) }) {
+                    return "“{{\(name)}}” names nothing that exists\(Nearest.hint(to: path, among: roots))"
                 }
                 if sigil == "#" || sigil == "^" { openSections += 1 }
                 if openSections > maximumDepth { return "sections nest at most \(maximumDepth) deep" }
             }
         }
         return nil
+    }
+
+    /// Whether a path names a root, what it leads to, or what encloses it.
+    private static func names(_ path: String, _ root: String) -> Bool {
+        path == root || path.hasPrefix(root + ".") || root.hasPrefix(path + ".")
     }
 
     /// The contents between `{{` and `}}`; found by bytes, since every start scans all bodies.

@@ -73,11 +73,6 @@ final class BloomreachStream: Sendable {
     fileprivate init(_ node: FixtureNode, of projects: [BloomreachProject]) throws(FixtureProblem) {
         let entry = try node.mapping(
             "id", "project", "signing_keys", "secret_keys", "permissions", "signed_only_ids", "require_jwt")
-        if let old = entry["signed_only_ids"] {
-            let rules = try old.strings().map { "\($0): signed-only" }.joined(separator: ", ")
-            throw old.nameProblem(
-                "signed_only_ids is now permissions; write permissions: { customer_ids: { \(rules) } }")
-        }
         let token = try entry.required("project").string()
         id = try entry.required("id").string()
         guard BloomreachAddress.isWellFormed(id) else {
@@ -91,7 +86,7 @@ final class BloomreachStream: Sendable {
         signingKeys = try BloomreachSigningKey.list(entry["signing_keys"], kind: "signing key of stream \(id)")
         secretKeys = try entry["secret_keys"]?.strings() ?? []
         if let node = entry["secret_keys"], secretKeys.contains("") { throw node.problem("a secret key is empty") }
-        permissions = try BloomreachStreamPermissions(entry["permissions"])
+        permissions = try BloomreachStreamPermissions(entry["permissions"], signedOnlyIDs: entry["signed_only_ids"])
         requireJWT = try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self)
     }
 
@@ -121,7 +116,14 @@ struct BloomreachStreamPermissions: Sendable {
 
     private var rules: [Kind: [(name: String, rule: Rule)]] = [:]
 
-    fileprivate init(_ node: FixtureNode?) throws(FixtureProblem) {
+    /// - Parameter old: the ids as files of version 0.1.0 have them.
+    fileprivate init(_ node: FixtureNode?, signedOnlyIDs old: FixtureNode?) throws(FixtureProblem) {
+        if let old {
+            let names = try old.strings()
+            rules[.customerIDs] = names.map { ($0, .signedOnly) }
+            let list = names.map { "\($0): signed-only" }.joined(separator: ", ")
+            old.warn("signed_only_ids is now permissions; write permissions: { customer_ids: { \(list) } }")
+        }
         guard let entry = try node?.mapping(Kind.allCases.map(\.rawValue)) else { return }
         for kind in Kind.allCases {
             for (name, rule) in try entry[kind.rawValue]?.members() ?? [] {
@@ -170,7 +172,7 @@ extension BloomreachAccounts {
         let document = try FixtureNode(file: file).mapping("projects", "streams")
         var projects: [BloomreachProject] = []
         var customers: [String: BloomreachCustomerStore] = [:]
-        for node in try document.required("projects").elements() {
+        try document.required("projects").forEachRecord { (node) throws(FixtureProblem) in
             let project = try BloomreachProject(node)
             guard !projects.contains(where: { $0.token == project.token }) else {
                 throw node.problem("another project has the token \(project.token)")
@@ -180,7 +182,7 @@ extension BloomreachAccounts {
         }
         guard !projects.isEmpty else { throw document.node.problem("there must be a project") }
         var streams: [BloomreachStream] = []
-        for node in try document["streams"]?.elements() ?? [] {
+        try document["streams"]?.forEachRecord { (node) throws(FixtureProblem) in
             let stream = try BloomreachStream(node, of: projects)
             guard !streams.contains(where: { $0.id == stream.id }), !projects.contains(where: { $0.token == stream.id })
             else { throw node.problem("another stream or project has the id \(stream.id)") }

@@ -20,6 +20,8 @@ indirect enum ContentShape: Sendable {
     case optional(ContentShape)
     /// A text that is usually of this shape; another one loads with a remark, since the vendor's own messages have some.
     case usually(ContentShape)
+    /// A member of an older version, which no app reads; the name is that of today.
+    case former(String)
     /// A mapping, or a list of mappings.
     case mappings
     /// A list with a minimum length.
@@ -55,6 +57,7 @@ indirect enum ContentShape: Sendable {
         case .usually(let shape):
             _ = try node.string()
             do throws(FixtureProblem) { try shape.check(node) } catch { node.warn(error.message) }
+        case .former(let name): node.warn("no app reads this member; it is \(name) now")
         case .mappings:
             let isList = try node.json().array != nil
             try (isList ? ContentShape.list(of: .open([])) : .open([])).check(node)
@@ -173,6 +176,7 @@ extension ContentShape {
         [
             .required("button_text", .text), .nullable("button_type", .word(["cancel", "deep-link", "browser"])),
             .nullable("button_enabled", .bool), .nullable("button_has_border", .bool),
+            .optional("button_action_type", .former("button_type")), .optional("button_action", .former("button_link")),
         ]
             + ContentField.optional(
                 [

@@ -244,7 +244,7 @@ extension ComapiAccounts {
         let document = try fixtures.document("accounts.yaml").mapping("spaces")
         var (spaces, templates): ([ComapiSpace], [ComapiSpace]) = ([], [])
         var byID: [ComapiID: ComapiSpace] = [:]
-        for node in try document.required("spaces").elements() {
+        try document.required("spaces").forEachRecord { (node) throws(FixtureProblem) in
             let space = try ComapiSpace(node)
             guard !space.id.text.isEmpty else { throw node.problem("a space needs an id") }
             if space.id.text.hasSuffix("*") {

@@ -212,7 +212,7 @@ extension RezolveAccounts {
         let document = try fixtures.document("accounts.yaml").mapping("partners", "customers", "users", "device_id")
         sampleDeviceID = try document.required("device_id").string()
         var partners: [RezolvePartner] = []
-        for node in try document.required("partners").elements() {
+        try document.required("partners").forEachRecord { (node) throws(FixtureProblem) in
             let partner = try RezolvePartner(node)
             guard !partner.id.isEmpty, partner.id.allSatisfy({ $0.isASCII && $0.isNumber }) else {
                 throw node.problem("the partner id “\(partner.id)” is not made of digits")

@@ -171,4 +171,9 @@ enum OktaGrantType: String, CaseIterable, Sendable {
     case oob = "urn:okta:params:oauth:grant-type:oob"
     case mfaOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
     case mfaOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+
+    /// What is wrong with a list of grant types; `nil` when nothing is.
+    static func complaint(about grants: [String]) -> String? {
+        grants.first { Self(rawValue: $0) == nil }.map { "grants has \($0); expected some of \(allCases.names)" }
+    }
 }

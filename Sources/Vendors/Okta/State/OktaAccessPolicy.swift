@@ -62,9 +62,7 @@ struct OktaAccessPolicy: CodedRecord, RecordValue, Equatable {
         coder.member("access_token_lifetime", &accessTokenLifetime, in: OktaServer.accessTokenLifetimes)
         coder.member("refresh_token_lifetime", &refreshTokenLifetime, in: Self.refreshLifetimes)
         coder.member("refresh_token_window", &refreshTokenWindow, in: Self.refreshLifetimes)
-        let unknown = grants?.first { OktaGrantType(rawValue: $0) == nil }
-        coder.check(
-            unknown == nil, or: "grants has \(unknown ?? ""); expected some of \(OktaGrantType.allCases.names)")
+        coder.check(OktaGrantType.complaint(about: grants ?? []))
     }
 
     /// The lines that would allow a request; none if it is allowed.

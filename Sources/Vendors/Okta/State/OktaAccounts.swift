@@ -43,7 +43,13 @@ struct OktaAccounts: Sendable {
         let form = RecordForm.fixture(fixtures)
         let groups = RecordTable(fixtures: try RecordTable<OktaGroup>.list(of: try nodes("groups"), form))
         self.groups = groups
-        let users = try RecordTable<OktaUser>.list(of: try nodes("users"), form)
+        let users = try RecordTable<OktaUser>.list(
+            of: try nodes("users"), form,
+            complaint: { user in
+                user.groups.first { groups[ExactText($0)] == nil }.map {
+                    "no group has the id \($0)\(Nearest.hint(to: $0, among: groups.all.prefix(20).map(\.id)))"
+                }
+            })
         self.users = users
         let everybody = RecordTable(fixtures: users)
         clients = RecordTable(
@@ -161,7 +167,7 @@ struct OktaServer: Sendable {
             try entry["trusted_servers"].map { (node) throws(FixtureProblem) in try [String].read(node) } ?? []
         keys = try IssuerKeyFiles(name: id, entry, fixtures, naming: .thumbprint)
         accessTokenKey = try entry["access_token_key"].map { (node) throws(FixtureProblem) in
-            try KeyFile(node, fixtures)
+            try KeyFile(node, fixtures, isRSA: true)
         }
     }
 }
@@ -302,6 +308,7 @@ extension OktaClient: KeyedRecord, CodedRecord {
         coder.member(
             "assigned", &assigned, or: .some(nil), write: { $0?.written }, read: OktaAssignment.ofClient)
         coder.member("granted_scopes", &grantedScopes, or: [])
+        coder.check(OktaGrantType.complaint(about: grants))
         coder.check(!methods.isEmpty, or: "client \(id) has no method of authentication; “none” is one")
         // Exports leave the secret out.
         let isExport = coder.form.extent == .whole

@@ -52,6 +52,7 @@ extension Okta {
             client.grants = members.texts("grants") ?? ["authorization_code", "refresh_token"]
             return client
         }
+        if let complaint = OktaGrantType.complaint(about: client.grants) { throw ActionRefusal(complaint) }
         guard state.clients[client.id] == nil else { throw ActionRefusal("another client has the id \(client.id)") }
         if client.id.isEmpty { client.id = call.identifiers.oktaID("0oa") }
         if client.name.isEmpty { client.name = client.id }
