@@ -240,7 +240,7 @@ extension Okta {
         }
         try Refused.require(
             token.isIDToken, .idTokenHintInvalid,
-            "jti is \(token.id ?? "absent"); expected an ID token, whose jti begins with ID.")
+            "jti is \(token.id ?? "absent"); expected an ID token, whose jti begins with “ID.”")
         return claims
     }
 
