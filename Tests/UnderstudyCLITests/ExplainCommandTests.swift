@@ -169,7 +169,7 @@ import Understudy
             (["--status", "400", "--header", "x", "one.har"], "--header x is not of the form NAME: VALUE."),
             (["--accounts", "accounts.yaml", "one.har"], "--accounts needs --vendor"),
             (["--vendor", "okat", "one.har"], "no vendor is called okat; did you mean “okta”?"),
-            (["curl --compressed"], "the curl command has no URL."),
+            (["curl --compressed"], "the curl command: there is no URL."),
             (["curl https://a.example/nowhere"], "no vendor owns the path \"/nowhere\""),
             (["--key", "one.har", "one.har"], "one.har"),
         ])

@@ -55,7 +55,7 @@ enum CurlReading {
                 try take(option, value, &reading, at: place)
             }
         }
-        guard var url = reading.url else { throw RecordingProblem("the curl command has no URL") }
+        guard var url = reading.url else { throw RecordingProblem("there is no URL") }
         let data = reading.data.joined(separator: "&")
         if reading.isQuery, !data.isEmpty { url += (url.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + data }
         let hasBody = !reading.data.isEmpty && !reading.isQuery
