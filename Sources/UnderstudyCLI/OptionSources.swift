@@ -32,6 +32,9 @@ struct OptionSources {
         file = try path.map { try ConfigurationFile($0) }
     }
 
+    /// The server that commands and clients ask, by the variable that the clients read.
+    var serverURL: String? { environment["UNDERSTUDY_URL"] }
+
     /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
         let known = (Self.names + ["config", "profile"]).map(Self.variable)
@@ -45,6 +48,13 @@ struct OptionSources {
             .sorted().map {
                 "\($0) is set in the environment, and no option has that name\(Nearest.hint(to: $0, among: known))"
             }
+    }
+
+    /// The values of an option in the environment and the file, in order of precedence, and where each is set.
+    func settings(of name: String) -> [(value: String, place: String)] {
+        let variable = Self.variable(name)
+        let text = name == "switch" ? nil : environment[variable]
+        return [text.map { ($0, variable) }, file?.places[name == "switch" ? "switches" : name]].compactMap(\.self)
     }
 
     /// The text of an option; `nil` when it is not set.
@@ -154,6 +164,8 @@ struct ConfigurationFile {
     let path: String
     /// The values that are a single text or number, by flag name.
     let values: [String: String]
+    /// The values of all options, and where each is set.
+    let places: [String: (value: String, place: String)]
     let settings: Settings
 
     init(_ path: String) throws(FixtureProblem) {
@@ -171,6 +183,12 @@ struct ConfigurationFile {
             values[name] = text
         }
         self.values = values
+        var places: [String: (value: String, place: String)] = [:]
+        for (name, node) in mapping.members {
+            let text = if let value = values[name] { value } else { try node.json().text }
+            places[name] = (text, "\(path):\(node.problem("").line ?? 1)")
+        }
+        self.places = places
         settings = try Self.settings(mapping)
     }
 

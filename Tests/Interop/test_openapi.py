@@ -14,6 +14,7 @@ from world import API_KEY, BINARY, VENDORS, Server
 # operation: (path parameters, query, content, status), one success and one failure
 CALLS = {
     "coverage": [({}, "", None, 200), ({}, "?vendor=rezolve", None, 200), ({}, "?x=1", None, 400)],
+    "index": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "health": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "openapi": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "openapi.vendor": [

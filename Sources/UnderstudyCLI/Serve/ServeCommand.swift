@@ -55,6 +55,9 @@ struct ServeCommand: ParsableCommand {
     @Flag(help: "Stop when the standard input ends, and so with the process that holds a pipe to it.")
     var untilStdinCloses = false
 
+    @Flag(help: "Print every option with its value and where that was set, and exit.")
+    var printConfig = false
+
     @OptionGroup var control: ControlOptions
 
     @OptionGroup var sandboxes: SandboxOptions
@@ -84,6 +87,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         let sources = try fixtureOptions.sources()
+        if printConfig { return Output.table(ConfigurationListing.rows(CommandLine.arguments, sources)) }
         if try sources.isSet("until-stdin-closes", flag: untilStdinCloses) { stopAtEndOfInput() }
         let host = try sources.text("host", flag: host)
         let listener = ServerConfiguration.Listener(
