@@ -71,3 +71,21 @@ struct SandboxSelection {
         return isLocal ? length : nil
     }
 }
+
+extension Emulator {
+    /// How a request names its sandbox; with the address that it was sent to, where the sandbox's base follows that and
+    /// control calls would accept its host.
+    ///
+    /// - Parameters:
+    ///   - port: that of the vendors; `nil` for that of the request.
+    ///   - sandbox: the sandbox; `nil` if it does not exist yet.
+    func placed(
+        _ selector: SandboxSelector, of request: Request, at port: Int? = nil, in sandbox: Sandbox?
+    ) -> SandboxSelector {
+        guard (sandbox?.identity.publicBase ?? sandboxes.publicBase).followsRequests,
+            let authority = request.authority, controlAccess.isOwn(authority), let origin = request.origin(port: port),
+            sandbox?.isReached(at: origin) ?? PublicBase.isValid(origin)
+        else { return selector }
+        return selector.at(origin)
+    }
+}

@@ -47,7 +47,7 @@ import Testing
             ),
             (
                 ["--public-base", "http://x:99999"],
-                "--public-base http://x:99999 is not scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n"
+                "--public-base http://x:99999 is not from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n"
             ),
             (
                 ["--state=~/understudy.db"],

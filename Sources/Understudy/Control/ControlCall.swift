@@ -37,14 +37,17 @@ struct ControlCall {
 
     var sandboxName: String { selected.name }
 
-    var selector: SandboxSelector { selected.selector }
+    /// How the call named it, with the vendors' address if the sandbox's base follows requests.
+    var selector: SandboxSelector {
+        emulator.placed(selected.selector, of: request, at: vendorPort, in: existingSandbox)
+    }
 
     /// The server's address as the client wrote it, with the path that selects the sandbox if the call has one.
     ///
     /// - Parameter port: another port of the server; `nil` for that of the call.
     func address(of port: Int? = nil) -> String {
         let base = request.origin(port: port) ?? emulator.sandboxes.publicBase.text
-        return selector == .path ? "\(base)/~\(sandboxName)" : base
+        return selected.selector.form == .path ? "\(base)/~\(sandboxName)" : base
     }
 
     /// The content, which must be a JSON object without repeated members.

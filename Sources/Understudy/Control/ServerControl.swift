@@ -50,7 +50,8 @@ extension ControlAPI {
     @Sendable static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
         let moment = call.existingSandbox?.now ?? call.emulator.machine()
-        let base = call.emulator.sandboxes.publicBase.address(of: call.sandboxName, by: call.selector)
+        let base = (call.existingSandbox?.identity.publicBase ?? call.emulator.sandboxes.publicBase)
+            .address(of: call.sandboxName, by: call.selector)
         // Custom fixtures may leave a vendor without a signing key; then there is no sample.
         guard let sample = try? vendor.sampleRequest(at: moment, base: base) else {
             return .ready(.json(["sample": .null, "refused": .null]))

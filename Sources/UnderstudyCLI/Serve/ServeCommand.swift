@@ -31,8 +31,10 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The URL at which clients reach the server, such as https://mocks.example.test (default: http://localhost:PORT).",
-            discussion: "Tokens and documents name it, whatever the Host of a request says.", valueName: "url"))
+            "The URL at which clients reach the server, such as https://mocks.example.test, or from-host (default: http://localhost:PORT).",
+            discussion:
+                "Tokens and documents name it, whatever the Host of a request says; with from-host they name that host, if control calls would accept it.",
+            valueName: "url"))
     var publicBase: String?
 
     @Option(
@@ -253,7 +255,8 @@ struct ServeCommand: ParsableCommand {
     private func base(_ sources: OptionSources) throws -> String? {
         try sources.value(
             "public-base", flag: publicBase, default: String?.none,
-            expected: "scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
+            expected:
+                "from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
         ) { text in PublicBase.isValid(text) ? .some(text) : nil }
     }
 
