@@ -59,7 +59,7 @@ import Testing
             refused.json["error"]?["message"]?.string,
             is:
                 "public_base is \(value); expected scheme, host and port such as “https://mocks.example.test:8443” without "
-                + "a slash at the end, “from-host”, or null.")
+                + "a slash at the end, “from-host”, or null")
         expect(try await world.control(.get, "settings").json["public_base"], is: "http://localhost:8080")
     }
 
@@ -137,7 +137,6 @@ import Testing
         let sample = try await world.named("nobody-yet").control(
             .get, "vendors/okta/sample", fields: [("host", "10.0.2.2:1")])
         expect(sample.json["sample"]?["url"], is: "http://10.0.2.2:1/oauth2/default/v1/userinfo")
-        #expect(stage.emulator.sandboxes.existing("nobody-yet") == nil)
     }
 
     @Test("sixteen names are remembered, the latest ones") func bound() async throws {

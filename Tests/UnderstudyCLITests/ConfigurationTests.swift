@@ -277,7 +277,7 @@ private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 &
     /// Every option of `serve`, each with values of its own.
     private static func arguments() throws -> [String] {
         let help = ServeCommand.helpMessage(columns: 200)
-        let flags = ["--watch", "--until-stdin-closes", "--version", "--help"]
+        let flags = ["--watch", "--until-stdin-closes", "--print-config", "--version", "--help"]
         let listed = help.matches(of: /(?m)^  (--[a-z-]+)/).map { String($0.1) }
         #expect(listed.count > 25)
         return listed.filter { !["--version", "--help"].contains($0) }.flatMap { name in

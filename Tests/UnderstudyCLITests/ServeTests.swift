@@ -157,7 +157,9 @@ import Understudy
             expect(run.status, is: 0, "\(run.complaint)")
         }
         let output = server.stop().output
-        #expect(output.contains("curl -s \(base.replacing("PORT", with: port))/_understudy/journal\n"), "\(output)")
+        #expect(
+            output.contains("understudy journal --refused --server \(base.replacing("PORT", with: port))\n"),
+            "\(output)")
         let family = ["::": "IPv6", "0.0.0.0": "IPv4"][host]
         expect(output.contains("It listens on every"), is: (family != nil))
         if let family { #expect(output.contains("It listens on every \(family) address of this machine; ")) }

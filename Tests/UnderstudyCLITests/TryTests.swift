@@ -47,7 +47,7 @@ import Understudy
         defer { server.process.terminate() }
         let printed = try Program.run("try", "rezolve", "--server", server.base + "/", "--sandbox", "mine")
         expect(printed.status, is: 0, printed.complaint)
-        #expect(printed.output.contains(" entity id  entity123\n"), "\(printed.output)")
+        #expect(printed.output.contains(" entity id       entity123\n"), "\(printed.output)")
         // Neither auth key of the sample partners is shown.
         #expect(!printed.output.contains("understudy-test-key"))
         #expect(printed.output.contains(" --vendor rezolve --server \(server.base)/ --sandbox mine\n"))

@@ -110,11 +110,9 @@ public final class Sandbox: Sendable {
             isMachineTime: clock.isMachineTime, isWatched: isWatched)
     }
 
-    /// Notes where a request reached the sandbox, if its base follows that.
-    ///
-    /// - Returns: whether the base is that address.
+    /// Notes where a request reached the sandbox, and returns whether that can be its base.
     package func isReached(at origin: String) -> Bool {
-        guard identity.publicBase.followsRequests, let isNew = identity.publicBase.note(origin) else { return false }
+        guard let isNew = identity.publicBase.note(origin) else { return false }
         if isNew { alter { $0.isUnwritten = true } }
         return true
     }

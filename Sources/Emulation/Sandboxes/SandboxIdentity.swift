@@ -54,49 +54,36 @@ public enum SandboxName {
 
 /// How a request names its sandbox.
 public struct SandboxSelector: Sendable, Hashable {
-    package enum Form: Sendable, Hashable {
-        case none, path, field, host
-    }
+    /// Not at all, so it is in the standard one; by the path prefix `/~NAME`; by the field `X-Understudy-Sandbox`; by
+    /// the host `NAME.localhost`.
+    package enum Form: Sendable, Hashable { case none, path, field, host }
 
     package let form: Form
     /// Scheme, host and port to which the request was sent; `nil` unless the sandbox's base follows that.
-    package private(set) var origin: String?
+    package let origin: String?
 
-    /// Not at all, so it is in the standard one.
-    public static var none: Self { Self(form: .none) }
-    /// By the path prefix `/~NAME`.
-    package static var path: Self { Self(form: .path) }
-    /// By the field `X-Understudy-Sandbox`.
-    package static var field: Self { Self(form: .field) }
-    /// By the host `NAME.localhost`.
-    package static var host: Self { Self(form: .host) }
+    public static var none: Self { Self(.none) }
 
-    package func at(_ origin: String) -> Self {
-        var selector = self
-        selector.origin = origin
-        return selector
-    }
+    package init(_ form: Form, at origin: String? = nil) { (self.form, self.origin) = (form, origin) }
 }
 
-/// The address under which clients reach this server, for documents and tokens that name it: of the server, and of each
-/// sandbox, which may have its own.
+/// The address under which clients reach this server, or a sandbox of it, for documents and tokens that name it.
 ///
 /// It is configured, or the address of the first listener: what a token says must not depend on the `Host` of some
-/// request. Who needs several names sets it to ``fromHost``.
+/// request, unless somebody sets ``fromHost``.
 public final class PublicBase: Sendable {
     private struct Content {
         /// An address, ``fromHost``, or `nil` for what the server has.
         var setting: String?
         var listener = "http://localhost:8080"
-        /// Where requests have reached the sandbox while the base follows them: all of these are its own addresses, so
-        /// that a token that was issued at one of them is good at another. The latest is last.
+        /// Where requests have reached the sandbox while the base follows them, the latest last: tokens that were
+        /// issued at one of these are good at another.
         var origins: [String] = []
     }
 
     private let content: Mutex<Content>
-    /// The server's, for that of a sandbox.
+    /// The server's base, for that of a sandbox.
     private let server: PublicBase?
-    /// Checked for every request.
     private let isFollowing: Atomic<Bool>
 
     /// Stands for the base in fixtures and requests, in whichever form a client selects its sandbox.
@@ -108,18 +95,13 @@ public final class PublicBase: Sendable {
 
     /// Creates a base.
     ///
-    /// - Parameter setting: scheme, host and port without a slash at the end, such as `https://mocks.example.test`;
-    ///   ``fromHost``; `nil` for the address of the first listener.
-    public init(_ setting: String? = nil) {
+    /// - Parameters:
+    ///   - setting: scheme, host and port without a slash at the end, such as `https://mocks.example.test`;
+    ///     ``fromHost``; `nil` for the address of the first listener, or for the base of the server.
+    ///   - server: the server's base, for that of a sandbox.
+    public init(_ setting: String? = nil, of server: PublicBase? = nil) {
         content = Mutex(Content(setting: setting))
-        isFollowing = Atomic(setting == Self.fromHost)
-        server = nil
-    }
-
-    /// Creates the base of a sandbox, which is that of the server until it is set.
-    init(of server: PublicBase) {
-        content = Mutex(Content())
-        isFollowing = Atomic(server.followsRequests)
+        isFollowing = Atomic(setting == Self.fromHost || server?.followsRequests == true)
         self.server = server
     }
 
@@ -148,10 +130,9 @@ public final class PublicBase: Sendable {
 
     /// Sets the base; `nil` for what the server has.
     func set(_ setting: String?, origins: [String] = []) {
-        content.withLock { content in
-            (content.setting, content.origins) = (setting, origins)
-        }
-        isFollowing.store(setting.map { $0 == Self.fromHost } ?? server?.followsRequests ?? false, ordering: .relaxed)
+        content.withLock { ($0.setting, $0.origins) = (setting, origins) }
+        let isFollowing = setting == Self.fromHost || setting == nil && server?.followsRequests == true
+        self.isFollowing.store(isFollowing, ordering: .relaxed)
     }
 
     /// Notes an address at which a request reached the sandbox; beyond the limit the oldest is forgotten.

@@ -38,9 +38,7 @@ struct ControlCall {
     var sandboxName: String { selected.name }
 
     /// How the call named it, with the vendors' address if the sandbox's base follows requests.
-    var selector: SandboxSelector {
-        emulator.placed(selected.selector, of: request, at: vendorPort, in: existingSandbox)
-    }
+    var selector: SandboxSelector { emulator.placed(selected.selector, of: request, at: vendorPort, in: sandbox) }
 
     /// The server's address as the client wrote it, with the path that selects the sandbox if the call has one.
     ///

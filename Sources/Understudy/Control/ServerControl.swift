@@ -49,24 +49,20 @@ extension ControlAPI {
 
     @Sendable static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
-        let moment = call.existingSandbox?.now ?? call.emulator.machine()
-        let base = (call.existingSandbox?.identity.publicBase ?? call.emulator.sandboxes.publicBase)
-            .address(of: call.sandboxName, by: call.selector)
+        let base = call.sandbox.identity.publicBase.address(of: call.sandboxName, by: call.selector)
         // Custom fixtures may leave a vendor without a signing key; then there is no sample.
-        guard let sample = try? vendor.sampleRequest(at: moment, base: base) else {
+        guard let sample = try? vendor.sampleRequest(at: call.sandbox.now, base: base) else {
             return .ready(.json(["sample": .null, "refused": .null]))
         }
         return .ready(.json(["sample": json(sample, call), "refused": json(sample.refused, call)]))
     }
 
     private static func json(_ sample: SampleRequest, _ call: ControlCall) -> JSON {
-        let (path, headers) = (
-            sample.endpoint.pattern, sample.fields.map { [.string($0.name), .string($0.value)] as JSON }
-        )
+        let path = sample.endpoint.pattern
         return [
             "method": .string(sample.endpoint.method.rawValue), "path": .string(path),
-            "url": .string(call.address(of: call.vendorPort) + path), "headers": .array(headers),
-            "body": .string(sample.body),
+            "url": .string(call.address(of: call.vendorPort) + path), "body": .string(sample.body),
+            "headers": .array(sample.fields.map { [.string($0.name), .string($0.value)] }),
         ]
     }
 

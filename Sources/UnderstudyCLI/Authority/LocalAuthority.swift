@@ -64,12 +64,6 @@ struct LocalAuthority {
         }
     }
 
-    /// The path of the certificate that clients of a local server trust, if it exists.
-    static func path(_ sources: OptionSources) throws -> String? {
-        let path = try folder(nil, sources) + "/" + certificateName
-        return FileSystem.holds(path) ? path : nil
-    }
-
     /// The certificate in the folder, if it exists.
     static func certificate(in folder: String) -> [UInt8]? {
         // An unreadable one is not trusted.

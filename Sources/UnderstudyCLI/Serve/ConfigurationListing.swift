@@ -8,7 +8,8 @@ enum ConfigurationListing {
     /// - Parameter arguments: those of the command, which the parser has accepted.
     static func rows(_ arguments: [String], _ sources: OptionSources) -> [[String]] {
         options.flatMap { option -> [[String]] in
-            let flags = values(of: option.name, among: arguments)
+            let isSet = option.standard == "false" && arguments.contains("--\(option.name)")
+            let flags = isSet ? ["true"] : arguments.values(of: option.name)
             let flag = flags.isEmpty ? [] : [(value: flags.joined(separator: ", "), place: "flag")]
             let all = flag + sources.settings(of: option.name) + [(option.standard, "default")]
             // These add to those of the file.
@@ -33,21 +34,8 @@ enum ConfigurationListing {
         return flags + [("ca-directory", "understudy/ca in $XDG_DATA_HOME or ~/.local/share")]
     }
 
-    /// The values of an option: `--name value`, `--name=value`, or `true` for a flag.
-    private static func values(of name: String, among arguments: [String]) -> [String] {
-        arguments.enumerated().compactMap { index, argument in
-            if argument.hasPrefix("--\(name)=") { return String(argument.dropFirst(name.count + 3)) }
-            guard argument == "--\(name)" else { return nil }
-            let next = arguments.dropFirst(index + 1).first
-            return next.flatMap { $0.hasPrefix("--") ? nil : $0 } ?? "true"
-        }
-    }
-
     private static func masked(_ value: String, _ name: String) -> String {
-        switch name {
-        case "control-token": value.hasPrefix("@") || value == "none" ? value : "***"
-        case "state": PostgresAddress.masked(value).place
-        default: value
-        }
+        if name == "state" { return PostgresAddress.masked(value).place }
+        return name != "control-token" || value.hasPrefix("@") || value == "none" ? value : "***"
     }
 }

@@ -32,9 +32,7 @@ struct ServeCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The URL at which clients reach the server, such as https://mocks.example.test, or from-host (default: http://localhost:PORT).",
-            discussion:
-                "Tokens and documents name it, whatever the Host of a request says; with from-host they name that host, if control calls would accept it.",
-            valueName: "url"))
+            discussion: "Tokens and documents name it; with from-host, the host of each request.", valueName: "url"))
     var publicBase: String?
 
     @Option(
