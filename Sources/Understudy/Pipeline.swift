@@ -168,7 +168,7 @@ package struct Pipeline: RequestHandler {
         _ request: Request, at match: RouteTable.Match, in sandbox: Sandbox, by selector: SandboxSelector = .none,
         _ watch: Stopwatch, isRepeated: Bool = false
     ) -> Answer {
-        let exchange = sandbox.beginExchange(request, by: selector)
+        let exchange = sandbox.beginExchange(request, by: emulator.placed(selector, of: request, in: sandbox))
         var measurement = Measurement(watch: watch, isRepeated: isRepeated)
         guard let vendor = match.vendor else {
             var record = ExchangeRecord(unowned)

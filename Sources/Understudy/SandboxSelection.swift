@@ -28,10 +28,11 @@ struct SandboxSelection {
         }
         guard SandboxName.isValid(name) else { throw invalid(name) }
         guard let prefix else {
-            return SandboxSelection(name: name, selector: header == nil ? .host : .field, target: nil)
+            return SandboxSelection(name: name, selector: SandboxSelector(header == nil ? .host : .field), target: nil)
         }
         let rest = request.target.dropFirst(2 + prefix.count)
-        return SandboxSelection(name: name, selector: .path, target: rest.hasPrefix("/") ? String(rest) : "/" + rest)
+        return SandboxSelection(
+            name: name, selector: SandboxSelector(.path), target: rest.hasPrefix("/") ? String(rest) : "/" + rest)
     }
 
     /// The request without the prefix.
@@ -69,5 +70,20 @@ struct SandboxSelection {
         guard length > 0 else { return nil }
         let isLocal = domain.withUTF8Buffer { host.dropFirst(length).elementsEqual($0) { $0 | 0x20 == $1 | 0x20 } }
         return isLocal ? length : nil
+    }
+}
+
+extension Emulator {
+    /// How a request names its sandbox; with the address that it was sent to, where the sandbox's base follows that and
+    /// control calls would accept its host.
+    ///
+    /// - Parameter port: that of the vendors; `nil` for that of the request.
+    func placed(
+        _ selector: SandboxSelector, of request: Request, at port: Int? = nil, in sandbox: Sandbox
+    ) -> SandboxSelector {
+        guard sandbox.identity.publicBase.followsRequests, controlAccess.isOwn(request.authority ?? ""),
+            let origin = request.origin(port: port), sandbox.isReached(at: origin)
+        else { return selector }
+        return SandboxSelector(selector.form, at: origin)
     }
 }

@@ -5,7 +5,7 @@ import Understudy
 /// The options about fixtures and behaviour that `serve` and the offline commands share.
 struct FixtureOptions: ParsableArguments {
     @Option(
-        help: "A folder whose files override the installed fixtures (default: $UNDERSTUDY_FIXTURES, or ./Fixtures).",
+        help: "A folder whose files override the installed fixtures (default: ./Fixtures, if it exists).",
         completion: .directory)
     var fixtures: String?
 
@@ -13,7 +13,7 @@ struct FixtureOptions: ParsableArguments {
     var config: String?
 
     @Option(
-        help: "The behaviour at the start: documented or observed; VENDOR=PROFILE for one vendor.",
+        help: "The behaviour at the start: documented or observed (default: documented); VENDOR=PROFILE for one.",
         completion: .profiles)
     var profile: [String] = []
 

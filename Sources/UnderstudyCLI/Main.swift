@@ -73,7 +73,8 @@ struct UnderstudyCommand: ParsableCommand {
             InitCommand.self, ServeCommand.self, ExplainCommand.self, TokenCommand.self, RoutesCommand.self,
             FixturesCommand.self,
             AuthorityCommand.self,
-            ContractCommand.self, DrillCommand.self, JournalCommand.self, CoverageCommand.self, SandboxCommand.self,
+            ContractCommand.self, DrillCommand.self, TryCommand.self, JournalCommand.self, CoverageCommand.self,
+            SandboxCommand.self,
             ClockCommand.self, ScenarioCommand.self,
             StateCommand.self, HealthcheckCommand.self,
         ])

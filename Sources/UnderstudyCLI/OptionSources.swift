@@ -32,6 +32,9 @@ struct OptionSources {
         file = try path.map { try ConfigurationFile($0) }
     }
 
+    /// The server that commands and clients ask, by the variable that the clients read.
+    var serverURL: String? { environment["UNDERSTUDY_URL"] }
+
     /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
         let known = (Self.names + ["config", "profile"]).map(Self.variable)
@@ -47,10 +50,17 @@ struct OptionSources {
             }
     }
 
+    /// The values of an option in the environment and the file, in order of precedence, and where each is set.
+    func settings(of name: String) -> [(value: String, place: String)] {
+        let variable = Self.variable(name)
+        let text = name == "switch" ? nil : environment[variable]
+        return [text.map { ($0, variable) }, file?.values[name == "switch" ? "switches" : name]].compactMap(\.self)
+    }
+
     /// The text of an option; `nil` when it is not set.
     func text(_ name: String, flag: String?) throws -> String? {
         if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
-        let value = flag ?? environment[Self.variable(name)] ?? file?.values[name]
+        let value = flag ?? environment[Self.variable(name)] ?? file?.values[name]?.value
         if let value, value == "~" || value.hasPrefix("~/") {
             throw Misuse("\(name) \(value) begins with ~, which no shell has replaced here; write the whole path.")
         }
@@ -92,7 +102,7 @@ struct OptionSources {
     func value<Value>(
         _ name: String, flag: String?, default standard: Value, expected: String, parse: (String) -> Value?
     ) throws -> Value {
-        let inFile = file?.values[name]
+        let inFile = file?.values[name]?.value
         let complaint: String
         if let flag {
             if let value = parse(flag) { return value }
@@ -152,8 +162,8 @@ extension Duration {
 /// A configuration file in YAML.
 struct ConfigurationFile {
     let path: String
-    /// The values that are a single text or number, by flag name.
-    let values: [String: String]
+    /// The values by flag name, and where each is set; those that are no single text or number as JSON.
+    let values: [String: (value: String, place: String)]
     let settings: Settings
 
     init(_ path: String) throws(FixtureProblem) {
@@ -161,14 +171,14 @@ struct ConfigurationFile {
         let document = try FixtureStore.document(alone: path)
         let names = OptionSources.names
         let mapping = try document.mapping(names + ["profile", "switches"])
-        var values: [String: String] = [:]
-        for name in names {
-            guard let node = mapping[name] else { continue }
+        var values: [String: (value: String, place: String)] = [:]
+        for (name, node) in mapping.members {
             let value = try node.json()
-            guard let text = value.string ?? value.number?.literal ?? value.bool.map(String.init) else {
+            let text = value.string ?? value.number?.literal ?? value.bool.map(String.init)
+            guard let text = names.contains(name) ? text : text ?? value.text else {
                 throw node.problem("\(name) must be a text, a number, true or false")
             }
-            values[name] = text
+            values[name] = (text, "\(path):\(node.problem("").line ?? 1)")
         }
         self.values = values
         settings = try Self.settings(mapping)

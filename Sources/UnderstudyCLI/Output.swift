@@ -121,7 +121,7 @@ enum Output {
 
     /// A text as one word of a shell.
     static func quoted(_ text: String) -> String {
-        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-./_".contains($0)) }
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-./_:".contains($0)) }
         return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
     }
 

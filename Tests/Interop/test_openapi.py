@@ -14,6 +14,7 @@ from world import API_KEY, BINARY, VENDORS, Server
 # operation: (path parameters, query, content, status), one success and one failure
 CALLS = {
     "coverage": [({}, "", None, 200), ({}, "?vendor=rezolve", None, 200), ({}, "?x=1", None, 400)],
+    "index": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "health": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "openapi": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "openapi.vendor": [
@@ -52,7 +53,8 @@ CALLS = {
     "settings.set": [
         ({}, "", {"profile": "observed", "seed": 7}, 200),
         ({}, "", {"profile": {"rezolve": None}, "switches": {"rezolve.device-check": "off"}, "seed": None}, 200),
-        ({}, "", {"profile": "other"}, 400), ({}, "", {"seed": -1}, 400),
+        ({}, "", {"public_base": "from-host"}, 200), ({}, "", {"public_base": None}, 200),
+        ({}, "", {"profile": "other"}, 400), ({}, "", {"seed": -1}, 400), ({}, "", {"public_base": "x"}, 400),
     ],
     "tokens.kinds": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "tokens.explain": [
@@ -243,7 +245,7 @@ def test_a_content_over_the_limit_and_a_missing_token_are_refused_as_described(t
             for method in set(item) - {"parameters"}:
                 target = server.url + path.replace("{", "").replace("}", "")
                 bare = requests.request(method, target)
-                assert bare.status_code == (200 if path.startswith("/_understudy/health") else 401), path
+                assert bare.status_code == (200 if path.startswith("/_understudy/health") or path == "/_understudy/" else 401), path
                 limit = 2 << 20 if method == "put" and path == "/_understudy/state/{vendor}" else 1 << 20
                 large = requests.request(method, target, headers=headers, data=b" " * (limit + 1))
                 assert large.status_code == 413 and large.json()["error"]["code"] == "body-too-large"

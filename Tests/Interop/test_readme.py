@@ -148,7 +148,7 @@ def page(name: str) -> str:
 def test_the_commands_have_the_flags_that_the_page_names():
     text = page("CommandLine").partition("| command | does, with a running server |")[2]
     rows = re.findall(r"^\| `understudy (\w+)`.*$", text, re.M)
-    assert rows == ["journal", "coverage", "sandbox", "clock", "scenario"]
+    assert rows == ["try", "journal", "coverage", "sandbox", "clock", "scenario"]
     for name in rows:
         row = next(line for line in text.splitlines() if line.startswith(f"| `understudy {name}`"))
         helped = subprocess.run([BINARY, name, "--help"], check=True, capture_output=True, text=True).stdout

@@ -49,7 +49,7 @@ import Understudy
             ),
             (
                 ["--public-base", "http://x:99999"],
-                "--public-base http://x:99999 is not scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n"
+                "--public-base http://x:99999 is not from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n"
             ),
             (
                 ["--state=~/understudy.db"],
@@ -360,7 +360,7 @@ private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 &
     /// Every option of `serve`, each with values of its own.
     private static func arguments() throws -> [String] {
         let help = ServeCommand.helpMessage(columns: 200)
-        let flags = ["--watch", "--until-stdin-closes", "--version", "--help"]
+        let flags = ["--watch", "--until-stdin-closes", "--print-config", "--version", "--help"]
         let listed = help.matches(of: /(?m)^  (--[a-z-]+)/).map { String($0.1) }
         #expect(listed.count > 25)
         return listed.filter { !["--version", "--help"].contains($0) }.flatMap { name in

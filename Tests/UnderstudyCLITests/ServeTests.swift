@@ -7,7 +7,8 @@ import Testing
 import Understudy
 
 @Suite("understudy serve") struct ServeTests {
-    @Test("it prints a request that works, logs a line a request with the reason, and stops on SIGTERM with 0")
+    @Test(
+        "it prints where it is and what to do next, logs a line a request with the reason, and stops on SIGTERM with 0")
     func lifecycle() async throws {
         let server = try await RunningServer()
         let refused = try await HTTPClient.send(
@@ -17,7 +18,13 @@ import Understudy
         let end = server.stop()
         expect(end.status, is: 0)
         #expect(end.output.contains("Understudy \(Emulator.version) at \(server.base)"))
-        #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
+        #expect(end.output.contains("Dashboard: \(server.base)/_understudy/"))
+        #expect(end.output.contains("Calls to try: understudy try --server \(server.base)\n"))
+        #expect(end.output.contains("understudy journal --refused --server \(server.base)\n"))
+        let lines = end.output.split(separator: "\n")
+        #expect(
+            lines.count <= 20 && lines.allSatisfy { $0.hasPrefix("Fixtures: ") || $0.count <= 100 }, "\(end.output)")
+        #expect(!end.output.contains("eyJ"), "it shows no token")
         #expect(
             end.log.contains(
                 #/403 rezolve register POST /api/v1/authentication/register \#1 [0-9.e-]+ms masked-api-key: api-key: found/#
@@ -25,31 +32,6 @@ import Understudy
             "\(end.log)")
         // Neither auth key of the sample partners is shown.
         #expect(!end.output.contains("understudy-test-key"))
-    }
-
-    @Test("the printed request registers a user") func sampleRequest() async throws {
-        let server = try await RunningServer("--log", "off")
-        defer { server.process.terminate() }
-        let answer = try await printedRequest(of: server)
-        expect(answer.status, is: .ok)
-        let registered = try JSON.parse(answer.body)
-        expect(registered["partner_id"], is: "317")
-        expect(registered["entity_id"]?.string?.count, is: 36)
-    }
-
-    private func printedRequest(of server: RunningServer) async throws -> ClientResponse {
-        var printed = ""
-        while !printed.contains("Stop with Control-C.") {
-            printed += String(decoding: server.output.fileHandleForReading.availableData, as: UTF8.self)
-        }
-        let line = try #require(printed.split(separator: "\n").first { $0.contains("curl -i -X POST") })
-        let fields = line.matches(of: /-H '([^:']+): ([^']*)'/).map { (String($0.1), String($0.2)) }
-        let body = try #require(line.firstMatch(of: /--data-raw '([^']*)'/)).1
-        var headers = HTTPFields()
-        for (name, value) in fields { headers[try #require(HTTPField.Name(name))] = value }
-        return try await HTTPClient.send(
-            method: .post, url: server.base + "/api/v1/authentication/register", fields: headers,
-            body: Array(body.utf8), within: .seconds(120))
     }
 
     @Test(
@@ -175,7 +157,9 @@ import Understudy
             expect(run.status, is: 0, "\(run.complaint)")
         }
         let output = server.stop().output
-        #expect(output.contains("curl -s \(base.replacing("PORT", with: port))/_understudy/journal\n"), "\(output)")
+        #expect(
+            output.contains("understudy journal --refused --server \(base.replacing("PORT", with: port))\n"),
+            "\(output)")
         let family = ["::": "IPv6", "0.0.0.0": "IPv4"][host]
         expect(output.contains("It listens on every"), is: (family != nil))
         if let family { #expect(output.contains("It listens on every \(family) address of this machine; ")) }
@@ -291,12 +275,6 @@ import Understudy
             expect(sandboxes?[1]?["ttl_seconds"], is: (options.isEmpty ? 7200 : .null))
         }
         expect(answers.count, is: 1)
-    }
-
-    @Test("with a seed the printed request works by the sandbox's clock") func seededSampleRequest() async throws {
-        let server = try await RunningServer("--log", "off", environment: ["UNDERSTUDY_SEED": "1"])
-        defer { server.process.terminate() }
-        expect(try await printedRequest(of: server).status, is: .ok)
     }
 }
 

@@ -42,7 +42,7 @@ import Testing
     @Test(
         "an unknown call is 404 and names the nearest one",
         arguments: [
-            ("clok", "GET /_understudy/clock"), ("", "/_understudy/"), ("journal/1/x", "/_understudy/journal/{id}"),
+            ("clok", "GET /_understudy/clock"), ("journal/1/x", "/_understudy/journal/{id}"),
             ("Clock", "GET /_understudy/clock"),
         ])
     func unknownCall(_ path: String, _ nearest: String) async throws {
@@ -270,7 +270,25 @@ extension ReceivedAnswer {
         expect(answer["x-content-type-options"], is: "nosniff")
         expect(answer["referrer-policy"], is: "no-referrer")
         #expect(answer.text.contains("<script type=\"module\" src=\"page/app.js\">"))
-        try await world.bare(.get, "/_understudy/").expectProblem(404, "no-such-call", "no such control call")
+    }
+
+    @Test(
+        "is an index in JSON for other clients, with addresses as the client wrote them", arguments: Depth.allCases,
+        ["/", "/_understudy", "/_understudy/", "/~one/", "/~one", "/~one/_understudy/"])
+    func index(_ depth: Depth, _ path: String) async throws {
+        let world = try await World(depth, at: nil)
+        let answer = try await world.bare(.get, path, [("host", "mocks:8081"), ("accept", "*/*")])
+        expect(answer.status, is: 200)
+        let base = path.hasPrefix("/~one") ? "http://mocks:8081/~one" : "http://mocks:8081"
+        expect(answer.json["name"], is: "Understudy")
+        expect(answer.json["version"], is: .string(Emulator.version))
+        expect(answer.json["dashboard"], is: .string("\(base)/_understudy/"))
+        expect(answer.json["openapi"], is: .string("\(base)/_understudy/openapi.json"))
+        expect(answer.json["journal"], is: .string("\(base)/_understudy/journal"))
+        let vendors = answer.json["vendors"]?.array ?? []
+        expect(vendors.map { $0["id"]?.string }, is: world.emulator.vendors.map(\.identity.id))
+        expect(Set(vendors.map { $0["base"]?.string }), is: [base])
+        #expect(world.sandbox.journal.entries().isEmpty)
     }
 
     @Test("has every file of its folder, and nothing else") func files() throws {
@@ -322,6 +340,11 @@ extension ReceivedAnswer {
             #expect(await status(vendors, target) == (404, "no-control-here"))
             expect(await status(control, target).0, is: 200)
         }
+        #expect(await status(vendors, "/") == (404, "no-control-here"))
+        let index = await control.response(to: .init(method: .get, target: "/", authority: "[::1]:9000"))
+        let found = try JSON.parse(index.body)
+        expect(found["journal"], is: "http://[::1]:9000/_understudy/journal")
+        expect(found["vendors"]?[0]?["base"], is: "http://[::1]:8080")
         #expect(await status(control, "/v2/credentials/ping") == (404, "no-vendor-here"))
         #expect(await status(vendors, "/v2/credentials/ping").1 != "no-vendor-here")
     }

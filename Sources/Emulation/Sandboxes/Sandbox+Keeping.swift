@@ -12,7 +12,7 @@ extension Sandbox {
     /// The members of the document that ``restore(_:)`` reads.
     package static let keptMembers = [
         "created_at", "ttl_seconds", "clock", "settings", "interventions", "state", "ids", "journal_number",
-        "set_aside",
+        "set_aside", "origins",
     ]
 
     /// Takes what has changed since the last time, secrets included: all that requests and control calls changed.
@@ -65,6 +65,8 @@ extension Sandbox {
                 if: control.timeToLive != initialTimeToLive)
             single("clock", control.clock.written, if: control.clock != SandboxClock(seed: control.settings.seed))
             single("settings", control.settings.kept, if: control.settings != initialSettings)
+            let origins = identity.publicBase.origins
+            single("origins", .array(origins.map(JSON.string)), if: !origins.isEmpty)
             let interventions = control.interventions.kept
             single("interventions", interventions, if: interventions != control.initialInterventions.kept)
         }
@@ -95,6 +97,10 @@ extension Sandbox {
         try read("settings") { (node) throws(FixtureProblem) in
             let settings = try Settings(node, among: loaded.vendors)
             _ = adjustSettings { $0 = settings }
+        }
+        try read("origins") { (node) throws(FixtureProblem) in
+            let origins = try node.elements().map { (node) throws(FixtureProblem) in try node.string() }
+            identity.publicBase.set(settings.publicBase, origins: origins)
         }
         try read("clock") { (node) throws(FixtureProblem) in
             let clock = try SandboxClock.read(node)

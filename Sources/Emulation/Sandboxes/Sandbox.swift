@@ -110,6 +110,13 @@ public final class Sandbox: Sendable {
             isMachineTime: clock.isMachineTime, isWatched: isWatched)
     }
 
+    /// Notes where a request reached the sandbox, and returns whether that can be its base.
+    package func isReached(at origin: String) -> Bool {
+        guard let isNew = identity.publicBase.note(origin) else { return false }
+        if isNew { alter { $0.isUnwritten = true } }
+        return true
+    }
+
     /// Marks the sandbox as used by something other than an exchange.
     public func touch() { control.withLock { $0.lastUsed = machine() } }
 
@@ -189,6 +196,7 @@ public final class Sandbox: Sendable {
                 control.interventions.reseed(control.settings.seed)
                 if control.clock.isMachineTime { control.clock = SandboxClock(seed: control.settings.seed) }
             }
+            if control.settings.publicBase != old.publicBase { identity.publicBase.set(control.settings.publicBase) }
             for vendor in vendors { vendor.apply(control.settings) }
             return (control.settings, control.clock != clock)
         }
@@ -200,6 +208,7 @@ public final class Sandbox: Sendable {
     /// count stay, since no answer depends on them. Its sockets are closed.
     package func reset() {
         _ = adjustSettings { $0 = initialSettings }
+        identity.publicBase.set(initialSettings.publicBase)
         alter { control in
             control.clock = SandboxClock(seed: initialSettings.seed)
             control.interventions = Interventions(seed: initialSettings.seed)

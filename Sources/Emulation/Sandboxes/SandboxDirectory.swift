@@ -70,7 +70,7 @@ public final class SandboxDirectory: Sendable {
                 sandbox: Sandbox(
                     SandboxIdentity(
                         name: SandboxName.standard, start: start, isSeeded: settings.seed != nil,
-                        publicBase: publicBase, describesReading: settings.describesReading),
+                        publicBase: PublicBase(of: publicBase), describesReading: settings.describesReading),
                     inForce: inForce, settings: settings, journal: Journal(limits: journalLimits, total: journals),
                     timeToLive: nil, timer: timer, census: census, keeper: keeper, machine: machine),
                 isOpen: keeper == nil))
@@ -81,7 +81,7 @@ public final class SandboxDirectory: Sendable {
     private func make(_ name: String) -> Sandbox {
         Sandbox(
             SandboxIdentity(
-                name: name, start: start, isSeeded: settings.seed != nil, publicBase: publicBase,
+                name: name, start: start, isSeeded: settings.seed != nil, publicBase: PublicBase(of: publicBase),
                 describesReading: settings.describesReading),
             inForce: inForce, settings: settings, journal: Journal(limits: journalLimits, total: journals),
             timeToLive: name == SandboxName.standard ? nil : limits.timeToLive, timer: timer, census: census,

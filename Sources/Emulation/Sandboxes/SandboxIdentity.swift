@@ -52,71 +52,122 @@ public enum SandboxName {
     }
 }
 
-public enum SandboxSelector: Sendable, Hashable, CaseIterable {
-    /// Not at all, so it is in the standard one.
-    case none
-    /// By the path prefix `/~NAME`.
-    case path
-    /// By the field `X-Understudy-Sandbox`.
-    case field
-    /// By the host `NAME.localhost`.
-    case host
+/// How a request names its sandbox.
+public struct SandboxSelector: Sendable, Hashable {
+    /// Not at all, so it is in the standard one; by the path prefix `/~NAME`; by the field `X-Understudy-Sandbox`; by
+    /// the host `NAME.localhost`.
+    package enum Form: Sendable, Hashable { case none, path, field, host }
+
+    package let form: Form
+    /// Scheme, host and port to which the request was sent; `nil` unless the sandbox's base follows that.
+    package let origin: String?
+
+    public static var none: Self { Self(.none) }
+
+    package init(_ form: Form, at origin: String? = nil) { (self.form, self.origin) = (form, origin) }
 }
 
-/// The address under which clients reach this server, for documents and tokens that name it.
+/// The address under which clients reach this server, or a sandbox of it, for documents and tokens that name it.
 ///
 /// It is configured, or the address of the first listener: what a token says must not depend on the `Host` of some
-/// request.
+/// request, unless somebody sets ``fromHost``.
 public final class PublicBase: Sendable {
     private struct Content {
-        var text: String
-        let isConfigured: Bool
+        /// An address, ``fromHost``, or `nil` for what the server has.
+        var setting: String?
+        var listener = "http://localhost:8080"
+        /// Where requests have reached the sandbox while the base follows them, the latest last: tokens that were
+        /// issued at one of these are good at another.
+        var origins: [String] = []
     }
 
     private let content: Mutex<Content>
+    /// The server's base, for that of a sandbox.
+    private let server: PublicBase?
+    private let isFollowing: Atomic<Bool>
 
     /// Stands for the base in fixtures and requests, in whichever form a client selects its sandbox.
     package static let placeholder = "{base}"
+    /// The setting with which the base is scheme, host and port of each request.
+    package static let fromHost = "from-host"
+    /// How many addresses of a sandbox are remembered. ours.
+    private static let mostOrigins = 16
 
     /// Creates a base.
     ///
-    /// - Parameter text: scheme, host and port without a slash at the end, such as `https://mocks.example.test`; `nil`
-    ///   for the address of the first listener.
-    public init(_ text: String? = nil) {
-        content = Mutex(Content(text: text ?? "http://localhost:8080", isConfigured: text != nil))
+    /// - Parameters:
+    ///   - setting: scheme, host and port without a slash at the end, such as `https://mocks.example.test`;
+    ///     ``fromHost``; `nil` for the address of the first listener, or for the base of the server.
+    ///   - server: the server's base, for that of a sandbox.
+    public init(_ setting: String? = nil, of server: PublicBase? = nil) {
+        content = Mutex(Content(setting: setting))
+        isFollowing = Atomic(setting == Self.fromHost || server?.followsRequests == true)
+        self.server = server
     }
 
-    /// Whether a text can be a base: scheme, host, perhaps a port and a path, no slash at the end.
+    /// Whether a text can be a base: scheme, host, perhaps a port and a path, no slash at the end; or ``fromHost``.
     package static func isValid(_ text: String) -> Bool {
+        if text == fromHost { return true }
         let match = text.wholeMatch(
             of: /https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(?:\/[A-Za-z0-9._~-]+)*/)
         return match.map { $0.1.map { UInt16($0).map { $0 > 0 } ?? false } ?? true } ?? false
     }
 
-    /// Scheme, host and port.
-    package var text: String { content.withLock { $0.text } }
+    /// Scheme, host and port; with ``fromHost`` those for what no request causes.
+    package var text: String {
+        let (setting, listener) = content.withLock { ($0.setting, $0.listener) }
+        if let setting, setting != Self.fromHost { return setting }
+        return server?.text ?? listener
+    }
 
-    package var isConfigured: Bool { content.withLock { $0.isConfigured } }
+    package var followsRequests: Bool { isFollowing.load(ordering: .relaxed) }
 
-    /// Notes where the server listens; a configured base stays.
-    package func listen(at base: String) {
+    /// Where requests have reached the sandbox, while the base follows them.
+    var origins: [String] { content.withLock { $0.origins } }
+
+    /// Notes where the server listens, which counts unless the base is set.
+    package func listen(at base: String) { content.withLock { $0.listener = base } }
+
+    /// Sets the base; `nil` for what the server has.
+    func set(_ setting: String?, origins: [String] = []) {
+        content.withLock { ($0.setting, $0.origins) = (setting, origins) }
+        let isFollowing = setting == Self.fromHost || setting == nil && server?.followsRequests == true
+        self.isFollowing.store(isFollowing, ordering: .relaxed)
+    }
+
+    /// Notes an address at which a request reached the sandbox; beyond the limit the oldest is forgotten.
+    ///
+    /// - Returns: whether it is new; `nil` if it can be none.
+    func note(_ origin: String) -> Bool? {
         content.withLock { content in
-            if !content.isConfigured { content.text = base }
+            if content.origins.contains(origin) { return false }
+            guard Self.isValid(origin) else { return nil }
+            content.origins = content.origins.suffix(Self.mostOrigins - 1) + [origin]
+            return true
         }
     }
 
     /// The base of a sandbox for clients that select it in this way.
     public func address(of sandbox: String, by selector: SandboxSelector) -> String {
-        switch selector {
+        Self.address(of: sandbox, in: selector.form, at: selector.origin ?? text)
+    }
+
+    private static func address(of sandbox: String, in form: SandboxSelector.Form, at text: String) -> String {
+        switch form {
         case .none, .field: text
         case .path: "\(text)/~\(sandbox)"
-        case .host: host(of: sandbox)
+        case .host: host(of: sandbox, at: text)
         }
     }
 
     /// All bases of a sandbox, the plain one first.
     package func addresses(of sandbox: String) -> [String] {
-        [text, address(of: sandbox, by: .path), address(of: sandbox, by: .host)]
+        ([text] + origins).reduce(into: []) { addresses, base in
+            for form in [.none, .path, .host] as [SandboxSelector.Form] {
+                let address = Self.address(of: sandbox, in: form, at: base)
+                if !addresses.contains(address) { addresses.append(address) }
+            }
+        }
     }
 
     /// An address of this server with ``placeholder`` in place of the base; `nil` for an address elsewhere.
@@ -131,8 +182,7 @@ public final class PublicBase: Sendable {
     }
 
     /// The same scheme and port with the host `NAME.localhost`.
-    private func host(of sandbox: String) -> String {
-        let text = text
+    private static func host(of sandbox: String, at text: String) -> String {
         guard let start = text.firstRange(of: "://")?.upperBound else { return text }
         let authority = text[start...]
         // A colon inside brackets belongs to an IPv6 address.

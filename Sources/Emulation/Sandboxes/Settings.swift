@@ -10,6 +10,8 @@ public struct Settings: Sendable, Hashable {
     public var switches: [String: String] = [:]
     /// The seed of ids and other random values; `nil` for unpredictable ones.
     public var seed: UInt64?
+    /// The address under which clients reach the sandbox, or ``PublicBase/fromHost``; `nil` for what the server has.
+    package var publicBase: String?
     /// Whether the journal keeps all names that vendors asked for, of every request; for those who collect them.
     package var describesReading = false
 
@@ -75,12 +77,13 @@ extension Settings {
             "switches": .object(JSONObject(switches)),
         ]
         if let seed { kept["seed"] = seed.written }
+        if let publicBase { kept["public_base"] = .string(publicBase) }
         return .object(kept)
     }
 
     /// Reads settings; a switch or vendor that no longer exists does not affect the others.
     init(_ node: FixtureNode, among vendors: [any SwitchDeclaring]) throws(FixtureProblem) {
-        let mapping = try node.mapping("profile", "vendor_profiles", "switches", "seed")
+        let mapping = try node.mapping("profile", "vendor_profiles", "switches", "seed", "public_base")
         profile = try BehaviourProfile.read(try mapping.required("profile"))
         for (name, node) in try mapping.required("vendor_profiles").members() {
             try node.readRecord { (node) throws(FixtureProblem) in
@@ -97,6 +100,7 @@ extension Settings {
             }
         }
         seed = try mapping["seed"].map(UInt64.read)
+        publicBase = try mapping["public_base"]?.string()
     }
 }
 

@@ -95,11 +95,29 @@ public struct SampleRequest: Sendable {
     package let endpoint: Endpoint
     package let fields: [(name: String, value: String)]
     package let body: String
+    private let refusedPlace: Endpoint?
 
-    package init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
+    /// - Parameter refusedPlace: where the vendor refuses the same request, for one without credentials.
+    package init(
+        endpoint: Endpoint, fields: [(name: String, value: String)], body: String,
+        refusedAt refusedPlace: Endpoint? = nil
+    ) {
         self.endpoint = endpoint
         self.fields = fields
         self.body = body
+        self.refusedPlace = refusedPlace
+    }
+
+    /// A request that the vendor refuses: this one with another character near the end of its credentials.
+    package var refused: SampleRequest {
+        let fields = fields.map { name, value in
+            // In a token that is within the signature, and not its last character, some bits of which count for nothing.
+            guard name == "authorization",
+                let place = value.index(value.endIndex, offsetBy: -10, limitedBy: value.startIndex)
+            else { return (name, value) }
+            return (name, value[..<place] + (value[place] == "A" ? "B" : "A") + value[place...].dropFirst())
+        }
+        return SampleRequest(endpoint: refusedPlace ?? endpoint, fields: fields, body: body)
     }
 }
 

@@ -30,14 +30,17 @@ struct ControlAPI: Sendable {
         ])
     }
 
-    /// Whether a request is for the control API, or a browser's request for the page.
+    /// Whether a request is for the control API, or for the root path.
     static func owns(_ request: Request) -> Bool {
         request.targetBegins(with: "/_understudy/")
             || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
             || Page.isFrontDoor(request)
     }
 
-    func match(_ request: Request) -> RouteTable.Match { table?.match(request.method, request.path) ?? .unowned }
+    func match(_ request: Request) -> RouteTable.Match {
+        let path = Page.isFrontDoor(request) ? ControlOperation.prefix[...] : request.path
+        return table?.match(request.method, path) ?? .unowned
+    }
 
     /// The longest content that the call accepts.
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {

@@ -55,7 +55,7 @@ extension ControlAccess {
     }
 
     /// Compared as bytes: nearly every host is an address or `localhost`, and each call is checked.
-    private func isOwn(_ authority: String) -> Bool {
+    func isOwn(_ authority: String) -> Bool {
         let bytes = authority.utf8
         guard bytes.first != UInt8(ascii: "[") else { return true }
         let name = bytes.prefix { $0 != UInt8(ascii: ":") }

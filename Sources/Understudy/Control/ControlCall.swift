@@ -37,7 +37,16 @@ struct ControlCall {
 
     var sandboxName: String { selected.name }
 
-    var selector: SandboxSelector { selected.selector }
+    /// How the call named it, with the vendors' address if the sandbox's base follows requests.
+    var selector: SandboxSelector { emulator.placed(selected.selector, of: request, at: vendorPort, in: sandbox) }
+
+    /// The server's address as the client wrote it, with the path that selects the sandbox if the call has one.
+    ///
+    /// - Parameter port: another port of the server; `nil` for that of the call.
+    func address(of port: Int? = nil) -> String {
+        let base = request.origin(port: port) ?? emulator.sandboxes.publicBase.text
+        return selected.selector.form == .path ? "\(base)/~\(sandboxName)" : base
+    }
 
     /// The content, which must be a JSON object without repeated members.
     func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {
@@ -95,6 +104,20 @@ struct ControlCall {
 
     /// The refusal of a value: what was found and what would be right.
     func invalid(_ message: String) -> ControlProblem { .invalid(message) }
+}
+
+extension Request {
+    /// Scheme, host and port as the client wrote them; `nil` from one of HTTP/1.0 that names no host.
+    ///
+    /// - Parameter port: a port in place of the client's.
+    func origin(port: Int? = nil) -> String? {
+        guard let authority else { return nil }
+        let scheme = connection.isSecure ? "https" : "http"
+        guard let port else { return "\(scheme)://\(authority)" }
+        // A colon inside brackets belongs to an IPv6 address.
+        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        return "\(scheme)://\(host):\(port)"
+    }
 }
 
 /// How contents and queries of control calls are read.

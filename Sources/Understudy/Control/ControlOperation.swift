@@ -48,6 +48,7 @@ struct ControlOperation: Sendable {
 extension ControlAPI {
     /// The index of the control API.
     static let operations: [ControlOperation] = [
+        .init("index", .get, "/", [.open, .ofServer, .clean], handler: readIndex),
         .init("health", .get, "/health", [.open, .ofServer, .clean], handler: readHealth),
         .init("health.live", .get, "/health/live", [.open, .ofServer, .clean], handler: readLiveness),
         .init("health.ready", .get, "/health/ready", [.open, .ofServer, .clean], handler: readReadiness),

@@ -49,19 +49,35 @@ extension ControlAPI {
 
     @Sendable static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
-        let moment = call.existingSandbox?.now ?? call.emulator.machine()
-        let base = call.emulator.sandboxes.publicBase.address(of: call.sandboxName, by: call.selector)
+        let base = call.sandbox.identity.publicBase.address(of: call.sandboxName, by: call.selector)
         // Custom fixtures may leave a vendor without a signing key; then there is no sample.
-        guard let sample = try? vendor.sampleRequest(at: moment, base: base) else {
-            return .ready(.json(["sample": .null]))
+        guard let sample = try? vendor.sampleRequest(at: call.sandbox.now, base: base) else {
+            return .ready(.json(["sample": .null, "refused": .null]))
         }
-        let headers = sample.fields.map { JSON.array([.string($0.name), .string($0.value)]) }
+        return .ready(.json(["sample": json(sample, call), "refused": json(sample.refused, call)]))
+    }
+
+    private static func json(_ sample: SampleRequest, _ call: ControlCall) -> JSON {
+        let path = sample.endpoint.pattern
+        return [
+            "method": .string(sample.endpoint.method.rawValue), "path": .string(path),
+            "url": .string(call.address(of: call.vendorPort) + path), "body": .string(sample.body),
+            "headers": .array(sample.fields.map { [.string($0.name), .string($0.value)] }),
+        ]
+    }
+
+    /// What a program or a person finds at the server's address; browsers are led to the page.
+    @Sendable static func readIndex(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let control = call.address() + ControlOperation.prefix
+        let base = call.address(of: call.vendorPort)
+        let vendors = call.emulator.vendors.map(\.identity).map { vendor -> JSON in
+            ["id": .string(vendor.id), "title": .string(vendor.title), "base": .string(base)]
+        }
         return .ready(
             .json([
-                "sample": [
-                    "method": .string(sample.endpoint.method.rawValue), "path": .string(sample.endpoint.pattern),
-                    "headers": .array(headers), "body": .string(sample.body),
-                ]
+                "name": "Understudy", "version": .string(Emulator.version), "dashboard": .string(control + "/"),
+                "openapi": .string(control + "/openapi.json"), "journal": .string(control + "/journal"),
+                "vendors": .array(vendors),
             ]))
     }
 }

@@ -2,23 +2,25 @@ import Emulation
 import JSON
 import Wire
 
-/// Reading and changing the profile, switches and seed of a sandbox.
+/// Reading and changing the profile, switches, seed and public base of a sandbox.
 extension ControlAPI {
     @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(json(call.sandbox.settings, call)))
     }
 
-    /// Changes the settings that the content names; `null` resets a switch, a vendor's profile or the seed.
+    /// Changes the settings that the content names; `null` resets a switch, a vendor's profile, the seed or
+    /// the public base.
     ///
     /// A seed makes ids and times repeatable: a changed one restarts the ids and stops a clock that shows the machine's
     /// time. Removing the seed leaves the clock as it is.
     @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let body = try call.body("profile", "switches", "seed").object
+        let body = try call.body("profile", "switches", "seed", "public_base").object
         let settings = try call.sandbox.adjustSettings { (settings) throws(ControlProblem) in
             var changed = settings
             if let profile = body["profile"] { try setProfile(profile, &changed, call) }
             if let switches = body["switches"] { try setSwitches(switches, &changed, call) }
             if let seed = body["seed"] { changed.seed = try self.seed(seed, call) }
+            if let base = body["public_base"] { changed.publicBase = try publicBase(base, call) }
             settings = changed
         }
         return .ready(.json(json(settings, call)))
@@ -73,6 +75,16 @@ extension ControlAPI {
         return seed
     }
 
+    private static func publicBase(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> String? {
+        if value.isNull { return nil }
+        guard let text = value.string, PublicBase.isValid(text) else {
+            throw call.invalid(
+                "public_base is \(value.text); expected scheme, host and port such as “https://mocks.example.test:8443” "
+                    + "without a slash at the end, “from-host”, or null")
+        }
+        return text
+    }
+
     static func seedJSON(of settings: Settings) -> JSON {
         settings.seed.map { JSON(Int(clamping: $0)) } ?? .null
     }
@@ -96,8 +108,10 @@ extension ControlAPI {
             }
         }
         let profiles = settings.vendorProfiles.sorted { $0.key < $1.key }
+        let base = call.sandbox.identity.publicBase
         return [
             "profile": .string(settings.profile.rawValue),
+            "public_base": .string(base.followsRequests ? PublicBase.fromHost : base.text),
             "vendor_profiles": .object(JSONObject(profiles.map { ($0.key, .string($0.value.rawValue)) })),
             "seed": seedJSON(of: settings),
             "switches": .object(switches),

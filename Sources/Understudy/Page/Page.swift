@@ -6,10 +6,10 @@ import Wire
 /// They are compiled into the program, so nothing is read from disk, and contain no sandbox data: the page reads what
 /// it shows from the control API, like any other client. The rules of ``ControlAccess`` also apply to it.
 enum Page {
-    /// Whether a browser requests the root path, where no vendor has anything; checked for every request, so the length
+    /// Whether a request reads the root path, where no vendor has anything; checked for every request, so the length
     /// decides.
     static func isFrontDoor(_ request: Request) -> Bool {
-        request.target.utf8.count == 1 && request.target == "/" && isForBrowser(request)
+        request.target.utf8.count == 1 && request.target == "/" && (request.method == .get || request.method == .head)
     }
 
     private static let root = ControlOperation.prefix + "/"

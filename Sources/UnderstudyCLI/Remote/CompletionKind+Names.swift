@@ -45,7 +45,7 @@ extension CompletionKind {
     /// The answer of the server that the words name, else of this machine's; `nil` when none answers.
     private static func ask(_ path: String, _ words: [String]) -> JSON? {
         let named = ["server", "control-token"].flatMap { name in
-            option(name, in: words).map { ["--\(name)", $0] } ?? []
+            words.values(of: name).first.map { ["--\(name)", $0] } ?? []
         }
         // Completion must be quick, though on a busy machine an answer takes a while, and cannot show a message.
         return try? RunningServer.parse(named).call(.get, path, within: .seconds(3))
@@ -53,7 +53,7 @@ extension CompletionKind {
 
     private static func askFixtures(_ path: String, _ words: [String]) -> JSON? {
         let sources = try? OptionSources(configurationFile: nil)
-        let folder = try? sources?.text("fixtures", flag: option("fixtures", in: words))
+        let folder = try? sources?.text("fixtures", flag: words.values(of: "fixtures").first)
         // Unreadable fixtures give no completions.
         guard let store = try? FixtureStore.layered(folder: folder), let emulator = try? Emulator(fixtures: store)
         else { return nil }
@@ -62,13 +62,15 @@ extension CompletionKind {
         return try? JSON.parse(response.body)
     }
 
-    /// The value of an option among words: `--name value` or `--name=value`.
-    private static func option(_ name: String, in words: [String]) -> String? {
-        for (index, word) in words.enumerated() {
-            if word.hasPrefix("--\(name)=") { return String(word.dropFirst(name.count + 3)) }
-            if word == "--\(name)", index + 1 < words.count { return words[index + 1] }
+}
+
+extension [String] {
+    /// The values of an option among words: `--name value` or `--name=value`.
+    func values(of option: String) -> [String] {
+        enumerated().compactMap { index, word in
+            if word.hasPrefix("--\(option)=") { return String(word.dropFirst(option.count + 3)) }
+            return word == "--\(option)" && index + 1 < count ? self[index + 1] : nil
         }
-        return nil
     }
 }
 

@@ -73,7 +73,8 @@ struct TokenPlace: ParsableArguments {
 
 /// The running server that a command applies to.
 struct RunningServer: ParsableArguments {
-    @Option(help: "The server (default: the one on this machine, at its written or configured port).")
+    @Option(
+        help: "The server (default: $UNDERSTUDY_URL, or the one on this machine, at its written or configured port).")
     var server: String?
 
     @OptionGroup var client: ControlClient
@@ -103,13 +104,14 @@ struct HealthcheckCommand: ParsableCommand {
         discussion: """
             Example: understudy healthcheck --server http://127.0.0.1:8080
 
-            Without --server it asks the server on this machine. Its address is read from the file of UNDERSTUDY_PORT_FILE,
+            Without --server it asks that of UNDERSTUDY_URL, or the server on this machine. Its address is read from the file of UNDERSTUDY_PORT_FILE,
             otherwise from the environment or ./understudy.yaml. Over HTTPS it trusts the system's CAs and the local CA.
 
             Exit codes: 0 healthy, 1 not healthy or no answer, 2 misuse.
             """)
 
-    @Option(help: "The server (default: the one on this machine, at its written or configured port).")
+    @Option(
+        help: "The server (default: $UNDERSTUDY_URL, or the one on this machine, at its written or configured port).")
     var server: String?
 
     @Option(help: "How long to wait for the answer.")
@@ -132,8 +134,9 @@ struct HealthcheckCommand: ParsableCommand {
         }
     }
 
-    /// This machine's server: its port file if present, otherwise the configured address.
+    /// The server of `UNDERSTUDY_URL`, or this machine's: its port file if present, otherwise the configured address.
     static func localServer(_ sources: OptionSources) throws -> String {
+        if let named = sources.serverURL { return named }
         func url(_ scheme: some StringProtocol, _ host: String, _ port: some StringProtocol) -> String {
             "\(scheme)://\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"
         }

@@ -3,7 +3,7 @@ import HTTPEngine
 import JSON
 import Understudy
 
-/// The text that `serve` prints once it accepts connections: its addresses, its vendors, and a command to try.
+/// The text that `serve` prints once it accepts connections: its addresses, its vendors, and what to do next.
 struct Banner {
     let emulator: Emulator
     let addresses: [BoundAddress]
@@ -17,29 +17,27 @@ struct Banner {
     /// The URL for clients on this machine.
     private var base: String? { addresses.first { !$0.isSecure }.map(url(of:)) }
 
-    private var controlBase: String? { control.map(url(of:)) }
-
     private func url(of address: BoundAddress) -> String { "\(address.scheme)://\(address.local)" }
 
     func show() {
         for address in addresses { Output.line("Understudy \(Emulator.version) at \(address.scheme)://\(address)") }
         showSecureRequest()
-        showFixtures()
-        for vendor in emulator.vendors {
-            Output.line()
-            let failures = vendor.failureNames.count
-            Output.line("\(vendor.identity.title): \(vendor.routes.count) routes, \(failures) failures")
-            Output.table(vendor.samples.map { ["  \($0.label)", $0.value] })
-            showSampleRequest(of: vendor)
-        }
-        Output.line()
+        let (base, layers) = (control.map(url) ?? base, emulator.fixtureLayers)
+        if let base { Output.line("Dashboard: \(base)/_understudy/") }
+        Output.line("Fixtures: \(layers.map(\.folder).joined(separator: ", over "))")
+        for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
+        Output.table(
+            emulator.vendors.map { vendor in
+                ["  " + vendor.identity.title, "\(vendor.routes.count) routes, \(vendor.failureNames.count) failures"]
+            })
         for run in emulator.sandboxes.standard.activeScenarios {
             Output.line("Active scenario: \(run["scenario"]?.string ?? ""), in \(run["state"]?.string ?? "")")
         }
         if let base {
-            let token = asksForToken ? " -H 'authorization: Bearer CONTROL_TOKEN'" : ""
-            Output.line("Why was a request refused? curl -s\(token) \(controlBase ?? base)/_understudy/journal")
-            Output.line("Or open in a browser: \(controlBase ?? base)/_understudy/")
+            let server = base == "http://127.0.0.1:8080" ? "" : " --server \(base)"
+            Output.line("Calls to try: understudy try\(server)")
+            Output.line("Why was a request refused? understudy journal --refused\(server)")
+            if asksForToken { Output.line("Both need the control token, in UNDERSTUDY_CONTROL_TOKEN.") }
         }
         if let all = addresses.first(where: { $0.local != $0 }) {
             let family = all.host == "::" ? "IPv6" : "IPv4"
@@ -48,30 +46,9 @@ struct Banner {
         Output.line("Stop with Control-C.")
     }
 
-    private func showFixtures() {
-        let layers = emulator.fixtureLayers
-        Output.line("Fixtures: \(layers.map(\.folder).joined(separator: ", over "))")
-        for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
-    }
-
     /// Users who supply a certificate know how to trust it.
     private func showSecureRequest() {
         guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
         Output.line("  curl --cacert \(Output.quoted(authorityPath)) \(url(of: address))/_understudy/health")
-    }
-
-    private func showSampleRequest(of vendor: any AnyLoadedVendor) {
-        guard let base else { return }
-        // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted with the sandbox's
-        // clock, which differs from the machine's if there is a seed.
-        let sandbox = emulator.sandboxes.standard
-        guard
-            let request = try? vendor.sampleRequest(at: sandbox.now, base: sandbox.identity.publicBase.text)
-        else { return }
-        var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
-        for (name, value) in request.fields { command += " -H \(Output.quoted("\(name): \(value)"))" }
-        if !request.body.isEmpty { command += " --data-raw \(Output.quoted(request.body))" }
-        Output.line("  Try it:")
-        Output.line("  \(command)")
     }
 }

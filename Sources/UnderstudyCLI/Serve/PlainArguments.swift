@@ -38,12 +38,15 @@ extension ServeCommand {
     ///
     /// - Returns: `nil` when they have another form, or any is unknown.
     init?(plain arguments: some Sequence<String>) {
-        guard var plain = PlainArguments(arguments, flags: ["--watch", "--until-stdin-closes"]) else { return nil }
+        guard var plain = PlainArguments(arguments, flags: ["--watch", "--until-stdin-closes", "--print-config"]) else {
+            return nil
+        }
         self.init()
         (host, port) = (plain.text("--host"), plain.text("--port"))
         (publicBase, portFile) = (plain.text("--public-base"), plain.text("--port-file"))
         (log, record, drain) = (plain.text("--log"), plain.text("--record"), plain.text("--drain"))
         (watch, untilStdinCloses) = (plain.flag("--watch"), plain.flag("--until-stdin-closes"))
+        printConfig = plain.flag("--print-config")
         control = ControlOptions()
         (control.controlToken, control.controlPort) = (plain.text("--control-token"), plain.text("--control-port"))
         control.allowHost = plain.texts("--allow-host")

@@ -31,8 +31,8 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The URL at which clients reach the server, such as https://mocks.example.test (default: http://localhost:PORT).",
-            discussion: "Tokens and documents name it, whatever the Host of a request says.", valueName: "url"))
+            "The URL at which clients reach the server, such as https://mocks.example.test, or from-host (default: http://localhost:PORT).",
+            discussion: "Tokens and documents name it; with from-host, the host of each request.", valueName: "url"))
     var publicBase: String?
 
     @Option(
@@ -54,6 +54,9 @@ struct ServeCommand: ParsableCommand {
 
     @Flag(help: "Stop when the standard input ends, and so with the process that holds a pipe to it.")
     var untilStdinCloses = false
+
+    @Flag(help: "Print every option with its value and where that was set, and exit.")
+    var printConfig = false
 
     @OptionGroup var control: ControlOptions
 
@@ -84,6 +87,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         let sources = try fixtureOptions.sources()
+        if printConfig { return Output.table(ConfigurationListing.rows(CommandLine.arguments, sources)) }
         if try sources.isSet("until-stdin-closes", flag: untilStdinCloses) { stopAtEndOfInput() }
         let host = try sources.text("host", flag: host)
         let listener = ServerConfiguration.Listener(
@@ -249,7 +253,8 @@ struct ServeCommand: ParsableCommand {
     private func base(_ sources: OptionSources) throws -> String? {
         try sources.value(
             "public-base", flag: publicBase, default: String?.none,
-            expected: "scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
+            expected:
+                "from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
         ) { text in PublicBase.isValid(text) ? .some(text) : nil }
     }
 

@@ -256,8 +256,8 @@ extension Comapi {
     }
 
     func sampleRequest(in setting: TokenSetting<Comapi>) throws(MintRefusal) -> SampleRequest {
-        SampleRequest(
-            endpoint: .get("/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))/sessions/start"), fields: [],
-            body: "")
+        let space = "/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))"
+        return SampleRequest(
+            endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))
     }
 }

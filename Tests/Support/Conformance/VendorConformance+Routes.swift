@@ -128,6 +128,10 @@ extension VendorConformance {
             let fields = request.fields.map { ($0.name, $0.value) }
             let answer = try await world.call(request.endpoint.method, request.endpoint.pattern, fields, request.body)
             expect(answer.status, is: 200, "\(answer.text)")
+            let wrong = request.refused
+            let refusal = try await world.call(
+                wrong.endpoint.method, wrong.endpoint.pattern, wrong.fields.map { ($0.name, $0.value) }, wrong.body)
+            #expect(refusal.failure != nil, "\(refusal.text)")
         }
         let shown = vendor.samples.map(\.value)
         expect(Set(samples).subtracting(shown), is: [])

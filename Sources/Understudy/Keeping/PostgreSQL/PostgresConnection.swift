@@ -310,7 +310,7 @@ enum LibPQ {
 }
 
 /// The URL of a database as its user wrote it, and as it may be shown.
-struct PostgresAddress {
+package struct PostgresAddress {
     /// The URL as libpq reads it.
     let url: String
     /// The URL without passwords.
@@ -336,7 +336,7 @@ struct PostgresAddress {
     }
 
     /// The URL without passwords, and whether it is unclear where its user's password ends.
-    static func masked(_ url: String) -> (place: String, isUnclear: Bool) {
+    package static func masked(_ url: String) -> (place: String, isUnclear: Bool) {
         var isUnclear = false
         let place = url.replacing(/:\/\/([^:@\/?\[]*):(.*)@/) { match in
             // libpq would take a part of it for the host, and name it.
