@@ -5,7 +5,8 @@ import Understudy
 /// `understudy fixtures`
 struct FixturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fixtures", abstract: "Works on fixture files.", subcommands: [Check.self, Import.self, Schemas.self])
+        commandName: "fixtures", abstract: "Works on fixture files.",
+        subcommands: [Check.self, Import.self, Schemas.self])
 
     /// `understudy fixtures check`
     struct Check: ParsableCommand {

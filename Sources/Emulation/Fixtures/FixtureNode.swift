@@ -339,7 +339,8 @@ public struct FixtureProblem: Error, Sendable, Hashable {
 
 extension FixtureProblem: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: MESSAGE`.
-    public var description: String { "\(place): \(message)" }
-
-    var place: String { file + [line, column].compactMap { $0 }.map { ":\($0)" }.joined() }
+    public var description: String {
+        let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
+        return "\(file)\(place): \(message)"
+    }
 }

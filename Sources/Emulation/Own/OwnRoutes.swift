@@ -22,6 +22,8 @@ final class OwnRoutes: Vendor {
         mutating func code(_ coder: inout SwitchCoder) {}
     }
 
+    typealias Access = Void
+
     static let identity = VendorIdentity(
         id: "own", title: "Own routes", prefixes: [""], repeatedSlashes: .collapseLeading, ignoresTrailingSlash: true)
     static let unrouted = UnroutedFailures<Failure>(
@@ -37,8 +39,6 @@ final class OwnRoutes: Vendor {
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: Void) throws(FixtureProblem) {
         throw node.problem("own routes remember nothing")
     }
-
-    static func security(of access: Void) -> [[SecurityScheme]] { [] }
 
     /// Reads the token, so that conditions and templates have its claims; nobody judges it.
     func authenticate(_ arrival: Arrival<OwnRoutes>, _ findings: inout Findings<Failure>) -> CompactToken? {
@@ -74,22 +74,27 @@ package struct OwnRouteFile {
 
     package mutating func read(_ file: FixtureStore.File) throws(FixtureProblem) {
         for (id, node) in try FixtureNode(file: file).mapping("routes").required("routes").members() {
-            guard Self.isName(id[...]) else {
-                throw node.nameProblem("found the name “\(id)”; expected letters, digits, dots and hyphens")
-            }
-            if routes.contains(where: { $0.id == id }) {
-                throw node.nameProblem("found the name \(id) a second time; expected another")
-            }
-            let mapping = try node.mapping("method", "path", "respond")
-            let path = try mapping.required("path")
-            let endpoint = Endpoint(try Self.method(mapping.required("method")), try Self.pattern(path))
-            if let other = trie.insert(endpoint, route: routes.count) {
-                throw path.problem(
-                    "found \(endpoint), to which \(routes[other].id) answers; expected another method or path")
-            }
-            let template = try ResponseTemplate(mapping.required("respond"), scope)
-            routes.append(Self.route(id, endpoint, template, at: path.problem("").place))
+            try node.readRecord { node throws(FixtureProblem) in try add(id, node) }
         }
+    }
+
+    private mutating func add(_ id: String, _ node: FixtureNode) throws(FixtureProblem) {
+        guard Self.isName(id[...]) else {
+            throw node.nameProblem("found the name “\(id)”; expected letters, digits, dots and hyphens")
+        }
+        if routes.contains(where: { $0.id == id }) {
+            throw node.nameProblem("found the name \(id) a second time; expected another")
+        }
+        let mapping = try node.mapping("method", "path", "respond")
+        let path = try mapping.required("path")
+        let endpoint = Endpoint(try Self.method(mapping.required("method")), try Self.pattern(path))
+        if let other = trie.insert(endpoint, route: routes.count) {
+            throw path.problem(
+                "found \(endpoint), to which \(routes[other].id) answers; expected another method or path")
+        }
+        let template = try ResponseTemplate(mapping.required("respond"), scope)
+        // Its place: a problem with it, without words.
+        routes.append(Self.route(id, endpoint, template, at: String("\(path.problem(""))".dropLast(2))))
     }
 
     private static func route(
@@ -123,7 +128,8 @@ package struct OwnRouteFile {
         let path = try node.string()
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         if segments.first == "_understudy" || segments.first?.first == "~" {
-            throw node.problem("found /\(segments[0]), which is the control API's or a sandbox's; expected another path")
+            throw node.problem(
+                "found /\(segments[0]), which is the control API's or a sandbox's; expected another path")
         }
         let wrong = segments.indices.first { index in
             let (segment, isLast) = (segments[index], index == segments.count - 1)

@@ -180,7 +180,9 @@ extension HurlPart {
             lines.append("\(name): \(values.replaced(Self.escaped(value)))")
         }
         if !entry.request.body.isEmpty { lines.append(try body(values)) }
-        lines.append("HTTP \(entry.response.status.code)")
+        // No answer is known where a recording has none.
+        let status = entry.response.status.code
+        lines.append("HTTP \(status == 0 ? "*" : "\(status)")")
         if let captures = values.captures[index] {
             lines.append("[Captures]")
             lines += captures.map { "\($0.name): jsonpath \"\($0.path)\"" }

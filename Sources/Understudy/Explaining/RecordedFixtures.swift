@@ -80,7 +80,7 @@ extension Explainer {
             let traits = VendorTraits(id: vendor.identity.id, secrets: vendor.secrets)
             var entry = JournalEntry(
                 sandbox: sandbox, moment: call.moment ?? now, request: request,
-                response: Response(status: .init(code: call.answer?.status ?? 200), body: call.answer?.body ?? []),
+                response: Response(status: .init(code: call.answer?.status ?? 0), body: call.answer?.body ?? []),
                 record: ExchangeRecord(traits, route: vendor.routes[route].id))
             entry.id = entries.count + 1
             entries.append(entry)
