@@ -54,7 +54,7 @@ let vendorTargets: [Target] = vendors.map { vendor in
 let mounting: [Target] = [
     .target(
         name: "Fixtures", path: "Fixtures", sources: ["FixtureResources.swift"],
-        resources: vendors.map { .copy($0.lowercased()) }),
+        resources: (vendors.map { $0.lowercased() } + ["own"]).map { .copy($0) }),
     // The files of the page and the control API, so that they are wherever the program is.
     .target(name: "CEmbedded"),
     .target(

@@ -16,6 +16,9 @@ package enum Catalog {
         .okta,
     ]
 
+    /// All that a server mounts; last, what has its routes from fixtures.
+    package static let mounted = vendors + [.own]
+
     /// The clients by whose rules a token can be judged.
     package static let checkers: [TokenChecker] = vendors.flatMap(\.checkers)
 }

@@ -71,7 +71,7 @@ package final class Emulator: Sendable {
     ///     pace.
     /// - Throws: the first problem with the fixtures.
     package init(
-        fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.vendors, settings: Settings = Settings(),
+        fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.mounted, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         recorder: (@Sendable (JSON) -> Void)? = nil,
@@ -82,14 +82,11 @@ package final class Emulator: Sendable {
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
         do {
-            routes = try RouteTable(
-                loaded.vendors.map { vendor in
-                    RouteTable.Member(
-                        identity: vendor.identity, routes: vendor.routes.map { ($0.id, $0.endpoints) })
-                })
+            routes = try RouteTable(of: loaded.vendors)
         } catch {
             throw FixtureProblem(file: "route table", message: error.description)
         }
+        routes.add(from: loaded.vendors)
         self.loaders = loaders
         inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])
         reloads = Reloads(loaded)
@@ -98,7 +95,7 @@ package final class Emulator: Sendable {
             inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, keeper: keeper,
             machine: machine)
         self.keeper = keeper
-        metrics = Metrics(vendors: loaded.vendors)
+        metrics = Metrics(vendors: loaded.vendors, routes)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit
         self.machine = machine
@@ -117,8 +114,8 @@ package final class Emulator: Sendable {
         sandboxes.publicBase.listen(at: "\(address.scheme)://localhost:\(address.port)")
     }
 
-    /// The vendors, in the catalog's order.
-    package var vendors: [any AnyLoadedVendor] { inForce.loaded.vendors }
+    /// The vendors that have a route, in the catalog's order.
+    package var vendors: [any AnyLoadedVendor] { inForce.loaded.listed }
 
     /// A short string that changes with any fixture file that was read.
     package var fixtureFingerprint: String { inForce.loaded.fingerprint }
@@ -158,6 +155,7 @@ extension Emulator {
         // the new ones here, so that exchanges in progress can finish: there are never more than two versions.
         for sandbox in sandboxes.all { sandbox.adoptLoadedVendors() }
         inForce.replace(with: loaded)
+        routes.add(from: loaded.vendors)
         var ended: Set<String> = []
         for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(loaded.scenario)) }
         reloads.succeed(with: loaded, at: machine())

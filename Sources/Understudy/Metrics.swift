@@ -15,16 +15,17 @@ import Synchronization
 final class Metrics: Sendable {
     struct Vendor: Sendable {
         let id: String
+        /// Without those that fixtures describe.
         let routes: [String]
         let failures: [String]
         let failureIndices: [String: Int]
-        /// Where its bits begin in a ``Coverage``: one for each route, then one for each failure.
+        /// Where its bits begin in a ``Coverage``: one for each failure, then one for each route.
         let firstMark: Int
 
         init(_ vendor: any AnyLoadedVendor, firstMark: Int) {
             self.firstMark = firstMark
             id = vendor.identity.id
-            routes = vendor.routes.map(\.id)
+            routes = vendor.addedRoutes == nil ? vendor.routes.map(\.id) : []
             failures = vendor.failureNames
             failureIndices = Dictionary(failures.enumerated().map { ($1, $0) }) { first, _ in first }
         }
@@ -41,10 +42,13 @@ final class Metrics: Sendable {
     let vendors: [Vendor]
     /// When counting began, by the machine's clock.
     let began = SandboxClock.machine
+    private let table: RouteTable
     private let places: [CountingPlace]
     private let servers = Mutex<[ServerOccupancy]>([])
 
-    init(vendors: [any AnyLoadedVendor]) {
+    /// - Parameter vendors: the last one's routes may be replaced.
+    init(vendors: [any AnyLoadedVendor], _ table: RouteTable) {
+        self.table = table
         self.vendors = vendors.reduce(into: []) { known, vendor in
             let first = known.last.map { $0.firstMark + $0.routes.count + $0.failures.count } ?? 0
             known.append(Vendor(vendor, firstMark: first))
@@ -69,10 +73,15 @@ final class Metrics: Sendable {
     func marks(of label: ExchangeLabel) -> (route: Int, failure: Int) {
         guard label.vendor != ExchangeLabel.none else { return (-1, -1) }
         // Read in place: a copy would retain its lists.
-        let (first, routes) = (vendors[label.vendor].firstMark, vendors[label.vendor].routes.count)
+        let (first, failures) = (vendors[label.vendor].firstMark, vendors[label.vendor].failures.count)
         return (
-            label.route < 0 ? -1 : first + label.route, label.failure < 0 ? -1 : first + routes + label.failure
+            label.route < 0 ? -1 : first + failures + label.route, label.failure < 0 ? -1 : first + label.failure
         )
+    }
+
+    /// A vendor's routes, with those that were replaced.
+    func routes(of vendor: Int) -> [String] {
+        vendors[vendor].routes.isEmpty ? table.addedNames : vendors[vendor].routes
     }
 
     /// Counts an exchange.
@@ -238,7 +247,7 @@ extension Emulator {
             name, "counter", "Answered requests of all sandboxes; reason is the failure's name, route the route's id.")
         for (label, count) in counts.exchanges.sorted(by: { $0.key < $1.key }) {
             let vendor = label.vendor == ExchangeLabel.none ? nil : metrics.vendors[label.vendor]
-            let route = label.route == ExchangeLabel.none ? nil : vendor?.routes[label.route]
+            let route = label.route == ExchangeLabel.none ? nil : metrics.routes(of: label.vendor)[label.route]
             let reason = label.failure == ExchangeLabel.none ? nil : vendor?.failures[label.failure]
             let (id, status) = (vendor?.id ?? "", "\(label.status)")
             text.sample(name, count, ["vendor": id, "route": route ?? "", "status": status, "reason": reason ?? ""])
@@ -250,7 +259,8 @@ extension Emulator {
         text.family(
             name, "histogram",
             "Time from a request's arrival to its answer, including waits, but no delays of faults on the wire.")
-        for (vendor, durations) in zip(metrics.vendors.map(\.id) + [""], counts.durations) {
+        let vendors = metrics.vendors.indices.map { metrics.routes(of: $0).isEmpty ? nil : metrics.vendors[$0].id }
+        for case (let vendor?, let durations) in zip(vendors + [""], counts.durations) {
             for (bound, count) in durations.cumulative {
                 text.sample("\(name)_bucket", count, ["vendor": vendor, "le": bound])
             }

@@ -28,9 +28,8 @@ package struct Pipeline: RequestHandler {
 
     let emulator: Emulator
     private let role: Role
-    private let guide: RouteGuide
     private let control: ControlAPI
-    /// By vendor and route.
+    /// By vendor and route, without those that fixtures describe.
     private let bodyLimits: [[Int]]
     /// The longest content that every route accepts.
     package let smallestBodyLimit: Int
@@ -40,14 +39,13 @@ package struct Pipeline: RequestHandler {
     package init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
         self.role = role
-        guide = emulator.routes.guide
         if case .control(let port) = role {
             control = ControlAPI(emulator, vendorPort: port)
         } else {
             control = ControlAPI(emulator)
         }
         unowned = VendorTraits(secrets: emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) })
-        bodyLimits = emulator.vendors.map { vendor in
+        bodyLimits = emulator.inForce.loaded.vendors.filter { $0.addedRoutes == nil }.map { vendor in
             vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
         }
         smallestBodyLimit = bodyLimits.joined().min() ?? Self.standardBodyLimit
@@ -78,7 +76,8 @@ package struct Pipeline: RequestHandler {
         let limit =
             switch destination {
             case .control(let selection, let match): control.bodyLimit(for: selection?.request(head) ?? head, at: match)
-            case .vendor(_, .route(let vendor, let route, _)): bodyLimits[vendor][route]
+            case .vendor(_, .route(let vendor, let route, _)) where vendor < bodyLimits.count:
+                bodyLimits[vendor][route]
             case .vendor, .nowhere: Self.standardBodyLimit
             }
         return Admission(bodyLimit: limit) { answer($0, at: destination, Stopwatch()) }
@@ -254,7 +253,7 @@ package struct Pipeline: RequestHandler {
         if exchange.request.mayBeForFrame { response.refuseFrames() }
         if !exchange.isMachineTime { response.date = exchange.moment.wholeSeconds }
         let (failure, parts) = (record.failure, record.parts)
-        if record.route == nil, record.mayBeMistyped { record.guide = guide }
+        if record.route == nil, record.mayBeMistyped { record.guide = emulator.routes.guide }
         var entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)

@@ -81,7 +81,7 @@ final class Reloads: Sendable {
     }
 
     private static func response(_ content: Content) -> Response {
-        let vendors = content.loaded.vendors.map { vendor -> JSON in
+        let vendors = content.loaded.listed.map { vendor -> JSON in
             [
                 "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
                 "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failureNames.count),

@@ -25,8 +25,7 @@ struct ExplainCommand: ParsableCommand {
             Exit codes: 0 a cause is known, 1 no rule explains the answer, 2 misuse.
             """)
 
-    @Argument(help: "A file, a curl command, or “-” for standard input.", completion: .file(extensions: ["har"]))
-    var input: String
+    @OptionGroup var recording: RecordingInput
 
     @Option(help: "The vendor (default: by the path).", completion: .vendors)
     var vendor: String?
@@ -42,9 +41,6 @@ struct ExplainCommand: ParsableCommand {
 
     @Option(help: "When it was sent, where the input does not say: Unix seconds or RFC 3339 (default: now).")
     var at: String?
-
-    @Option(help: "The number of the only entry of a HAR to explain.")
-    var entry: Int?
 
     @Option(help: "A file with the real server's public keys: JWK, JWKS, PEM or DER.", completion: .file())
     var key: String?
@@ -66,15 +62,8 @@ struct ExplainCommand: ParsableCommand {
     func run() throws {
         let explainer = try explainer()
         let now = try MomentOption.parse(at)
-        do {
-            var calls = try RecordedCall.all(in: try bytes())
-            if let entry {
-                guard calls.indices.contains(entry - 1) else {
-                    throw Misuse("--entry \(entry): it has \(calls.count) entries, counted from 1.")
-                }
-                calls = [calls[entry - 1]]
-            }
-            calls = try explainer.refused(of: calls)
+        try recording.read { calls in
+            var calls = try explainer.refused(of: calls)
             if let status {
                 let answer = RecordedCall.Answer(status: status, fields: try fields(), body: try answered())
                 for index in calls.indices { calls[index].answer = answer }
@@ -91,22 +80,7 @@ struct ExplainCommand: ParsableCommand {
             if explanations.contains(where: { $0["answered"] != nil && $0["causes"]?.array?.isEmpty != false }) {
                 throw AnswerIsNo()
             }
-        } catch let problem as RecordingProblem {
-            throw Misuse("\(isCommand ? "the curl command" : input == "-" ? "standard input" : input): \(problem).")
         }
-    }
-
-    private var isCommand: Bool { input.hasPrefix("curl ") }
-
-    private func bytes() throws -> [UInt8] {
-        if isCommand { return Array(input.utf8) }
-        var facts = stat()
-        if input != "-", stat(input, &facts) == 0, facts.st_size > RecordedCall.longest {
-            throw Misuse(
-                "\(input) has \(facts.st_size >> 20) MB; expected at most \(RecordedCall.longest >> 20): export fewer calls."
-            )
-        }
-        return input == "-" ? try Files.content(ofDescriptor: STDIN_FILENO) : try Files.read(input, "the recording")
     }
 
     private func answered() throws -> [UInt8]? {
@@ -177,4 +151,40 @@ struct ExplainCommand: ParsableCommand {
         "broken": "the call breaks this rule", "open": "possible, not judged",
         "possible": "possible, no rule was judged",
     ]
+}
+
+/// The calls that a command reads.
+struct RecordingInput: ParsableArguments {
+    @Argument(help: "A file, a curl command, or “-” for standard input.", completion: .file(extensions: ["har"]))
+    var input: String
+
+    @Option(help: "The number of the only entry of a HAR to read.")
+    var entry: Int?
+
+    /// Works on the calls, and says of a problem with them where they are from.
+    func read(_ work: ([RecordedCall]) throws -> Void) throws {
+        do {
+            let calls = try RecordedCall.all(in: try bytes())
+            guard let entry else { return try work(calls) }
+            guard calls.indices.contains(entry - 1) else {
+                throw Misuse("--entry \(entry): it has \(calls.count) entries, counted from 1.")
+            }
+            try work([calls[entry - 1]])
+        } catch let problem as RecordingProblem {
+            throw Misuse("\(isCommand ? "the curl command" : input == "-" ? "standard input" : input): \(problem).")
+        }
+    }
+
+    private var isCommand: Bool { input.hasPrefix("curl ") }
+
+    private func bytes() throws -> [UInt8] {
+        if isCommand { return Array(input.utf8) }
+        var facts = stat()
+        if input != "-", stat(input, &facts) == 0, facts.st_size > RecordedCall.longest {
+            throw Misuse(
+                "\(input) has \(facts.st_size >> 20) MB; expected at most \(RecordedCall.longest >> 20): export fewer calls."
+            )
+        }
+        return input == "-" ? try Files.content(ofDescriptor: STDIN_FILENO) : try Files.read(input, "the recording")
+    }
 }

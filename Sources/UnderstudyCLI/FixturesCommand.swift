@@ -5,7 +5,8 @@ import Understudy
 /// `understudy fixtures`
 struct FixturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fixtures", abstract: "Works on fixture files.", subcommands: [Check.self, Schemas.self])
+        commandName: "fixtures", abstract: "Works on fixture files.",
+        subcommands: [Check.self, Import.self, Schemas.self])
 
     /// `understudy fixtures check`
     struct Check: ParsableCommand {
@@ -111,8 +112,12 @@ extension FixturesCommand {
             }
             let store = FixtureStore(layers: [installed])
             let emulator = try Emulator(fixtures: store)
-            let named = try vendor.map { emulator.vendors[try emulator.index(of: $0)] }
-            let present = emulator.vendors.filter {
+            // Own routes are in no installed fixtures.
+            let mounted = emulator.inForce.loaded.vendors
+            let named = try vendor.map { name in
+                try mounted.first { $0.identity.id == name } ?? emulator.vendors[try emulator.index(of: name)]
+            }
+            let present = mounted.filter {
                 FileSystem.isFolder(StarterFolder.join(folder, $0.identity.id))
             }
             let vendors = named.isEmpty ? (present.isEmpty ? emulator.vendors : present) : named
@@ -123,10 +128,52 @@ extension FixturesCommand {
             }
         }
 
-        private static func write(_ bytes: [UInt8], at path: String) throws(Misuse) {
+        fileprivate static func write(_ bytes: [UInt8], at path: String) throws(Misuse) {
             try Misuse.writing(path) {
                 if let end = path.lastIndex(of: "/") { try Files.makeFolder(String(path[..<end])) }
                 try Files.put(bytes, at: path)
+            }
+        }
+    }
+}
+
+extension FixturesCommand {
+    /// `understudy fixtures import`
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "import", abstract: "Makes a fixture file of a recorded call, its secrets masked.",
+            discussion: """
+                Example: understudy fixtures import basket.har --output Fixtures/own/basket.yaml
+
+                The call, a HAR, a curl command or HTTP as text, becomes a route of your
+                own with the recorded answer; or a contract case of the vendor whose route
+                it calls. Of several calls in a HAR, those that fit are taken.
+                """)
+
+        @OptionGroup var recording: RecordingInput
+
+        @Flag(help: "Write contract cases (.hurl) of the calls to vendors.")
+        var contract = false
+
+        @Option(help: "The new file (default: standard output).", completion: .file(extensions: ["yaml", "hurl"]))
+        var output: String?
+
+        @OptionGroup var fixtureOptions: FixtureOptions
+
+        func run() throws {
+            if let output, FileSystem.holds(output) {
+                throw Misuse("--output \(output) exists; expected the name of a new file.")
+            }
+            let emulator = try fixtureOptions.emulator()
+            let explainer = Explainer(emulator, emulator.sandboxes.standard.settings)
+            try recording.read { calls in
+                let text =
+                    contract
+                    ? try explainer.contractCases(of: calls, at: SandboxClock.machine)
+                    : try explainer.ownRoutes(of: calls)
+                guard let output else { return Output.text(Array(text.utf8)) }
+                try Schemas.write(Array(text.utf8), at: output)
+                Output.line("wrote \(output)")
             }
         }
     }

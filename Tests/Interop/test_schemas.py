@@ -338,3 +338,27 @@ def test_the_words_of_accounts_are_those_that_the_reader_names(vendor, written, 
         named = re.search(r"(?:is not one of|expected) ([\w:, -]+?)(?:;.*)?\s*$", told)
         assert named, f"{place}: {told}"
         assert sorted(named[1].split(", ")) == sorted(choices), place
+
+
+GOOD_ROUTE = {"method": "GET", "path": "/my/own/{id}", "respond": {"status": 201, "headers": {"X-A": "b"}, "body": {"a": 1}}}
+WRONG_ROUTES = [
+    {**GOOD_ROUTE, "method": "get"}, {**GOOD_ROUTE, "path": "my"}, {**GOOD_ROUTE, "path": "/a?b"},
+    {**GOOD_ROUTE, "path": "/_understudy/journal"}, {**GOOD_ROUTE, "path": "/~a/b"}, {**GOOD_ROUTE, "respond": {"status": 99}},
+    {**GOOD_ROUTE, "respond": {"text": "a"}}, {**GOOD_ROUTE, "respond": {"body": "a", "body_file": "a.txt"}}, {**GOOD_ROUTE, "about": "a"},
+    *({name: GOOD_ROUTE[name] for name in GOOD_ROUTE if name != missing} for missing in GOOD_ROUTE)]
+
+
+def test_own_routes_are_judged_alike(tmp_path):
+    (tmp_path / "own").mkdir()
+    subprocess.run([BINARY, "fixtures", "schemas", tmp_path], check=True, capture_output=True)
+    judge = Schema(tmp_path / "own/schemas/routes.schema.json")
+    contents = [{"routes": {"a.b": route}} for route in [GOOD_ROUTE, {**GOOD_ROUTE, "path": "/{rest...}"}, *WRONG_ROUTES]]
+    contents += [{}, {"routes": {"a b": GOOD_ROUTE}}]
+    folders = [tmp_path / str(number) for number in range(len(contents))]
+    for folder, content in zip(folders, contents):
+        (folder / "own").mkdir(parents=True)
+        (folder / "own/routes.yaml").write_text(json.dumps(content))
+    said = verdicts(folders)
+    for content, verdict in zip(contents, said):
+        assert judge.takes(content) == (verdict == ""), (content, verdict)
+    assert [verdict == "" for verdict in said] == [True, True] + [False] * (len(said) - 2)

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 import Wire
 
 /// Maps paths to vendors: the routes of all vendors and the prefixes they own.
@@ -32,8 +33,8 @@ public struct RouteTable: Sendable {
     }
 
     private let members: [Member]
-    /// Finds the routes that wrong paths were meant for.
-    package let guide: RouteGuide
+    private let ownGuide: RouteGuide
+    private let added = AddedRoutes()
 
     private struct Ending {
         let vendor: Int
@@ -60,7 +61,7 @@ public struct RouteTable: Sendable {
     ///   outside its vendor's prefixes.
     package init(_ members: [Member]) throws(RouteClash) {
         self.members = members
-        guide = RouteGuide(members)
+        ownGuide = RouteGuide(members)
         try Self.checkPrefixes(members)
         for (index, member) in members.enumerated() {
             prefixes += member.identity.prefixes.map { ($0.split(separator: "/"), index) }
@@ -130,6 +131,13 @@ public struct RouteTable: Sendable {
     }
 
     public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
+        let match = ownMatch(method, path)
+        if case .route = match { return match }
+        return added.match(method, path) ?? match
+    }
+
+    /// The match without routes that a reload may replace.
+    package func ownMatch(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         if let ending = ending(method, path) {
             return .route(vendor: ending.vendor, route: ending.route, PathParameters())
         }
@@ -160,6 +168,55 @@ public struct RouteTable: Sendable {
     private func owner(of path: TargetPath) -> Int? {
         let segments = path.segments.lazy.filter { !$0.isEmpty }
         return prefixes.first { segments.starts(with: $0.segments) }?.vendor
+    }
+}
+
+/// Routes that a reload may replace, looked up where no other matches.
+private final class AddedRoutes: Sendable {
+    typealias Content = (
+        table: RouteTable?, guide: RouteGuide?, vendor: Int,
+        // All so far, so that counts stay with their route; and the places of the table's routes among them.
+        names: [String], places: [Int]
+    )
+    let content = Mutex<Content>((nil, nil, 0, [], []))
+
+    func match(_ method: HTTPRequest.Method, _ path: Substring) -> RouteTable.Match? {
+        let content = content.withLock { $0 }
+        switch content.table?.match(method, path) {
+        case .route(_, let route, let found)?:
+            return .route(vendor: content.vendor, route: content.places[route], found)
+        case .otherMethods(_, let methods)?: return .otherMethods(vendor: content.vendor, methods)
+        case .unknown?, .unowned?, nil: return nil
+        }
+    }
+}
+
+extension RouteTable {
+    /// Finds the routes that wrong paths were meant for.
+    package var guide: RouteGuide { added.content.withLock { $0.guide } ?? ownGuide }
+
+    /// All routes so far that ``add(from:)`` has added; a match has their places here.
+    package var addedNames: [String] { added.content.withLock { $0.names } }
+
+    /// Puts the routes that these vendors' fixtures describe in the place of those added before.
+    package func add(from vendors: [any AnyLoadedVendor]) {
+        for (index, vendor) in vendors.enumerated() {
+            guard let table = vendor.addedRoutes, let member = table.members.first else { continue }
+            let (ids, guide) = (member.routes.map(\.id), RouteGuide(members + [member]))
+            added.content.withLock {
+                let names = $0.names + ids.filter { [names = $0.names] in !names.contains($0) }
+                let places = ids.compactMap { names.firstIndex(of: $0) }
+                $0 = ids.isEmpty ? (nil, nil, index, names, []) : (table, guide, index, names, places)
+            }
+        }
+    }
+
+    /// A table of the vendors with routes of their own.
+    package init(of vendors: [any AnyLoadedVendor]) throws(RouteClash) {
+        try self.init(
+            vendors.filter { $0.addedRoutes == nil }.map { vendor in
+                Member(identity: vendor.identity, routes: vendor.routes.map { ($0.id, $0.endpoints) })
+            })
     }
 }
 

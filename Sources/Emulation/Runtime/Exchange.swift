@@ -5,6 +5,8 @@ public import Wire
 /// A vendor as lists, files and commands see it, with its own types hidden.
 public protocol AnyLoadedVendor: AnyObject, SwitchDeclaring, Sendable {
     var routes: [RouteListing] { get }
+    /// The table of routes that fixtures describe, which a reload may replace; `nil` for a vendor with routes of its own.
+    var addedRoutes: RouteTable? { get }
     var failures: [FailureListing] { get }
     /// What its answers, failures and credentials look like; read from the fixtures when first asked.
     func description() throws(FixtureProblem) -> VendorDescription

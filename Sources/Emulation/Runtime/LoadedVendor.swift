@@ -19,14 +19,17 @@ final class LoadedVendor<V: Vendor>: Sendable {
     /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
     @usableFromInline let secrets: Set<String>
     @usableFromInline let traits: VendorTraits
+    @usableFromInline let addedRoutes: RouteTable?
     @usableFromInline let scenarios: [Scenario]
-    /// ``SandboxedVendor/respond(to:at:)`` as compiled in the vendor's own target.
+    /// ``SandboxedVendor/respond(to:at:by:)`` as compiled in the vendor's own target.
     @usableFromInline let answering: Answering
 
     @inlinable
     init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
         fixtures = VendorFixtures(store: store, folder: V.identity.id)
-        table = V.routes
+        let described = try V.routes(in: fixtures)
+        table = described ?? V.routes
+        addedRoutes = described.flatMap(Self.table)
         let ids = table.map(\.id)
         routes = table.map { $0.listing }
         failureNames = V.Failure.allCases.map { $0.rawValue }
@@ -40,11 +43,21 @@ final class LoadedVendor<V: Vendor>: Sendable {
         generation = Generation.next()
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
         traits = VendorTraits(V.identity, secrets: secrets)
-        answering = { $2.respond(to: $0, at: $1) }
+        if described == nil {
+            answering = { $2.respond(to: $0, at: $1, by: $2.loaded) }
+        } else {
+            answering = { exchange, _, vendor in vendor.rematch(exchange) }
+        }
     }
 }
 
 extension LoadedVendor {
+    /// A table of routes that do not clash.
+    @usableFromInline
+    static func table(of routes: [Route<V>]) -> RouteTable? {
+        try? RouteTable([RouteTable.Member(identity: V.identity, routes: routes.map { ($0.id, $0.endpoints) })])
+    }
+
     @usableFromInline static var ownDefects: [String] { V.tokenKinds.flatMap(\.defects) }
 }
 

@@ -3,6 +3,8 @@ import Synchronization
 
 package struct LoadedVendors: Sendable {
     package let vendors: [any AnyLoadedVendor]
+    /// The vendors that people see: all that have a route.
+    package let listed: [any AnyLoadedVendor]
     /// A short string that changes with any fixture file that was read.
     package let fingerprint: String
     /// The folders they were read from, topmost first.
@@ -23,6 +25,7 @@ package struct LoadedVendors: Sendable {
         if let first = fixtures.problems.first { throw first }
         try fixtures.checkEntries()
         try Self.checkScenarioNames(vendors)
+        try Self.checkAddedRoutes(vendors)
         self.init(
             vendors: vendors, fingerprint: fixtures.fingerprint,
             layers: try fixtures.layers(of: loaders.map(\.identity.id)))
@@ -42,8 +45,32 @@ package struct LoadedVendors: Sendable {
         return found.withLock { found in loaders.indices.compactMap { found[$0] } }
     }
 
+    /// Nobody else may answer to a route that fixtures describe, or have its name.
+    private static func checkAddedRoutes(_ vendors: [any AnyLoadedVendor]) throws(FixtureProblem) {
+        let added = vendors.filter { $0.addedRoutes != nil }.flatMap(\.routes)
+        guard !added.isEmpty, let table = try? RouteTable(of: vendors) else { return }
+        let owners = vendors.filter { $0.addedRoutes == nil }
+        for route in added {
+            if let owner = owners.first(where: { $0.routes.contains { $0.id == route.id } }) {
+                throw FixtureProblem(
+                    file: route.source,
+                    message: "found the name \(route.id), which a route of \(owner.identity.id) has; expected another")
+            }
+            for endpoint in route.endpoints {
+                guard case .route(let vendor, let other, _) = table.ownMatch(endpoint.method, endpoint.pattern[...])
+                else { continue }
+                throw FixtureProblem(
+                    file: route.source,
+                    message:
+                        "found \(endpoint), to which \(vendors[vendor].routes[other].id) of \(vendors[vendor].identity.id) answers; expected another path, or a fault with respond at that route"
+                )
+            }
+        }
+    }
+
     init(vendors: [any AnyLoadedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
         self.vendors = vendors
+        listed = vendors.filter { !$0.routes.isEmpty }
         self.fingerprint = fingerprint
         self.layers = layers
         secrets = FixtureSecrets(of: vendors)

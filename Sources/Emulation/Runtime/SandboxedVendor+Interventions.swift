@@ -79,7 +79,7 @@ extension SandboxedVendor {
             return finish(
                 exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call, by: loaded),
                 by: loaded
-            ) { if failure == V.unrouted.methodNotAllowed { completeAllow(&$0, exchange) } }
+            ) { if failure == V.unrouted.methodNotAllowed { completeAllow(&$0, exchange, by: loaded) } }
         case .response(let template)?:
             return finish(
                 exchange, try template.response(TemplateValues(matchContext)), record(of: call, by: loaded), by: loaded)
@@ -89,12 +89,10 @@ extension SandboxedVendor {
 
     /// Like any other, a 405 from a rule lists the methods of its path (RFC 9110 section 15.5.6), including the refused
     /// one: rules do not change what a path supports. They are looked up only then.
-    private func completeAllow(_ response: inout Response, _ exchange: Exchange) {
+    private func completeAllow(_ response: inout Response, _ exchange: Exchange, by loaded: LoadedVendor<V>) {
         guard response.status == .methodNotAllowed, response.fields[.allow] == nil else { return }
-        let member = RouteTable.Member(
-            identity: V.identity, routes: V.routes.map { (id: $0.id, endpoints: $0.endpoints) })
         // The same routes already formed a table when the vendor was mounted.
-        let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
+        let methods = LoadedVendor.table(of: loaded.table)?.methods(at: exchange.request.path)
         if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
     }
 }

@@ -6,7 +6,7 @@ public import Wire
 
 /// A vendor in one sandbox: its state there, protected by one lock, and the answers to its requests.
 ///
-/// An exchange passes through the functions of this file from top to bottom: ``respond(to:at:)`` finds the vendor's
+/// An exchange passes through the functions of this file from top to bottom: ``respond(to:at:by:)`` finds the vendor's
 /// route, ``authenticate(_:at:_:by:after:isDecided:)`` judges the credentials, ``intervene(_:_:by:)`` applies faults and
 /// scenarios, ``handle(_:_:by:)`` authorizes and handles the call under the lock, and ``finish(_:_:_:by:)`` returns the
 /// answer with its journal record. Each is given the load of fixtures that judges the call.
@@ -121,8 +121,7 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
 extension SandboxedVendor {
     /// Answers an exchange whose path leads to the vendor.
     @inlinable
-    func respond(to exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep {
-        let loaded = loaded
+    func respond(to exchange: Exchange, at match: RouteTable.Match, by loaded: LoadedVendor<V>) -> ExchangeStep {
         switch match {
         case .route(_, let index, let parameters):
             let route = loaded.table[index]
@@ -133,6 +132,14 @@ extension SandboxedVendor {
         case .unknown, .unowned:
             return unrouted(exchange, by: loaded) ?? refuse(exchange, knowing: nil, by: loaded)
         }
+    }
+
+    /// Finds the route anew, since a reload may have replaced it on the way here.
+    @inlinable
+    func rematch(_ exchange: Exchange) -> ExchangeStep {
+        let (loaded, request) = (loaded, exchange.request)
+        let match = loaded.addedRoutes?.match(request.method, request.path)
+        return respond(to: exchange, at: match ?? .unowned, by: loaded)
     }
 
     /// Authenticates the exchange: once, and again when published keys that it had to wait for have arrived.

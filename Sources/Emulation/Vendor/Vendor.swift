@@ -29,6 +29,8 @@ public protocol Vendor: Sendable {
     static var identity: VendorIdentity { get }
     /// The vendor's API index.
     static var routes: [Route<Self>] { get }
+    /// The routes that the fixtures describe, which a reload may replace; `nil`, by default, for a vendor with ``routes``.
+    static func routes(in fixtures: VendorFixtures) throws(FixtureProblem) -> [Route<Self>]?
     /// The failures for requests that reach no handler.
     static var unrouted: UnroutedFailures<Failure> { get }
     /// Changes to the state that no client requests.
@@ -232,6 +234,7 @@ public protocol Vendor: Sendable {
 // MARK: - Defaults
 
 extension Vendor {
+    package static func routes(in fixtures: VendorFixtures) throws(FixtureProblem) -> [Route<Self>]? { nil }
     package static var actions: [VendorAction<Self>] { [] }
     package static func security(of access: Access) -> [[SecurityScheme]] { [] }
     package static var rules: [RuleListing] { [] }

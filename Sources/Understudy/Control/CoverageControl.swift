@@ -12,8 +12,9 @@ extension ControlAPI {
         let vendors = call.emulator.vendors.enumerated().filter { chosen == nil || $0.offset == chosen }
         let list = vendors.map { index, vendor -> JSON in
             let marks = call.emulator.metrics.vendors[index]
-            let routes = CoveredNames(marks.routes, from: marks.firstMark, in: coverage)
-            let failures = CoveredNames(marks.failures, from: marks.firstMark + marks.routes.count, in: coverage)
+            let failures = CoveredNames(marks.failures, from: marks.firstMark, in: coverage)
+            let routes = CoveredNames(
+                call.emulator.metrics.routes(of: index), from: marks.firstMark + marks.failures.count, in: coverage)
             return [
                 "vendor": .string(vendor.identity.id), "routes": routes.json, "failures": failures.json,
                 "summary": .string(

@@ -10,11 +10,13 @@ import Wire
 /// captured from the answer to the same call; a call that contains another secret is left out, and a comment says so.
 struct HurlExport {
     private let entries: [JournalEntry]
-    private let call: ControlCall
+    private let emulator: Emulator
+    private let sandbox: Sandbox
+    /// The real server that answered; `nil` for the sandbox.
+    private let origin: String?
 
-    init(_ entries: [JournalEntry], _ call: ControlCall) {
-        self.entries = entries
-        self.call = call
+    init(_ entries: [JournalEntry], _ emulator: Emulator, _ sandbox: Sandbox, from origin: String? = nil) {
+        (self.entries, self.emulator, self.sandbox, self.origin) = (entries, emulator, sandbox, origin)
     }
 
     var text: String {
@@ -24,12 +26,12 @@ struct HurlExport {
         // The vendors whose records may differ, since a call that changed them was left out.
         var strange: Set<String?> = []
         for (index, entry) in entries.enumerated() {
-            var part = HurlPart(entry, masked: MaskedExchange(entry, by: call.sandbox.redactor))
+            var part = HurlPart(entry, masked: MaskedExchange(entry, by: sandbox.redactor))
             do throws(HurlOmission) {
                 if strange.contains(entry.record.vendor) {
                     throw HurlOmission(why: "which may need an omitted call")
                 }
-                let calls = try part.prepare(&values, index, of: call)
+                let calls = try part.prepare(&values, index, emulator, sandbox, isForeign: origin != nil)
                 if moment != entry.moment { parts.append(Self.clock(entry.moment)) }
                 moment = entry.moment
                 parts += calls + [try part.text(values, index)]
@@ -53,7 +55,7 @@ struct HurlExport {
 
     private var preparation: String {
         """
-        # Calls from the journal of sandbox \(call.sandboxName). They start from a fresh sandbox: what changed users before the
+        # Calls from \(origin ?? "the journal of sandbox \(sandbox.name)"). They start from a fresh sandbox: what changed users before the
         # first of them, and faults and scenarios, are not repeated.
         POST {{base}}/_understudy/reset
         HTTP 204
@@ -67,9 +69,9 @@ struct HurlExport {
 
     /// The profile, and the switches that differ from it.
     private var settings: JSON {
-        let settings = call.sandbox.settings
+        let settings = sandbox.settings
         var switches = JSONObject()
-        for vendor in call.emulator.vendors {
+        for vendor in emulator.vendors {
             let id = vendor.identity.id
             let values = settings.values(vendor: id, vendor.switchDeclarations)
             for each in vendor.switchDeclarations where values[each.name] != each.value(in: settings.profile) {
@@ -124,7 +126,7 @@ struct HurlPart {
     ///
     /// - Throws: why it cannot be repeated.
     mutating func prepare(
-        _ values: inout CapturedValues, _ index: Int, of call: ControlCall
+        _ values: inout CapturedValues, _ index: Int, _ emulator: Emulator, _ sandbox: Sandbox, isForeign: Bool
     ) throws(HurlOmission) -> [String] {
         if entry.record.intervention != nil { throw HurlOmission(why: "which a fault or a scenario answered") }
         if entry.record.isIntervened { throw HurlOmission(why: "whose answer was changed on purpose") }
@@ -135,10 +137,10 @@ struct HurlPart {
         if masked.hidesMoreThanTokens { throw HurlOmission(why: "which holds a secret that the journal masks") }
         var calls: [String] = []
         for token in tokens where !values.knows(token) {
-            guard let id = entry.record.vendor, let vendor = call.emulator.vendor(id),
+            guard let id = entry.record.vendor, let vendor = emulator.vendor(id),
                 let recipe = TokenRecipe(
-                    for: token, of: call.emulator.vendors[vendor], in: call.sandbox.vendor(vendor),
-                    at: entry.moment)
+                    for: token, of: emulator.vendors[vendor], in: sandbox.vendor(vendor), at: entry.moment,
+                    isForeign: isForeign)
             else { throw HurlOmission(why: "whose token cannot be minted again") }
             named.append(token)
             calls.append(values.replaced(Self.minting(recipe, values.name(token: token))))
@@ -178,7 +180,9 @@ extension HurlPart {
             lines.append("\(name): \(values.replaced(Self.escaped(value)))")
         }
         if !entry.request.body.isEmpty { lines.append(try body(values)) }
-        lines.append("HTTP \(entry.response.status.code)")
+        // No answer is known where a recording has none.
+        let status = entry.response.status.code
+        lines.append("HTTP \(status == 0 ? "*" : "\(status)")")
         if let captures = values.captures[index] {
             lines.append("[Captures]")
             lines += captures.map { "\($0.name): jsonpath \"\($0.path)\"" }
@@ -242,7 +246,13 @@ struct TokenRecipe {
     /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
     ///
     /// The signature is secret, so every defect is tried until one is refused for the same reasons.
-    init?(for token: String, of vendor: any AnyLoadedVendor, in cell: any AnySandboxedVendor, at moment: Moment) {
+    ///
+    /// - Parameter isForeign: whether a real server took the token, whose key nobody has here: it is minted without a
+    ///   defect.
+    init?(
+        for token: String, of vendor: any AnyLoadedVendor, in cell: any AnySandboxedVendor, at moment: Moment,
+        isForeign: Bool
+    ) {
         let wanted = cell.explain(token, knowing: [:], at: moment)
         guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
         let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
@@ -256,7 +266,8 @@ struct TokenRecipe {
             let order = MintRequest(kind: kind.name, members: members)
             guard let minted = try? cell.mint(order, at: moment, by: .none, IdentifierSource()) else { continue }
             let verdict = cell.explain(minted.token, knowing: [:], at: moment)
-            guard verdict.failure == wanted.failure, Self.failed(verdict) == Self.failed(wanted) else { continue }
+            let isSame = verdict.failure == wanted.failure && Self.failed(verdict) == Self.failed(wanted)
+            guard isForeign || isSame else { continue }
             self.vendor = vendor.identity.id
             self.kind = kind.name
             self.members = members

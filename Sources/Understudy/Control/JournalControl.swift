@@ -55,7 +55,7 @@ extension ControlAPI {
         case .har:
             let shown = entries.map { show($0, redactor, call) }
             return .json(HARExport(shown).json)
-        case .hurl: return .text(HurlExport(entries, call).text)
+        case .hurl: return .text(HurlExport(entries, call.emulator, call.sandbox).text)
         }
     }
 

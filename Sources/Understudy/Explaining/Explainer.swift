@@ -60,7 +60,7 @@ package struct Explainer: Sendable {
     }
 
     /// The request with its path from the vendor's own on, and where it leads: a base path may precede that.
-    private func route(of call: RecordedCall) -> (Request, RouteTable.Match)? {
+    func route(of call: RecordedCall) -> (Request, RouteTable.Match)? {
         var (request, owned): (Request, (Request, RouteTable.Match)?) = (call.request, nil)
         while true {
             let match = emulator.routes.match(request.method, request.path)

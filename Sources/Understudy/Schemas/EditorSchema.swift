@@ -57,6 +57,8 @@ package struct EditorSchema: Sendable {
                 path: "\(folder)/requests\(FixtureStore.schemaSuffix)", title: "Requests to \(title)",
                 AnswerSchema(vendor).requests),
         ]
+        // Names of routes that fixtures describe are known to them alone.
+        if vendor.addedRoutes != nil { schemas = [] }
         let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
         if !vendor.identity.accountLists.isEmpty {
             schemas.append(

@@ -1,0 +1,289 @@
+import Emulation
+import Expectations
+import HTTPTypes
+import JSON
+import Support
+import Testing
+import Understudy
+
+@Suite("Own routes") struct OwnRouteTests {
+    private static let backend = #"""
+        routes:
+          basket.read:
+            method: GET
+            path: /my/own/api/{id}
+            respond:
+              headers: { X-Who: "{{claims.sub}}" }
+              body: { id: "{{request.parameters.id}}", size: "{{request.query.size}}", at: "{{clock.unix}}" }
+          basket.write:
+            method: POST
+            path: /my/own/api
+            respond: { status: 201, body: { echo: "{{request.body.name}}", from: "{{request.headers.authorization}}" } }
+          everything:
+            { method: PUT, path: "/files/{rest...}", respond: { status: 202, body: "{{request.parameters.rest}}" } }
+          shop.below.vendor: { method: GET, path: /authn/of/my/shop, respond: { body: shop } }
+        """#
+
+    private func world(
+        _ files: [String: String] = ["own/backend.yaml": backend], _ depth: Depth = .pipeline
+    ) async throws -> (World, OwnFixtures) {
+        let fixtures = try OwnFixtures()
+        for (name, text) in files { try fixtures.write(text, to: name) }
+        return (try await World(depth, on: Stage(Emulator(fixtures: fixtures.store))), fixtures)
+    }
+
+    /// `{"sub":"mira"}` behind an empty header, with a signature that nobody judges.
+    private static let token = "e30.eyJzdWIiOiJtaXJhIn0.c2lnbmF0dXJl"
+
+    // MARK: Answers
+
+    @Test("answer with status, headers and body from templates, and stand in the journal", arguments: Depth.allCases)
+    func answers(_ depth: Depth) async throws {
+        let (world, fixtures) = try await world(_: ["own/backend.yaml": Self.backend], depth)
+        let read = try await world.call(
+            .get, "/my/own/api/17?size=small", [("Authorization", "Bearer \(Self.token)")])
+        read.expect(200, #"{"id":"17","size":"small","at":1800000000}"#)
+        expect(read["x-who"], is: "mira")
+        expect(read["content-type"], is: "application/json; charset=utf-8")
+        expect(read.entry?.record.vendor, is: "own")
+        expect(read.entry?.record.route, is: "basket.read")
+        expect(world.masked(try #require(read.entry))["note"], is: nil)
+        try await world.call(.post, "/my/own/api", [("content-type", "application/json")], #"{"name":"tea"}"#)
+            .expect(201, #"{"echo":"tea","from":null}"#)
+        try await world.call(.put, "/files/a/b.txt").expect(202, "a/b.txt")
+        try await world.call(.get, "/authn/of/my/shop").expect(200, "shop")
+        expect(try await world.bare(.get, "/~\(world.name)/my/own/api/18").status, is: 200)
+        expect(world.sandbox.journal.last?.record.route, is: "basket.read")
+        withExtendedLifetime(fixtures) {}
+    }
+
+    @Test("another method is 405 with the right one, another path is nobody's, and the journal names the route")
+    func unrouted() async throws {
+        let (world, fixtures) = try await world()
+        let other = try await world.call(.delete, "/my/own/api")
+        other.expect(
+            405,
+            #"{"error":{"code":"method-not-allowed","message":"The path has no route with this method."}}"#,
+            "method-not-allowed")
+        expect(other["allow"], is: "POST")
+        expect(
+            other.entry?.explanation,
+            is:
+                "found the method DELETE; expected POST at this path; the nearest route is own basket.write: POST /my/own/api"
+        )
+        let lost = try await world.call(.get, "/my/own/apis/17")
+        expect(lost.status, is: 404)
+        expect(lost.json["error"]?["code"], is: "no-vendor")
+        expect(
+            world.masked(try #require(lost.entry))["nearest_routes"]?[0],
+            is: "own basket.read: GET /my/own/api/{id}")
+        let long = try await world.call(.post, "/my/own/api", [], String(repeating: "x", count: (1 << 20) + 1))
+        long.expect(
+            413, #"{"error":{"code":"content-too-large","message":"The content is too long."}}"#, "content-too-large")
+        withExtendedLifetime(fixtures) {}
+    }
+
+    @Test("a secret that a template repeats is masked in the journal")
+    func masked() async throws {
+        let (world, fixtures) = try await world()
+        let answer = try await world.call(.post, "/my/own/api", [("Authorization", "Opaque sesame-open-now")], "{}")
+        answer.expect(201, #"{"echo":null,"from":"Opaque sesame-open-now"}"#)
+        #expect(!world.shown(answer.entry).contains("sesame"))
+        withExtendedLifetime(fixtures) {}
+    }
+
+    // MARK: As any other route
+
+    @Test("faults and failures apply to them")
+    func faults() async throws {
+        let (world, fixtures) = try await world()
+        try await world.control(
+            .put, "faults",
+            #"{"route": "basket.read", "call": 2, "when": {"path": "/my/own/api/17"}, "respond": {"status": 503}}"#
+        ).expect(200)
+        for status in [200, 503, 200] { expect(try await world.call(.get, "/my/own/api/17").status, is: status) }
+        try await world.arm("method-not-allowed", at: "basket.write")
+        let refused = try await world.call(.post, "/my/own/api")
+        expect(refused.status, is: 405)
+        expect(refused["allow"], is: "POST")
+        withExtendedLifetime(fixtures) {}
+    }
+
+    @Test("a scenario of their own plays a session that expires until the app renews its token")
+    func scenario() async throws {
+        let (world, fixtures) = try await world([
+            "own/backend.yaml": Self.backend,
+            "own/scenarios/expiry.yaml": """
+            scenario: own-expiry
+            about: The second read answers 401 until the app comes back with another token.
+            vendor: own
+            states:
+              fresh: [{ on: basket.read, call: 2, respond: { status: 401 }, go: expired }]
+              expired:
+                - { on: basket.read, when: { token: newer }, go: fresh }
+                - { on: "basket.*", respond: { status: 401 } }
+            """,
+        ])
+        try await world.control(.put, "scenarios", #"{"scenario": "own-expiry"}"#).expect(200)
+        let other = "e30.eyJzdWIiOiJib2IifQ.c2lnbmF0dXJl"
+        for (token, status) in [(Self.token, 200), (Self.token, 401), (Self.token, 401), (other, 200)] {
+            let answer = try await world.call(.get, "/my/own/api/1", [("Authorization", "Bearer \(token)")])
+            expect(answer.status, is: status)
+        }
+        withExtendedLifetime(fixtures) {}
+    }
+
+    @Test("verify, the list of vendors, coverage, metrics, OpenAPI and health know them")
+    func lists() async throws {
+        let (world, fixtures) = try await world()
+        _ = try await world.call(.get, "/my/own/api/17")
+        try await world.control(.post, "journal/verify", #"{"where": {"route": "basket.read"}, "exactly": 1}"#).expect(
+            200)
+        try await world.control(.post, "journal/verify", #"{"where": {"vendor": "own"}, "exactly": 2}"#).expect(409)
+        let vendors = try await world.control(.get, "vendors").json["vendors"]?.array ?? []
+        expect(vendors.last?["id"], is: "own")
+        let route = vendors.last?["routes"]?[0]
+        expect(route?["route"], is: "basket.read")
+        #expect(route?["source"]?.string?.hasSuffix("own/backend.yaml:4:11") == true, "\(route ?? nil)")
+        let coverage = try await world.control(.get, "coverage?vendor=own").json["vendors"]?[0]
+        expect(
+            coverage?["routes"],
+            is: ["met": 1, "all": 4, "never": ["basket.write", "everything", "shop.below.vendor"]])
+        let document = try await world.control(.get, "openapi/own.json").json
+        #expect(document["paths"]?["/my/own/api/{id}"]?["get"] != nil, "\(document.text)")
+        let metrics = try await world.control(.get, "metrics").text
+        #expect(
+            metrics.contains(
+                #"understudy_requests_total{vendor="own",route="basket.read",status="200",reason=""} 1"#))
+        expect(
+            try await world.control(.get, "health").json["vendors"]?.array?.last?["routes"], is: 4)
+        withExtendedLifetime(fixtures) {}
+    }
+
+    @Test("without a file nothing shows them")
+    func nothing() async throws {
+        let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
+        expect(world.emulator.vendors.map(\.identity.id), is: Catalog.vendors.map(\.identity.id))
+        for path in ["vendors", "coverage", "metrics", "health", "settings", "state", "tokens", "openapi.json"] {
+            let answer = try await world.control(.get, path)
+            #expect(!answer.text.contains(#""own""#), "\(path)")
+        }
+        expect(try await world.control(.get, "coverage?vendor=own").status, is: 400)
+    }
+
+    // MARK: Reloading
+
+    @Test("a reload adds, changes and removes them; one that is wrong changes nothing")
+    func reload() async throws {
+        let (world, fixtures) = try await world([:])
+        func put(_ text: String) throws { try fixtures.write(text, to: "own/backend.yaml") }
+        func answers(_ path: String) async throws -> String { try await world.call(.get, path).text }
+        let nobody = try await answers("/a")
+        try put("routes: { a: { method: GET, path: /a, respond: { body: one } } }")
+        try world.emulator.reload(fixtures.store)
+        expect(try await answers("/a"), is: "one")
+        try put("routes: { b: { method: GET, path: /b, respond: { body: two } } }")
+        try world.emulator.reload(fixtures.store)
+        expect([try await answers("/a"), try await answers("/b")], is: [nobody, "two"])
+        let coverage = try await world.control(.get, "coverage?vendor=own").json["vendors"]?[0]?["routes"]
+        // What a reload took away counts until the server ends.
+        expect(coverage, is: ["met": 2, "all": 2, "never": []])
+        let metrics = try await world.control(.get, "metrics").text
+        for route in ["a", "b"] {
+            #expect(metrics.contains(#"{vendor="own",route="\#(route)",status="200",reason=""} 1"#), "\(metrics)")
+        }
+        try put("routes: { b: { method: GET, path: /_understudy/b, respond: {} } }")
+        #expect(throws: FixtureProblem.self) { try world.emulator.reload(fixtures.store) }
+        expect(try await answers("/b"), is: "two")
+        try fixtures.remove("own/backend.yaml")
+        try world.emulator.reload(fixtures.store)
+        expect(try await answers("/b"), is: nobody)
+        expect(world.emulator.vendors.map(\.identity.id), is: Catalog.vendors.map(\.identity.id))
+    }
+
+    // MARK: Refusals
+
+    @Test(
+        "a wrong file stops the start, with the place, what was found and what would be right",
+        arguments: [
+            ("route: {}", "1:1: unknown member “route”; did you mean “routes”?"),
+            ("routes: { a: { method: GET, path: /a } }", "1:14: member “respond” is missing"),
+            ("routes: { a: { path: /a, respond: {} } }", "1:14: member “method” is missing"),
+            (
+                "routes: { a: { method: GET, path: /a, response: {} } }",
+                "1:39: unknown member “response”; did you mean “respond”?"
+            ),
+            (
+                "routes: { a: { method: get, path: /a, respond: {} } }",
+                "1:24: found the method “get”; expected one of GET, POST, PUT, PATCH, DELETE, OPTIONS"
+            ),
+            (
+                "routes: { \"a b\": { method: GET, path: /a, respond: {} } }",
+                "1:11: found the name “a b”; expected letters, digits, dots and hyphens"
+            ),
+            (
+                "routes: { a: { method: GET, path: a, respond: {} } }",
+                "1:35: found “a” in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
+            ),
+            (
+                "routes: { a: { method: GET, path: \"/a?b=c\", respond: {} } }",
+                "1:35: found “a?b=c” in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
+            ),
+            (
+                "routes: { a: { method: GET, path: \"/{rest...}/a\", respond: {} } }",
+                "1:35: found “{rest...}” in the path; expected one such as /api/basket/{id}, or /api/{rest...}, without query and escapes"
+            ),
+            (
+                "routes: { a: { method: GET, path: /_understudy/journal, respond: {} } }",
+                "1:35: found /_understudy, which is the control API's or a sandbox's; expected another path"
+            ),
+            (
+                "routes: { a: { method: GET, path: /~a/b, respond: {} } }",
+                "1:35: found /~a, which is the control API's or a sandbox's; expected another path"
+            ),
+            (
+                "routes: { a: { method: GET, path: \"/apispaces/{space}/profiles/{id}\", respond: {} } }",
+                "1:35: found GET /apispaces/{space}/profiles/{id}, to which profile.read of comapi answers; expected another path, or a fault with respond at that route"
+            ),
+            (
+                "routes: { profile.read: { method: GET, path: /a, respond: {} } }",
+                "1:46: found the name profile.read, which a route of comapi has; expected another"
+            ),
+            (
+                "routes: { a: { method: GET, path: /a, respond: {} }, b: { method: GET, path: /a, respond: {} } }",
+                "1:78: found GET /a, to which a answers; expected another method or path"
+            ),
+            (
+                "routes: { a: { method: GET, path: /a, respond: { status: 99 } } }",
+                "1:58: status 99 is not a number between 200 and 599"
+            ),
+        ])
+    func refusals(_ text: String, _ problem: String) throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.write(text, to: "own/backend.yaml")
+        let loaders = Catalog.mounted.filter { ["comapi", "own"].contains($0.identity.id) }
+        do throws(FixtureProblem) {
+            _ = try Emulator(fixtures: fixtures.store, loaders: loaders)
+            Issue.record("it started")
+        } catch {
+            expect(error.description, is: "\(fixtures.path)/own/backend.yaml:\(problem)")
+        }
+    }
+
+    @Test("two files may not have a route of the same name")
+    func names() throws {
+        let fixtures = try OwnFixtures()
+        for (name, path) in [("one", "/a"), ("two", "/b")] {
+            try fixtures.write(
+                "routes: { a: { method: GET, path: \(path), respond: {} } }", to: "own/\(name).yaml")
+        }
+        do throws(FixtureProblem) {
+            _ = try Emulator(fixtures: fixtures.store, loaders: [.own])
+            Issue.record("it started")
+        } catch {
+            expect(
+                error.description,
+                is: "\(fixtures.path)/own/two.yaml:1:11: found the name a a second time; expected another")
+        }
+    }
+}
