@@ -24,13 +24,13 @@ export class Feed {
         await this.read(signal);
         this.problem = null;
         // At most five polls a second, however many entries come.
-        await pause(200, signal);
+        await pause(200);
       } catch (problem) {
         if (signal.aborted) return;
         this.problem = problem;
         this.onChange(this);
         if (problem.status === 400) return;
-        await pause(1000, signal);
+        await pause(1000);
       }
     }
   }
@@ -64,7 +64,4 @@ const visible = signal => new Promise(resolve => {
   signal.addEventListener('abort', resolve, { once: true });
 });
 
-const pause = (milliseconds, signal) => new Promise(resolve => {
-  const timer = setTimeout(resolve, milliseconds);
-  signal?.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
-});
+const pause = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));
