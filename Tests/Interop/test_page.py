@@ -99,6 +99,13 @@ def test_the_page_is_small_and_strict(server):
         assert "innerHTML" not in text and "eval(" not in text
 
 
+def test_what_the_page_says_without_javascript_leads_to_the_journal(server):
+    at = f"{server.url}/~unscripted/_understudy/"
+    page = requests.get(at, headers={"accept": "text/html"}).text
+    target = re.search(r'<noscript>.*<a href="([^"]+)">', page)[1]
+    assert "entries" in requests.get(at + target, headers={"accept": "text/html"}).json()
+
+
 def test_a_file_of_the_page_has_under_250_lines(server):
     for answer in files(server):
         assert answer.text.count("\n") < 250, answer.url
@@ -254,6 +261,60 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     assert 0 < tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
 
 
+def test_a_reason_is_said_once_with_what_differs_marked_and_what_to_do(visit):
+    call(visit.sandbox, **{"x-rezolve-device-id": f"{DEVICE[:-1]}b"})
+    tab = visit.open(query="entry=1")
+    tab.see("Why: device is not what the rule expects", "Fix: The header x-rezolve-device-id must say the same as the claim device_id.")
+    assert tab.run("[...document.querySelectorAll('.proof td:last-child')].map(each => each.innerText)") == [f"{DEVICE[:-1]}b", DEVICE]
+    assert tab.run("[...document.querySelectorAll('mark')].map(each => each.textContent)") == ["b", "a"]
+    assert tab.run("document.querySelectorAll('.checks tr.failed').length") == 0
+    assert tab.text().count("must say the same as the claim device_id") == 1
+    call(visit.sandbox)
+    answered = visit.open(query="entry=2")
+    answered.see("Answered; no rule refused it.", "The app sees 200")
+    assert "What really happened" not in answered.text()
+
+
+def test_a_remark_on_an_accepted_call_stands_in_the_list(visit):
+    token = visit.sandbox.mint(claims={"exp": 1_900_000_000_000})
+    answer = requests.get(visit.sandbox.url + BOOK, headers={"x-rezolve-partner-apikey": API_KEY, "x-rezolve-device-id": DEVICE, "authorization": f"Bearer {token}"})
+    assert answer.status_code == 200
+    tab = visit.open()
+    tab.see("exp looks like milliseconds")
+    tab.find("image", "accepted with a remark")
+
+
+def test_a_bar_of_the_timeline_leads_to_its_calls(visit):
+    visit.sandbox.set_clock(now=NEW_YEAR, freeze=True)
+    call(visit.sandbox)
+    visit.sandbox.set_clock(now=NEW_YEAR + 60, freeze=True)
+    call(visit.sandbox, "expired")
+    call(visit.sandbox)
+    tab = visit.open()
+    tab.see("last 5 min, at most 0.4 calls/s")
+    tab.until("document.querySelectorAll('[role=row] a').length === 3")
+    tab.find("link", "00:00:00: 1 call, 1 fine")
+    tab.click("link", "00:01:00: 2 calls, 1 fine, 1 refused")
+    tab.until(f"location.hash.includes('at={NEW_YEAR + 60}')")
+    tab.until("document.querySelectorAll('[role=row] a').length === 2")
+    tab.click("link", "only 00:01:00 ✕")
+    tab.until("document.querySelectorAll('[role=row] a').length === 3")
+    visit.sandbox.set_clock(advance="10m")
+    tab.see("no calls in the last 5 min")
+
+
+def test_a_source_leads_to_what_it_stands_for(visit):
+    call(visit.sandbox, **{"x-rezolve-device-id": "another"})
+    tab = visit.open(query="entry=1")
+    tab.click("link", "JWT page, Terminology: deviceId; switch device-check")
+    tab.find("heading", "Sources")
+    tab.until("document.querySelectorAll('tr.chosen').length === 1")
+    assert "the page on JWT authentication" in tab.run("document.querySelector('tr.chosen').innerText")
+    assert tab.run("[...document.querySelectorAll('main a')].every(({href, rel}) => href.startsWith('https://') && rel === 'noreferrer noopener')")
+    tab.run("history.back()")
+    tab.find("article", "Entry 1")
+
+
 def test_an_entry_says_with_how_many_others_its_answer_is_shared(visit):
     call(visit.sandbox, "wrong-secret")
     alike = next(each for each in visit.sandbox.control("GET", "vendors")["vendors"][0]["failures"] if each["failure"] == "masked-signature")["lookalikes"]
@@ -302,7 +363,7 @@ def test_an_intervention_is_shown(visit):
     visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fail": "token-expired"})
     call(visit.sandbox)
     tab = visit.open(query="entry=1")
-    tab.see("Intervention", "armed fault")
+    tab.see("Why: armed fault, call 1: fail token-expired")
     tab.click("link", "See the faults")
     tab.see("No fault is armed")
 
@@ -432,6 +493,9 @@ def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
     tab.find("region", "Rezolve refuses it")
     tab.see("Rezolve refuses it: token-expired", "IMS refuses it", "Bloomreach refuses it", "Comapi refuses it", "exp")
     tab.find("rowheader", "expiry")
+    assert tab.run("document.querySelectorAll('.verdicts > section').length") == 1, "the others are folded"
+    tab.unfold("IMS refuses it*")
+    tab.find("region", "IMS refuses it")
     tab.click("button", "failed: expiry")
     tab.until("document.activeElement.dataset.check === 'expiry'")
     kept = tab.run("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
@@ -514,6 +578,59 @@ def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
     tab.type("textbox", "Name", "other")
     tab.click("button", "Create")
     tab.see("ttl is \"soon\"")
+
+
+def test_of_300_sandboxes_those_with_refusals_are_found_and_deleted_together(browser, tmp_path):
+    server = Server(tmp_path)
+    try:
+        red = {f"red-{number}": number for number in (3, 1, 2)}
+        for name, count in red.items():
+            for _ in range(count):
+                call(Sandbox(server, name), "expired")
+        for number in range(300):
+            Sandbox(server, f"green-{number:03}").set_clock(freeze=True)
+        tab = browser.open(f"{server.url}/_understudy/#/sandboxes")
+        rows = lambda: tab.run("[...document.querySelectorAll('tbody tr')].map(row => row.innerText.split('\\t').slice(0, 2).map(text => text.trim()))")
+        tab.see("Delete these 303", "104 more: search for them.")
+        assert tab.run("document.querySelector('header select').options.length") < 40
+        tab.click("checkbox", "Has refusals")
+        tab.see("Delete these 3")
+        tab.choose("Order", "refusals")
+        tab.until("location.hash.includes('sort=refusals')")
+        assert rows() == [["red-3", "✕ 3"], ["red-2", "✕ 2"], ["red-1", "✕ 1"]]
+        tab.click("link", "✕ 3")
+        tab.until("document.querySelectorAll('[role=row] a').length === 3")
+        tab.run("history.back()")
+        tab.type("searchbox", "Free text", "red-2")
+        tab.until("document.querySelectorAll('tbody tr').length === 1")
+        tab.click("checkbox", "Has refusals")
+        tab.type("searchbox", "Free text", "green")
+        tab.click("button", "Delete these 300")
+        tab.see("Delete 300 sandboxes, green-000 to green-299: this removes 0 journal entries")
+        tab.click("button", "Now")
+        tab.until("!document.querySelector('.pending')")
+        tab.see("No sandbox matches these filters.")
+        assert {each["name"] for each in requests.get(f"{server.url}/_understudy/sandboxes").json()["sandboxes"]} == {"default", *red}
+        tab.choose("Sandbox", "red-1")
+        tab.until("document.title.includes('red-1')")
+        assert tab.complaints == []
+        tab.close()
+    finally:
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_moved_clock_is_amber_and_says_how_far(visit, width):
+    visit.sandbox.set_clock(advance="2h")
+    tab = visit.open("faults", width=width)
+    tab.until("document.querySelector('.clock').innerText.includes('moved, 2 h ahead')")
+    look = lambda: tab.run("[getComputedStyle(document.querySelector('.clock')).color, document.querySelector('.clock .date').getClientRects().length]")
+    assert look() == ["rgb(138, 83, 0)", 1]
+    visit.sandbox.set_clock(now=NEW_YEAR - 86400 * 3650, freeze=True)
+    tab.until("/frozen, .* behind/.test(document.querySelector('.clock').innerText)")
+    visit.sandbox.control("DELETE", "clock")
+    tab.until("!document.querySelector('.clock.moved')")
+    assert look()[1] == (1 if width == 1280 else 0)
 
 
 def test_the_clock_is_moved_frozen_and_let_go(visit):
@@ -753,11 +870,19 @@ def test_a_scenario_is_drawn_and_its_state_lit(visit):
 
 def test_a_fault_is_armed_by_the_form(visit):
     tab = visit.open("faults")
-    tab.see("No fault is armed")
+    tab.see("No fault is armed", "Choose what goes wrong")
+    assert tab.run("document.querySelector('[type=submit]').disabled"), "a fault without effect cannot be armed"
     tab.type("combobox", "Route", "addressbook.list")
     tab.choose("Answer with failure", "token-expired")
     tab.choose("Which calls", "call")
+    tab.type("spinbutton", "Number", "3")
+    tab.choose("Which calls", "every")
+    tab.type("textbox", "How often", "2")
+    tab.see("Every 3rd call of addressbook.list answers 401 token-expired, twice.")
+    tab.type("textbox", "How often", "")
+    tab.choose("Which calls", "call")
     tab.type("spinbutton", "Number", "2")
+    tab.see("The 2nd call of addressbook.list answers 401 token-expired.")
     tab.click("button", "Arm")
     tab.see("Armed.")
     assert [call(visit.sandbox).status_code for _ in range(3)] == [200, 401, 200]
@@ -1028,6 +1153,7 @@ def test_the_page_comes_back_when_the_server_does(browser, tmp_path):
     port = server.port
     assert server.stop() == 0
     tab.see("server gone; trying again", seconds=40)
+    assert "does not answer" not in tab.text(), "it is said once"
     again = Server(tmp_path, "--port", str(port))
     try:
         tab.see("● live", seconds=40)
@@ -1041,6 +1167,11 @@ def test_a_control_token_is_asked_for_once_and_kept_for_the_tab(browser, tmp_pat
     try:
         tab = browser.open(f"{server.url}/_understudy/")
         tab.find("dialog", "Control token")
+        tab.see("✕ not signed in")
+        assert "This is not the token." not in tab.text()
+        tab.type("textbox", "Control token", "guess")
+        tab.click("button", "Continue")
+        tab.see("✕ This is not the token.", "✕ not signed in")
         tab.type("textbox", "Control token", "steer")
         tab.click("button", "Continue")
         tab.see("No calls yet")
@@ -1101,6 +1232,12 @@ AUDIT = """(() => {
         if (element.tagName === 'BUTTON' && !element.textContent.trim() && !element.getAttribute('aria-label')) say('button without name', element);
         if (element.tagName === 'A' && element.hasAttribute('href') && !element.textContent.trim() && !element.getAttribute('aria-label')) say('link without name', element);
         if (['INPUT', 'SELECT', 'TEXTAREA'].includes(element.tagName) && !element.labels?.length && !element.getAttribute('aria-label')) say('control without label', element);
+        if (element.closest('td, th') && !element.closest('code, pre')) for (const node of element.childNodes) for (const {index, 0: {length}} of node.nodeType === 3 ? node.data.matchAll(/\\p{L}{2,20}/gu) : []) {
+            const word = document.createRange();
+            word.setStart(node, index);
+            word.setEnd(node, index + length);
+            if (word.getClientRects().length > 1) say(`broken word ${word}`, element);
+        }
         if (element.id && document.querySelectorAll(`[id="${CSS.escape(element.id)}"]`).length > 1) say('id twice', element);
         if (element.tabIndex > 0) say('tabindex over 0', element);
         if (element.tagName === 'TH' && !element.scope) say('th without scope', element);

@@ -3,7 +3,6 @@
 const KEY = 'understudy-control-token';
 const ROOT = '/_understudy/';
 
-/** Why a call was refused, in the API's words. */
 export class Problem extends Error {
   constructor(status, code, message) {
     super(message);

@@ -102,7 +102,7 @@ async function route() {
     readClock();
   }
   const view = app.view = Object.hasOwn(VIEWS, name) ? name : 'journal';
-  const loaded = await Promise.all([import(`./${view}.js`), vendors()]).catch(said.fail);
+  const loaded = await Promise.all([import(`./${view}.js`), vendors()]).catch(problem => place.isOnline && said.fail(problem));
   // The address may have changed meanwhile.
   if (view !== app.view) return;
   if (!loaded) return setTimeout(route, 2000);

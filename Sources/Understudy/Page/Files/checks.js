@@ -1,8 +1,8 @@
 // Checks as a table: failed on top, passed folded, not judged in grey.
 
-import { h, fold, table, signed } from './dom.js';
+import { h, fold, table, signed, copier } from './dom.js';
 import { place } from './api.js';
-import { OUTCOMES, counted, plain, shown } from './words.js';
+import { OUTCOMES, counted, plain, short, shown } from './words.js';
 
 const ORDER = ['failed', 'noted', 'not-judged'];
 
@@ -22,9 +22,15 @@ function row(finding, vendor) {
   return h(`tr.${finding.outcome}`, { 'data-check': finding.check, tabindex: finding.outcome === 'failed' ? -1 : null },
     h('th', { scope: 'row' }, plain(finding.check)),
     h('td.short', signed(sign), ` ${word}`),
-    h('td', { 'data-label': 'Expected' }, has('expected') ? shown(finding.expected) : '', finding.note && h('p.note', finding.note)),
-    h('td', { 'data-label': 'Found' }, has('found') ? shown(finding.found) : finding.outcome === 'failed' ? 'nothing' : ''),
+    h('td', { 'data-label': 'Expected' }, has('expected') ? value(finding.expected) : '', finding.note && h('p.note', finding.note)),
+    h('td', { 'data-label': 'Found' }, has('found') ? value(finding.found) : finding.outcome === 'failed' ? 'nothing' : ''),
     h('td', { 'data-label': 'Source' }, finding.source && source(finding.source, vendor)));
+}
+
+/** A value of a cell; a long id in short, which copies it. */
+export function value(given) {
+  const text = shown(given);
+  return short(text) === text ? text : copier(short(text), () => text, { class: 'link', title: text });
 }
 
 /** A source with a link: RFCs to their section, other names to what they stand for. */

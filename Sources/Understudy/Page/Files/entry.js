@@ -15,6 +15,11 @@ export async function openEntry(id, app, sandbox, close, again) {
   const decided = entry.intervention ? null : failedCheck(entry.reason)?.check;
   const cause = entry.findings.find(each => each.outcome === 'failed' && each.check === decided);
   const why = sentence(brief, cause);
+  // The fault or scenario in words, and what the vendor itself did on request.
+  const parts = [entry.intervention ?? []].flat();
+  const text = parts.find(part => typeof part === 'string');
+  const own = parts.filter(part => part !== text);
+  const by = text && (text.startsWith('scenario') ? 'scenarios' : 'faults');
   const others = entry.findings.filter(each => each !== cause);
   const vendor = all.find(each => each.id === entry.vendor);
   return h(`article.entry.${name}`, { label: `Entry ${entry.id}` },
@@ -22,12 +27,12 @@ export async function openEntry(id, app, sandbox, close, again) {
       h('h2', `${entry.status} `, h('span.sign', { title: word, role: 'img', label: word }, sign), ` ${vendor?.title ?? ''} `, entry.route ?? `${entry.request.method} ${entry.request.target}`),
       h('p.when', h('time', { datetime: entry.at, title: absolute(entry.at) }, `${relative(unix(entry.at), app.now())} · ${absolute(entry.at)}`), ` · entry ${entry.id}${entry.replica ? ` · replica ${entry.replica}` : ''}`)),
     tools(entry, sandbox, app, close),
-    why ? h('p.why', h('strong', 'Why: '), why) : h('p.why', 'Answered; no rule refused it.'),
+    why ? h('p.why', h('strong', 'Why: '), why, by && [' ', h('a', { href: app.link({}, by) }, `See the ${by}`)]) : h('p.why', 'Answered; no rule refused it.'),
     cause && proof(cause, entry.vendor),
     contrast(entry, vendor),
     entry.nearest_routes?.length ? h('div', h('h3', 'Nearest routes'), h('ul', entry.nearest_routes.map(route => h('li', h('code', route))))) : null,
     others.length ? [h('h3', cause ? 'Other checks' : 'Checks'), checkTable(others, 'Checks', entry.vendor)] : null,
-    entry.intervention && interventions(entry, app),
+    own.length > 0 && h('div.panel.intervened', h('h3', '! Intervention'), code(own)),
     folds(entry, sandbox, app, again));
 }
 
@@ -43,20 +48,10 @@ function proof(finding, vendor) {
     h('p', h('strong', 'Fix: '), fix(finding), ' ', finding.source && h('small', source(finding.source, vendor))));
 }
 
-/** The fault or scenario in words with a link, and what the vendor itself did on request. */
-function interventions(entry, app) {
-  const parts = [entry.intervention].flat();
-  const text = parts.find(part => typeof part === 'string');
-  const own = parts.filter(part => part !== text);
-  return h('div.panel.intervened', h('h3', '! Intervention'),
-    text && [h('p', text), text.startsWith('scenario') ? h('a', { href: app.link({}, 'scenarios') }, 'See the scenario') : h('a', { href: app.link({}, 'faults') }, 'See the faults')],
-    own.length ? code(own) : null);
-}
-
 function tools(entry, sandbox, app, close) {
   const others = h('input', { type: 'number', min: 1, label: 'Entry to compare with', placeholder: 'entry', value: entry.id > 1 ? entry.id - 1 : '' });
   const compare = () => others.value && app.change({ with: others.value });
-  return h('div.tools', { role: 'toolbar', label: 'Entry' },
+  return h('div.tools',
     copier('Copy as curl', () => asCurl(sandbox, entry), { 'data-key': 'c' }),
     copier('Copy as Hurl case', () => sandbox.get(`journal/${entry.id}?format=hurl`)),
     copier('Copy as Swift expectation', () => asSwift(entry)),

@@ -1,4 +1,4 @@
-// Why a real server refused a call: a curl line, HTTP as text or a HAR, judged here by the vendor's rules.
+// Why a real server refused a call: curl, HTTP as text or a HAR, judged by the vendor's rules.
 
 import { h, put, button, field, fold, outcome, signed } from './dom.js';
 import { titles } from './api.js';
@@ -37,7 +37,7 @@ export function view(app, sandbox) {
     h('section.panel', { label: 'Explain' }, h('h2', 'Paste a call, or drop a HAR'), area, field('or a file', file),
       fold('What was answered, if the call does not say', () => [field('status', status), field('content', body)]),
       h('div.tools', button('Explain it', explain)), said.element,
-      h('p.note', 'Nothing leaves this machine: the call is judged by the rules here, in a sandbox of its own, and is not kept.')),
+      h('p.note', 'Nothing leaves this machine: the call is judged by the rules here, and is not kept.')),
     results) };
 }
 

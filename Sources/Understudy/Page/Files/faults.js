@@ -20,7 +20,7 @@ export function view(app, sandbox, all) {
         sentence(armed[index], all), fault.calls, fault.strikes,
         button('Disarm', () => disarm(armed.filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { label: `Disarm fault ${index + 1}` })])),
       h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.')))]
-      : empty('No fault is armed. Arm one with the form below or with this line; it hits the next matching call.',
+      : empty('No fault is armed. Arm one below or with this line; it hits the next matching call.',
         sandbox.controlLine('PUT', 'faults', { vendor: all[0].id, route: all[0].routes[0].route, fail: all[0].failures[0].failure })));
   }
 

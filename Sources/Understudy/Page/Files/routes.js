@@ -31,7 +31,7 @@ export function view(app, sandbox, all) {
           const key = keyOf(vendor, route);
           const isOpen = params.get('show') === key;
           return [[
-            h('a', { href: app.link({ vendor: vendor.id, route: route.route }, 'journal') }, route.route), h('code', `${route.method} ${route.path}`), route.evidence, source(route.source, vendor.id),
+            h('a', { href: app.link({ vendor: vendor.id, route: route.route }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source, vendor.id),
             h('span.short', h('a', { href: app.link({ show: isOpen ? null : key }), 'aria-expanded': String(isOpen) }, isOpen ? 'Close' : 'Details'), ' · ', h('a', { href: app.link({ try: key }) }, 'Try it'))],
           ...isOpen ? [h('tr', h('td', { colspan: 5 }, shown(vendor, route)))] : []];
         })),
@@ -60,7 +60,6 @@ export function view(app, sandbox, all) {
 
   async function update(params) {
     await said.run(async () => {
-      // What the calls of the sandbox have met so far.
       met = Object.fromEntries((await sandbox.get('coverage')).vendors.map(each => [each.vendor, each.summary]));
       draw(params);
       await attempt(params);

@@ -1,4 +1,4 @@
-// The list of entries: only the rows in sight are there, so that ten thousand stay smooth.
+// The list of entries: only rows in sight exist, so that ten thousand stay smooth.
 
 import { h, put, button } from './dom.js';
 import { titles } from './api.js';

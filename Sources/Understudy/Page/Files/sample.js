@@ -3,7 +3,7 @@
 import { h, put, button, field, select, outcome, code, submit } from './dom.js';
 import { place } from './api.js';
 
-/** The value of a parameter that the vendor's records hold: a member of its name, or the id of such a record. */
+/** What the vendor's records hold for a parameter: a member of its name, or the id of such a record. */
 function known(name, value) {
   if (value === null || typeof value !== 'object') return undefined;
   for (const [key, member] of Object.entries(value)) {

@@ -21,13 +21,12 @@ export function view(app, sandbox) {
   const search = searchBox(app);
   const refused = h('input', { type: 'checkbox', onchange: () => app.change({ refused: refused.checked || null }) });
   const sort = select(Object.entries(ORDERS).map(([key, [text]]) => [key, text]), 'name', value => app.change({ sort: value === 'name' ? null : value }), { label: 'Order' });
-  const several = button('', () => lose(those, 'Delete'));
+  const several = button('', () => lose(those, 'Delete'), { hidden: true });
   const node = h('div.page', h('h1', 'Sandboxes'),
-    h('p', 'Every test can have its own users, clock, settings, faults and journal. A sandbox is created when it is first named, or here:'),
+    h('p', 'Each has its own users, clock, settings, faults and journal. It is created when it is first named, or here:'),
     h('form.inline', { label: 'New sandbox', onsubmit: create }, field('Name', name), field('Removed if unused for', life), submit('Create')),
     h('div.filters', search.element, h('label.toggle', refused, 'Has refusals'), sort, several), said.element, list);
-  let known = { sandboxes: [] };
-  /** Which ones would be deleted together. */
+  let known = null;
   let those = [];
 
   async function create(event) {
@@ -40,6 +39,7 @@ export function view(app, sandbox) {
   }
 
   function draw(value = known) {
+    if (!value) return;
     known = value;
     const { sandboxes, stored = [], replica } = known;
     const others = stored.filter(each => !sandboxes.some(own => own.name === each.name));
@@ -47,7 +47,7 @@ export function view(app, sandbox) {
     refused.checked = app.params.get('refused') === 'true';
     sort.value = app.params.get('sort') ?? 'name';
     const words = search.words(app.params);
-    const found = sandboxes.filter(each => each.name.includes(words) && (each.refusals || !refused.checked)).sort(ORDERS[sort.value][1]);
+    const found = sandboxes.filter(each => each.name.includes(words) && (each.refusals || !refused.checked)).sort((ORDERS[sort.value] ?? ORDERS.name)[1]);
     those = found.filter(each => each.name !== 'default');
     several.hidden = !those.length;
     several.textContent = `Delete these ${those.length}`;

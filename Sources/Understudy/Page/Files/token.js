@@ -1,7 +1,8 @@
 // A token as people read it: its parts, what they mean, times beside the sandbox's clock.
 
 import { h, button, table, signed } from './dom.js';
-import { decode, relative, absolute, shown, plain } from './words.js';
+import { value } from './checks.js';
+import { decode, relative, absolute, plain } from './words.js';
 
 const MEANINGS = {
   alg: 'algorithm of the signature', typ: 'type', kid: 'id of the key',
@@ -32,13 +33,13 @@ export function tokenView(token, now, findings = []) {
 
 function part(label, members, now, findings) {
   if (members === null || typeof members !== 'object') return h('p', `${label}: cannot be read as a JSON object in base64url.`);
-  return h('div', h('h3', label), table(label, null, Object.entries(members).map(([name, value]) => {
+  return h('div', h('h3', label), table(label, null, Object.entries(members).map(([name, member]) => {
     const failed = problem(name, findings);
-    const isTime = TIMES.includes(name) && typeof value === 'number';
+    const isTime = TIMES.includes(name) && typeof member === 'number';
     return h(failed ? 'tr.failed' : 'tr',
       h('th', { scope: 'row' }, name),
-      h('td', shown(value)),
-      h('td', isTime ? h('span', { title: absolute(value) }, `${relative(value, now)} · ${absolute(value)}`) : MEANINGS[name] ?? '',
+      h('td', value(member)),
+      h('td', isTime ? h('span', { title: absolute(member) }, `${relative(member, now)} · ${absolute(member)}`) : MEANINGS[name] ?? '',
         failed && h('div', signed('✕ '), button(`failed: ${plain(failed.check)}`, event => lead(event.target, failed.check), { class: 'link', title: 'To the rule' }))));
   })));
 }

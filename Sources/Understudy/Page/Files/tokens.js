@@ -20,7 +20,7 @@ export function view(app, sandbox, all, before) {
     h('div.columns',
       h('section.panel', { label: 'Judge' }, h('h2', 'Judge a token'), area, fold('Facts of the request', () => facts),
         h('div.tools', button('Judge it', judge), button('Clear', clear)), judged.element,
-        h('p.note', 'It stays in this page: nothing is stored, here or on the server.'), decoded),
+        h('p.note', 'Nothing is stored, here or on the server.'), decoded),
       mint),
     verdicts);
   let timer = null;

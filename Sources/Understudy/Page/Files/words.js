@@ -44,7 +44,7 @@ export function shown(value) {
 export const plain = check => check.replaceAll('-', ' ');
 
 /** A value without a break, cut in its middle if it is long: ids differ at their ends. */
-const short = text => text.length > 30 && !/\s/.test(text) ? `${text.slice(0, 14)}…${text.slice(-8)}` : text;
+export const short = text => text.length > 30 && !/\s/.test(text) ? `${text.slice(0, 14)}…${text.slice(-8)}` : text;
 const quoted = text => /\s|^\d+$/.test(text) ? text : `“${short(text)}”`;
 const bare = text => text?.replace(/^"(.*)"$/s, '$1');
 const named = check => plain(check.replace(/-present$/, ''));
@@ -79,13 +79,14 @@ function judged({ check, found, expected, note }, at, isProven) {
   if (moment > 253402300799) return `${check === 'expiry' ? 'exp' : plain(check)} is ${moment}, beyond the year 9999: milliseconds instead of seconds?`;
   if (check === 'expiry' && moment > 1e8) return `token expired ${span(at - moment)} before the call (exp ${absolute(moment)})`;
   if (check === 'not-before' && moment > 1e8) return `token is not valid until ${span(moment - at)} after the call (nbf ${absolute(moment)})`;
-  if (check === 'signature' && note && !isProven) return note;
+  if (check === 'signature' && note) return note;
   if (found === undefined || found === 'nothing') return `${named(check)} is missing${isProven ? '' : `; expected ${expected}`}`;
   if (check.startsWith('claim-')) return `${named(check)} is ${JSON.stringify(found)}, not a ${expected}`;
   return `${named(check)} is ${isProven ? 'not what the rule expects' : `${quoted(found)}, not ${quoted(expected)}`}`;
 }
 
 export function fix({ check, expected, note }) {
+  if (['signature', 'algorithm'].includes(check)) return `Sign the token with ${expected}.`;
   if (note) return note;
   if (check === 'expiry') return 'Renew the token: its exp must lie after the call.';
   if (check === 'not-before') return 'Wait until nbf, or issue the token with an earlier one.';
