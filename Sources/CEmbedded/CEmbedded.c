@@ -69,11 +69,20 @@ static const unsigned char page_settings_js[] = {
 static const unsigned char page_socket_js[] = {
 #embed "../Understudy/Page/Files/socket.js"
 };
+static const unsigned char page_sources_js[] = {
+#embed "../Understudy/Page/Files/sources.js"
+};
+static const unsigned char page_sources_md[] = {
+#embed "../Understudy/Understudy.docc/Sources.md"
+};
 static const unsigned char page_state_js[] = {
 #embed "../Understudy/Page/Files/state.js"
 };
 static const unsigned char page_style_css[] = {
 #embed "../Understudy/Page/Files/style.css"
+};
+static const unsigned char page_timeline_js[] = {
+#embed "../Understudy/Page/Files/timeline.js"
 };
 static const unsigned char page_token_js[] = {
 #embed "../Understudy/Page/Files/token.js"
@@ -112,8 +121,11 @@ static const struct embedded_file files[] = {
     FILE("page/scenarios.js", page_scenarios_js),
     FILE("page/settings.js", page_settings_js),
     FILE("page/socket.js", page_socket_js),
+    FILE("page/sources.js", page_sources_js),
+    FILE("page/sources.md", page_sources_md),
     FILE("page/state.js", page_state_js),
     FILE("page/style.css", page_style_css),
+    FILE("page/timeline.js", page_timeline_js),
     FILE("page/token.js", page_token_js),
     FILE("page/tokens.js", page_tokens_js),
     FILE("page/words.js", page_words_js),

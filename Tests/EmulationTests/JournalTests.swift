@@ -8,9 +8,10 @@ import Wire
 @testable import Emulation
 
 @Suite("Journals") struct JournalTests {
-    static func entry(_ route: String, bodyBytes: Int = 0) -> JournalEntry {
+    static func entry(_ route: String, bodyBytes: Int = 0, failure: String? = nil) -> JournalEntry {
         var record = ExchangeRecord(VendorTraits(id: "v", secrets: []))
         record.route = route
+        record.failure = failure
         return JournalEntry(
             sandbox: "s", moment: Moment(unixSeconds: 0),
             request: Request(method: .post, target: "/x", body: [UInt8](repeating: 120, count: bodyBytes)),
@@ -31,6 +32,15 @@ import Wire
         expect(journal.entries().map(\.id), is: Array(251 - limit...250))
         expect(journal.entries().map(\.record.route), is: (251 - limit...250).map { "\($0)" })
         expect(journal.count, is: limit)
+    }
+
+    @Test("counts the refusals that it keeps") func refusals() {
+        let journal = journal(entries: 4)
+        for number in 1...6 { journal.append(Self.entry("x", failure: number.isMultiple(of: 3) ? nil : "f")) }
+        expect(journal.refusals, is: journal.entries().count { $0.record.failure != nil })
+        expect(journal.refusals, is: 2)
+        journal.clear()
+        expect(journal.refusals, is: 0)
     }
 
     @Test("keeps no more bytes than it may") func bytes() {

@@ -21,10 +21,11 @@ import Wire
             is: [
                 "name", "created_at", "age_seconds", "idle_seconds", "ttl_seconds", "expires_in_seconds", "clock",
                 "now",
-                "seed", "exchanges", "sockets", "journal_entries", "journal_bytes",
+                "seed", "exchanges", "sockets", "journal_entries", "refusals", "journal_bytes",
             ])
         expect(sandbox["exchanges"], is: 1)
         expect(sandbox["journal_entries"], is: 1)
+        expect(sandbox["refusals"], is: 0)
         expect(sandbox["ttl_seconds"], is: .null)
         expect(sandbox["expires_in_seconds"], is: .null)
         expect(sandbox["clock"], is: "frozen")

@@ -15,6 +15,8 @@ public final class Journal: Sendable {
         var entries: [JournalEntry?] = []
         var first = 0
         var count = 0
+        /// How many of the entries are refusals.
+        var refusals = 0
         var bytes = 0
         var lastID = 0
         /// Counts the events to wait for: new entries, and additions to old ones.
@@ -150,6 +152,9 @@ public final class Journal: Sendable {
     /// How many entries the journal holds.
     package var count: Int { state.withLock { $0.count } }
 
+    /// How many of them are refusals.
+    package var refusals: Int { state.withLock { $0.refusals } }
+
     /// What the exchanges so far have met, whether or not they are still kept.
     package var coverage: Coverage { state.withLock { $0.coverage } }
 
@@ -182,6 +187,7 @@ public final class Journal: Sendable {
         if state.count == state.entries.count { grow(&state) }
         state.entries[(state.first + state.count) % state.entries.count] = entry
         state.count += 1
+        if entry.record.failure != nil { state.refusals += 1 }
         state.bytes += entry.size
         total.add(entry.size)
         return dropped
@@ -193,6 +199,7 @@ public final class Journal: Sendable {
         state.entries[state.first] = nil
         state.first = (state.first + 1) % state.entries.count
         state.count -= 1
+        if entry.record.failure != nil { state.refusals -= 1 }
         state.bytes -= entry.size
         total.add(-entry.size)
         return entry

@@ -121,7 +121,7 @@ extension ControlAPI {
             "clock": .string(clock.isFrozen ? "frozen" : clock.isMachineTime ? "machine" : "moved"),
             "now": .string(clock.now.rfc3339), "seed": seedJSON(of: sandbox.settings),
             "exchanges": JSON(sandbox.exchanges), "sockets": JSON(sockets),
-            "journal_entries": JSON(sandbox.journal.count),
+            "journal_entries": JSON(sandbox.journal.count), "refusals": JSON(sandbox.journal.refusals),
             "journal_bytes": JSON(sandbox.journal.bytes),
         ]
         json["replica"] = replica.map(JSON.string)

@@ -65,7 +65,7 @@ struct PageFile: Sendable {
 
     private static let types = [
         "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
-        "svg": "image/svg+xml",
+        "svg": "image/svg+xml", "md": "text/markdown; charset=utf-8",
     ]
 
     /// No external content, no scripts in markup, no markup from strings, and no framing.

@@ -3,7 +3,6 @@
 const KEY = 'understudy-control-token';
 const ROOT = '/_understudy/';
 
-/** Why a call was refused, in the API's words. */
 export class Problem extends Error {
   constructor(status, code, message) {
     super(message);
@@ -11,8 +10,8 @@ export class Problem extends Error {
   }
 }
 
-/** Whether the server is there, and the port of the vendors where it is another. */
-export const place = { isOnline: true, port: null };
+/** Whether the server is there and knows us, the vendors' port if it is another, and how a view's address is made. */
+export const place = { isOnline: true, isKnown: true, port: null, link: () => '' };
 
 /** A host such as shop.localhost selects its sandbox; then no field may name another. */
 export const hostSandbox = location.hostname.endsWith('.localhost') ? location.hostname.slice(0, -10) : null;
@@ -21,12 +20,12 @@ export const firstSandbox = hostSandbox ?? path?.[1] ?? 'default';
 
 let asks = null;
 let ask = async () => null;
-/** Who asks for the control token when the API does. */
+/** Who asks for the control token when the API does, and is told whether one was wrong. */
 export function askWith(act) { ask = act; }
 
-function setOnline(isOnline) {
-  if (place.isOnline === isOnline) return;
-  place.isOnline = isOnline;
+function note(name, is) {
+  if (place[name] === is) return;
+  place[name] = is;
   document.dispatchEvent(new Event('connection'));
 }
 
@@ -40,9 +39,8 @@ export class Sandbox {
   get address() { return this.#below(place.port ? `http://${location.hostname}:${place.port}` : location.origin); }
 
   headers(extra) {
-    if (!hostSandbox) return { ...extra, 'X-Understudy-Sandbox': this.name };
-    if (this.name !== hostSandbox) throw new Problem(0, 'other-host', `This address acts in ${hostSandbox} alone; choose ${this.name} above.`);
-    return { ...extra };
+    if (hostSandbox && this.name !== hostSandbox) throw new Problem(0, 'other-host', `This address acts in ${hostSandbox} alone; choose ${this.name} above.`);
+    return hostSandbox ? { ...extra } : { ...extra, 'X-Understudy-Sandbox': this.name };
   }
 
   /** Makes a control call; gives its JSON, or text where it is none. */
@@ -50,16 +48,18 @@ export class Sandbox {
     for (;;) {
       const token = sessionStorage.getItem(KEY);
       const response = await send(method, what, this.headers(token ? { Authorization: `Bearer ${token}` } : {}), content, signal);
+      note('isKnown', response.status !== 401);
       if (response.status === 401) {
-        asks ??= ask().finally(() => { asks = null; });
+        // Another call may have been given one meanwhile.
+        if (sessionStorage.getItem(KEY) !== token) continue;
+        asks ??= ask(token !== null).finally(() => { asks = null; });
         const given = await asks;
         if (!given) throw new Problem(401, 'control-token-wrong', 'The control API requires its bearer token.');
         sessionStorage.setItem(KEY, given);
         continue;
       }
       const text = await response.text();
-      const isJSON = (response.headers.get('content-type') ?? '').includes('json');
-      const value = isJSON && text ? JSON.parse(text) : text;
+      const value = text && response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
       if (!response.ok && response.status !== 409) {
         throw new Problem(response.status, value?.error?.code, value?.error?.message ?? `The answer is ${response.status}.`);
       }
@@ -84,32 +84,36 @@ export class Sandbox {
   }
 }
 
-async function send(method, what, fields, content, signal) {
-  if (content !== undefined) fields['Content-Type'] = 'application/json';
+async function send(method, what, headers, content, signal) {
+  if (content !== undefined) headers['Content-Type'] = 'application/json';
   try {
-    const response = await fetch(ROOT + what, {
-      method, headers: fields, signal, cache: 'no-store', body: content === undefined ? undefined : JSON.stringify(content),
-    });
-    setOnline(true);
+    const response = await fetch(ROOT + what, { method, headers, signal, cache: 'no-store', body: JSON.stringify(content) });
+    note('isOnline', true);
     return response;
   } catch (problem) {
     if (problem.name === 'AbortError') throw problem;
-    setOnline(false);
+    note('isOnline', false);
     throw new Problem(0, 'gone', 'The server does not answer. This page keeps what it has and tries again.');
   }
 }
 
 let known = null;
+/** The vendors' names for people, by those for programs, once the vendors have been read. */
+export const titles = new Map();
 /** The vendors with routes, failures and switches, read once. */
 export function vendors() {
-  known ??= new Sandbox(firstSandbox).get('vendors').then(({ vendors, port }) => { place.port = port; return vendors; }).catch(problem => { known = null; throw problem; });
+  known ??= new Sandbox(firstSandbox).get('vendors').then(({ vendors, port }) => {
+    place.port = port;
+    for (const vendor of vendors) titles.set(vendor.id, vendor.title);
+    return vendors;
+  }).catch(problem => { known = null; throw problem; });
   return known;
 }
 
 /** A text as one word of a shell. */
 export const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
 
-/** A call as a line for a shell. By default curl reads files, expands braces and shortens paths; a field without a value has a semicolon, and null keeps one out. */
+/** A call as a line for a shell. Of itself curl expands braces and shortens paths; a field with no value ends in a semicolon, and null keeps one out. */
 export function curlLine(method, url, fields, content) {
   const how = [method === 'HEAD' ? '-I' : `-i -X ${method}`, '-g', ...url.includes('/.') ? ['--path-as-is'] : []].join(' ');
   const lines = [`curl ${how} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(value ? `${name}: ${value}` : name + (value === null ? ':' : ';'))}`)];
@@ -117,8 +121,6 @@ export function curlLine(method, url, fields, content) {
   return lines.join(' \\\n  ');
 }
 
-/** A query of what is set. */
 export function query(values) {
-  const set = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '');
-  return set.length ? '?' + new URLSearchParams(set) : '';
+  return '?' + new URLSearchParams(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -1,14 +1,10 @@
 // The page: its address is its state; views are shown by it.
 
-import { h, put, button, outcome } from './dom.js';
-import { Sandbox, place, askWith, hostSandbox, firstSandbox } from './api.js';
-import { absolute } from './words.js';
-import * as journal from './journal.js';
+import { h, put, button, outcome, submit } from './dom.js';
+import { Sandbox, place, vendors, askWith, hostSandbox, firstSandbox } from './api.js';
+import { absolute, span } from './words.js';
 
-const VIEWS = [
-  ['journal', '≡', 'Journal'], ['unmatched', '?', 'Unmatched'], ['tokens', '◈', 'Tokens'], ['explain', '⚖', 'Explain'], ['sandboxes', '▣', 'Sandboxes'], ['settings', '⚙', 'Settings'],
-  ['scenarios', '⇢', 'Scenarios'], ['faults', '⚡', 'Faults'], ['keys', '✱', 'Keys'], ['state', '⛁', 'State'], ['routes', '↳', 'Routes'],
-];
+const VIEWS = { journal: '≡', tokens: '◈', explain: '⚖', sandboxes: '▣', settings: '⚙', scenarios: '⇢', faults: '⚡', keys: '✱', state: '⛁', routes: '↳', sources: '❡' };
 const KEYS = [['/', 'filter'], ['j k', 'next, previous entry'], ['enter', 'open it'], ['c', 'copy as curl'], ['esc', 'close it'], ['?', 'these keys']];
 
 const app = {
@@ -19,11 +15,8 @@ const app = {
   link(changes, view) {
     const params = new URLSearchParams(view ? {} : this.params);
     const sandbox = changes.sandbox ?? this.sandbox.name;
-    params.delete('sandbox');
-    for (const [name, value] of Object.entries(changes)) if (value === null || value === undefined) params.delete(name); else params.set(name, value);
-    if (sandbox === firstSandbox) params.delete('sandbox'); else params.set('sandbox', sandbox);
-    const query = params.toString();
-    return `#/${view ?? this.view}${query ? `?${query}` : ''}`;
+    for (const [name, value] of Object.entries({ ...changes, sandbox: sandbox === firstSandbox ? null : sandbox })) if (value === null || value === undefined) params.delete(name); else params.set(name, value);
+    return `#/${view ?? this.view}${params.size ? `?${params}` : ''}`;
   },
   go(view) { location.hash = this.link({}, view); },
   /** Changes parameters; what is typed replaces the address instead of making a step to go back to. */
@@ -36,24 +29,21 @@ const app = {
   /** Acts after five seconds, in which it can be undone; the text names the sandbox. */
   later(text, act) {
     const said = outcome();
-    let isOver = false;
-    const end = async isDone => {
-      if (isOver) return;
-      isOver = true;
+    const line = h('div.pending', { role: 'alert' }, h('span', text, ' It happens in 5 s.'), button('Undo', () => end()), button('Now', now));
+    const end = () => { clearTimeout(timer); line.remove(); };
+    function now() {
       clearTimeout(timer);
-      if (isDone && await said.run(async () => { await act(); return true; }) !== true) { put(line, said.element, button('Close', () => line.remove())); return; }
-      line.remove();
-    };
-    const timer = setTimeout(() => end(true), 5000);
-    const line = h('div.pending', { role: 'alert' }, h('span', text, ' It happens in 5 s.'), button('Undo', () => end(false)), button('Now', () => end(true)));
+      put(line, text, said.element, button('Close', end));
+      said.run(async () => { await act(); end(); });
+    }
+    const timer = setTimeout(now, 5000);
     pending.append(line);
   },
   /** Says what was done in a sandbox, and offers to undo it there. */
   undo(sandbox, text, act) {
     const said = outcome();
-    const line = h('div.pending', { role: 'status' }, h('span', h('strong', `In sandbox ${sandbox.name}: `), text), button('Undo', async () => {
-      if (await said.run(async () => { await act(); return true; })) line.remove();
-    }), button('Close', () => line.remove()), said.element);
+    const line = h('div.pending', { role: 'status' }, h('span', h('strong', `In sandbox ${sandbox.name}: `), text),
+      button('Undo', () => said.run(async () => { await act(); line.remove(); })), button('Close', () => line.remove()), said.element);
     pending.append(line);
     setTimeout(() => line.remove(), 20000);
   },
@@ -64,38 +54,44 @@ const app = {
     const key = all.join() + own;
     if (key === listed) return;
     listed = key;
-    put(chooser, all.map(name => h('option', { value: name }, name)));
+    // A list of hundreds cannot be searched; their view can.
+    const few = all.length > 50 ? all.slice(0, 30) : all;
+    put(chooser, [...new Set(['default', own, ...few])].map(name => h('option', { value: name }, name)), few === all ? null : h('option', { value: '' }, `all ${all.length}…`));
     chooser.value = own;
   },
 };
+place.link = (changes, view) => app.link(changes, view);
 
 let listed = '';
 let shown = null;
 
-const chooser = h('select', { 'aria-label': 'Sandbox', onchange: () => choose(chooser.value) });
-const clock = h('time.clock', { 'aria-label': 'Clock' });
+const chooser = h('select', { label: 'Sandbox', onchange: () => choose(chooser.value) });
+const clock = h('time.clock', { label: 'Clock' });
 const said = outcome();
 const live = h('span.live', { role: 'status' }, '● live');
 const pending = h('div.pendings');
-const freeze = button('Freeze', () => setClock({ freeze: !app.clock?.frozen }), { 'aria-label': 'Freeze the clock' });
+const freeze = button('Freeze', () => setClock({ freeze: !app.clock?.frozen }), { label: 'Freeze the clock' });
 const bar = h('header.bar', h('a.skip', { href: '#content', onclick: event => { event.preventDefault(); main.focus(); } }, 'To the content'), h('strong', h('a', { href: '#/journal' }, 'Understudy')),
   h('label.chooser', h('span', 'sandbox'), chooser),
-  h('span.clocks', { role: 'group', 'aria-label': 'The sandbox’s clock' }, clock,
+  h('span.clocks', { role: 'group', label: 'The sandbox’s clock' }, clock,
     button('+1 m', () => setClock({ advance: '1m' })), button('+31 m', () => setClock({ advance: '31m' })), freeze,
     button('now', backToNow, { title: 'Back to the machine’s time; you can undo this' })),
-  live, button('?', help, { 'aria-label': 'Keys', class: 'help' }), said.element);
-const nav = h('nav', { 'aria-label': 'Views' }, h('ul', VIEWS.map(([name, icon, text]) => h('li', h('a', { 'data-view': name }, h('span.icon', { 'aria-hidden': 'true' }, icon), text)))));
+  live, button('?', help, { label: 'Keys', class: 'help' }), said.element);
+const nav = h('nav', { label: 'Views' }, h('ul', Object.entries(VIEWS).map(([name, icon]) => h('li', h('a', { 'data-view': name }, h('span.icon', { 'aria-hidden': 'true' }, icon), name[0].toUpperCase() + name.slice(1))))));
 const main = h('main', { id: 'content', tabindex: -1 });
 const dialogs = h('div');
 
 function choose(name) {
+  if (!name) {
+    chooser.value = app.sandbox.name;
+    return app.go('sandboxes');
+  }
   if (hostSandbox && name !== hostSandbox) location.host = location.host.replace(/^[^.]+/, name);
   else app.change({ sandbox: name, entry: null, with: null });
 }
 
 async function route() {
-  const [, name, query] = /^#\/([a-z]*)\??(.*)$/.exec(location.hash) ?? [null, 'journal', ''];
-  const isKnown = VIEWS.some(([view]) => view === name);
+  const [, name, query] = /^#\/([a-z]*)\??(.*)$/.exec(location.hash) ?? [];
   app.params = new URLSearchParams(query);
   const own = hostSandbox ?? app.params.get('sandbox') ?? firstSandbox;
   if (app.sandbox.name !== own) {
@@ -105,25 +101,24 @@ async function route() {
     showClock(app.sandbox, null);
     readClock();
   }
-  if (name === 'unmatched') { history.replaceState(null, '', app.link({ unmatched: 'true' }, 'journal')); return route(); }
-  const view = app.view = isKnown ? name : 'journal';
-  const module = view === 'journal' ? journal : await import(`./${view}.js`);
+  const view = app.view = Object.hasOwn(VIEWS, name) ? name : 'journal';
+  const loaded = await Promise.all([import(`./${view}.js`), vendors()]).catch(problem => place.isOnline && said.fail(problem));
   // The address may have changed meanwhile.
   if (view !== app.view) return;
+  if (!loaded) return setTimeout(route, 2000);
+  const [module, all] = loaded;
   const { sandbox } = app;
   // A view is of one sandbox for good, so its results never show in another one's.
   if (shown?.name !== view || shown.sandbox !== sandbox) {
     shown?.view.close?.();
-    shown = { name: view, sandbox, view: module.view(app, sandbox, shown?.name === view ? shown.view : null) };
+    shown = { name: view, sandbox, view: module.view(app, sandbox, all, shown?.name === view ? shown.view : null) };
     put(main, shown.view.node);
     main.scrollTop = 0;
   }
   document.title = `${module.title} · ${sandbox.name} · Understudy`;
   for (const link of nav.querySelectorAll('a')) {
-    const view = link.dataset.view;
-    const isUnmatched = app.view === 'journal' && app.params.get('unmatched') === 'true';
-    link.href = view === 'unmatched' ? app.link({ unmatched: 'true' }, 'journal') : app.link({}, view);
-    if (view === (isUnmatched ? 'unmatched' : app.view)) { link.setAttribute('aria-current', 'page'); link.scrollIntoView({ block: 'nearest', inline: 'nearest' }); } else link.removeAttribute('aria-current');
+    link.href = app.link({}, link.dataset.view);
+    if (link.dataset.view === view) { link.setAttribute('aria-current', 'page'); link.scrollIntoView({ block: 'nearest', inline: 'nearest' }); } else link.removeAttribute('aria-current');
   }
   shown.view.update(app.params);
 }
@@ -166,32 +161,33 @@ function tick() {
   if (!app.clock) return put(clock, '…');
   const { frozen, machine_time: isMachine } = app.clock;
   const [date, time] = absolute(app.now()).split(/ (.*)/);
-  put(clock, h('span.date', `${date} `), time.split(' ')[0], h('span.date', ' UTC'), frozen ? ' frozen' : isMachine ? '' : ' moved');
+  const ahead = Math.round(app.now() - Date.now() / 1000);
+  put(clock, h('span.date', `${date} `), time.split(' ')[0], h('span.date', ' UTC'), isMachine ? '' : h('strong', frozen ? ' frozen' : ' moved', ahead ? `, ${span(ahead)} ${ahead > 0 ? 'ahead' : 'behind'}` : ''));
+  clock.classList.toggle('moved', !isMachine);
   clock.setAttribute('datetime', new Date(app.now() * 1000).toISOString());
 }
 
 function help() {
-  const dialog = h('dialog', { 'aria-label': 'Keys' }, h('h2', 'Keys'), h('dl.keys', KEYS.map(([key, what]) => [h('dt', h('kbd', key)), h('dd', what)])),
-    button('Close', () => dialog.close()));
-  dialog.addEventListener('close', () => dialog.remove());
-  dialogs.append(dialog);
-  dialog.showModal();
+  const dialog = open('Keys', () => {}, h('dl.keys', KEYS.map(([key, what]) => [h('dt', h('kbd', key)), h('dd', what)])), button('Close', () => dialog.close()));
 }
 
-/** Asks for the control token; it is kept for this tab only. */
-askWith(() => new Promise(resolve => {
-  const input = h('input', { type: 'password', autocomplete: 'off', required: true, 'aria-label': 'Control token' });
-  const form = h('form', { method: 'dialog' }, h('h2', 'Control token'), h('p', 'This server was started with --control-token. The token is kept for this tab only.'), input,
-    h('div.tools', h('button', { type: 'submit' }, 'Continue')));
-  const dialog = h('dialog', { 'aria-label': 'Control token' }, form);
-  dialog.addEventListener('close', () => { resolve(input.value.trim() || null); dialog.remove(); });
+function open(name, onclose, ...parts) {
+  const dialog = h('dialog', { label: name, onclose: () => { onclose(); dialog.remove(); } }, h('h2', name), parts);
   dialogs.append(dialog);
   dialog.showModal();
+  return dialog;
+}
+
+askWith(isWrong => new Promise(resolve => {
+  const input = h('input', { type: 'password', autocomplete: 'off', required: true, label: 'Control token' });
+  open('Control token', () => resolve(input.value.trim() || null), h('form', { method: 'dialog' }, h('p', 'This server was started with --control-token. The token is kept for this tab only.'),
+    isWrong && h('p.bad', { role: 'alert' }, '✕ This is not the token.'), input, h('div.tools', submit('Continue'))));
 }));
 
 document.addEventListener('connection', () => {
-  live.className = place.isOnline ? 'live' : 'live gone';
-  put(live, place.isOnline ? '● live' : '✕ server gone; trying again');
+  const isLive = place.isOnline && place.isKnown;
+  live.className = isLive ? 'live' : 'live gone';
+  put(live, isLive ? '● live' : place.isOnline ? '✕ not signed in' : '✕ server gone; trying again');
 });
 document.addEventListener('keydown', event => {
   const { target } = event;

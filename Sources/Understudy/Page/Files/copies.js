@@ -3,12 +3,10 @@
 import { curlLine } from './api.js';
 import { tokens, decode } from './words.js';
 
-const HOP = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'upgrade-insecure-requests', 'transfer-encoding',
-  'x-understudy-sandbox', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'accept-language', 'cache-control', 'pragma', 'referer', 'origin'];
+const HOP = /^(host|content-length|connection|accept|accept-.*|user-agent|upgrade-insecure-requests|transfer-encoding|x-understudy-sandbox|sec-fetch-.*|cache-control|pragma|referer|origin)$/i;
 
 /** A new, valid token like the one that came; its times begin now. */
 async function minted(sandbox, token, vendor) {
-  if (!vendor) return null;
   const [{ verdicts }, { kinds }] = await Promise.all([sandbox.call('POST', 'tokens/explain', { token, vendor }), sandbox.get('tokens')]);
   const known = kinds.find(each => each.vendor === vendor && each.kind === verdicts[0]?.kind);
   if (!known) return null;
@@ -17,20 +15,16 @@ async function minted(sandbox, token, vendor) {
   return (await sandbox.call('POST', `tokens/${vendor}/${known.kind}`, { claims })).token;
 }
 
-async function replacements(sandbox, entry) {
-  const pairs = [];
-  for (const token of tokens(entry.request)) {
-    const fresh = await minted(sandbox, token, entry.vendor);
-    if (fresh) pairs.push([token, fresh]);
-  }
-  return text => pairs.reduce((all, [old, fresh]) => all.replaceAll(old, fresh), text);
+async function replacements(sandbox, { request, vendor }) {
+  const pairs = await Promise.all((vendor ? tokens(request) : []).map(async token => [token, await minted(sandbox, token, vendor)]));
+  return text => pairs.reduce((all, [old, fresh]) => fresh ? all.replaceAll(old, fresh) : all, text);
 }
 
 /** The call as a line for a shell, after a remark on what the journal does not show. */
 export async function asCurl(sandbox, entry) {
   const [replace, archive] = await Promise.all([replacements(sandbox, entry), sandbox.get(`journal/${entry.id}?format=har`)]);
   const { method, headers, postData } = archive.log.entries[0].request;
-  const fields = headers.filter(({ name }) => !HOP.includes(name.toLowerCase())).map(({ name, value }) => [name, replace(value)]);
+  const fields = headers.filter(({ name }) => !HOP.test(name)).map(({ name, value }) => [name, replace(value)]);
   const target = replace(entry.request.target);
   const content = replace(postData?.text ?? '');
   const masked = Object.entries({ 'the target': target, 'the fields': fields.join(), 'the body': content }).filter(([, text]) => text.includes('***')).map(([name]) => name);
@@ -44,14 +38,7 @@ export async function asCurl(sandbox, entry) {
   return [...remarks.filter(Boolean), curlLine(method, sandbox.address + target, fields, content)].join('\n');
 }
 
-/** The call as a contract case; the control API writes it, as it does for the whole journal. */
-export async function asHurl(sandbox, entry) {
-  return sandbox.get(`journal/${entry.id}?format=hurl`);
-}
-
-/** The same expectation for a test with UnderstudyTesting. */
 export function asSwift(entry) {
-  const where = [['vendor', entry.vendor], ['route', entry.route], ['failure', entry.failure], ['status', entry.status]]
-    .filter(([, value]) => value !== null).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  const where = ['vendor', 'route', 'failure', 'status'].filter(name => entry[name] !== null).map(name => `"${name}": ${JSON.stringify(entry[name])}`);
   return `await server.expectCalls(.atLeast(1), where: [${where.join(', ')}])`;
 }

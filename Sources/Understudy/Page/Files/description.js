@@ -26,34 +26,32 @@ export function routePanel(document, vendor, route) {
   ];
   const answers = Object.entries(schemas).filter(([name]) => name.startsWith(`${route.route}.`) && /^\d+$/.test(name.slice(route.route.length + 1)));
   const failures = vendor.failures.filter(each => operation['x-failures']?.includes(each.failure));
-  return h('div.panel', { role: 'region', 'aria-label': `Details of ${route.route}` },
-    reads.length ? table(`What ${route.route} reads`, ['Name', 'In', 'Required', 'Value'], reads.map(([name, place, isRequired, schema]) => [h('code', name), place, isRequired ? 'yes' : 'no', words(whole(schema))])) : null,
+  return h('div.panel', { role: 'region', label: `Details of ${route.route}` },
+    table(`What ${route.route} reads`, ['Name', 'In', 'Required', 'Value'], reads.map(([name, place, isRequired, schema]) => [h('code', name), place, isRequired ? 'yes' : 'no', words(whole(schema))])),
     answers.map(([name, schema]) => h('div', h('h3', `An answer with ${name.split('.').pop()}`), code(example(schema, whole)))),
-    failures.length ? table(`Failures of ${route.route}`, ['Failure', 'Status', 'When'], failures.map(each => [each.failure, each.status, each.about])) : null);
+    table(`Failures of ${route.route}`, ['Failure', 'Status', 'When'], failures.map(each => [each.failure, each.status, each.about])));
 }
 
 const members = (schema, place) => Object.entries(schema?.properties ?? {}).map(([name, each]) => [name, place, schema.required?.includes(name), each]);
 
-function words(schema) {
-  const values = schema?.enum ?? ('const' in (schema ?? {}) ? [schema.const] : null);
-  if (values) return values.join(', ');
-  const bounds = schema?.minimum === undefined ? '' : ` from ${schema.minimum} to ${schema.maximum}`;
-  return ([schema?.format ?? schema?.type ?? 'anything'].flat().join(' or ')) + bounds;
+function words(schema = {}) {
+  const values = schema.enum ?? ('const' in schema ? [schema.const] : null);
+  const bounds = schema.minimum === undefined ? '' : ` from ${schema.minimum} to ${schema.maximum}`;
+  return values?.join(', ') ?? [schema.format ?? schema.type ?? 'anything'].flat().join(' or ') + bounds;
 }
 
-const FORMATS = { 'date-time': '2027-01-15T08:00:00Z', date: '2027-01-15', email: 'ada@example.test', uri: 'https://example.test/', uuid: '00000000-0000-4000-8000-000000000000' };
-
-/** A value that fits a schema. */
+/** A value that fits a schema; a text of some format says which. */
 function example(given, whole, depth = 0) {
   const schema = whole(given);
+  const inner = each => example(each, whole, depth + 1);
   if (!schema || typeof schema !== 'object' || depth > 12) return null;
   if ('const' in schema) return schema.const;
   if (schema.enum) return schema.enum[0];
-  if (schema.anyOf) return example(schema.anyOf[0], whole, depth + 1);
+  if (schema.anyOf) return inner(schema.anyOf[0]);
   switch ([schema.type].flat()[0]) {
-    case 'object': return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, example(each, whole, depth + 1)]));
-    case 'array': return schema.items ? [example(schema.items, whole, depth + 1)] : [];
-    case 'string': return FORMATS[schema.format] ?? '…';
+    case 'object': return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, inner(each)]));
+    case 'array': return schema.items ? [inner(schema.items)] : [];
+    case 'string': return schema.format ?? '…';
     case 'integer': case 'number': return schema.minimum ?? 0;
     case 'boolean': return true;
     default: return null;

@@ -2,10 +2,9 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** An element: `h('td.warn', {title}, 'text', child, …)`. Attributes are set by name; `on…` are listeners. */
+/** An element: `h('td.warn', {title}, 'text', child, …)`. Attributes go by name, `label` is read aloud; `on…` are listeners. */
 export function h(what, ...rest) { return fill(document.createElement(tag(what)), what, rest); }
 
-/** The same for drawings. */
 export function svg(what, ...rest) { return fill(document.createElementNS(SVG, tag(what)), what, rest); }
 
 const tag = what => what.split('.')[0] || 'div';
@@ -26,23 +25,28 @@ function add(element, part) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else if (name === 'value') element.value = value;
-    else element.setAttribute(name, value === true ? '' : String(value));
+    else element.setAttribute(name === 'label' ? 'aria-label' : name, value === true ? '' : String(value));
   }
 }
 
-/** Replaces what an element holds. */
 export function put(element, ...parts) {
   element.replaceChildren();
   for (const part of parts) add(element, part);
   return element;
 }
 
+export const signed = text => h('span.sign', { 'aria-hidden': 'true' }, text);
+
+export const submit = name => h('button', { type: 'submit' }, name);
+
 export const button = (name, act, extra) => h('button', { type: 'button', onclick: act, ...extra }, name);
 
-/** A control with its label; `wide` lets it take the line. */
 export function field(name, control, hint) {
-  return h('label.field', h('span', name), control, hint ? h('small', hint) : null);
+  return h('label.field', h('span', name), control, hint && h('small', hint));
 }
+
+/** The names and values of the inputs of a part that are filled in. */
+export const filled = part => [...part.querySelectorAll('input')].filter(input => input.value).map(input => [input.name, input.value]);
 
 /** A list to choose from; options are texts or [value, text]. */
 export function select(options, value, act, extra) {
@@ -54,11 +58,31 @@ export function select(options, value, act, extra) {
   return element;
 }
 
-/** A table: the names of the columns, and rows of cells. */
+/** What may be wider than its place, and then scrolls in itself. */
+export const region = (label, ...parts) => h('div.scroll', { tabindex: 0, role: 'region', label }, parts);
+
+/** A table, if there are rows: the names of the columns, where they need any, and cells. */
 export function table(label, columns, rows) {
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, h('table', { 'aria-label': label },
-    h('thead', h('tr', columns.map(name => h('th', { scope: 'col' }, name)))),
-    h('tbody', rows.map(row => row instanceof Node ? row : h('tr', row.map((cell, index) => h('td', { 'data-label': columns[index] || null }, cell)))))));
+  return rows.length > 0 && region(label, h('table', { label },
+    columns && h('thead', h('tr', columns.map(name => h('th', { scope: 'col' }, name)))),
+    h('tbody', rows.map(row => row instanceof Node ? row : h('tr', row.map((cell, index) => h('td', { 'data-label': columns?.[index] || null }, cell)))))));
+}
+
+/** The filter of a view by words, which stand in the address; the key `/` leads to it. */
+export function searchBox(app) {
+  const element = h('input', { type: 'search', placeholder: 'Filter  /', label: 'Free text', oninput: () => app.change({ text: element.value || null }, true) });
+  return {
+    element,
+    words(params) {
+      const text = params.get('text') ?? '';
+      if (document.activeElement !== element) element.value = text;
+      return text.toLowerCase();
+    },
+    key(event) {
+      if (event.key === '/') element.focus();
+      return event.key === '/';
+    },
+  };
 }
 
 /** A part that opens and closes; what is in it is made when it is first opened. */
@@ -67,15 +91,13 @@ export function fold(name, make, isOpen = false) {
   let isMade = false;
   const element = h('details', { open: isOpen, ontoggle: show }, h('summary', name), place);
   function show() {
-    if (isMade || !element.open) return;
-    isMade = true;
-    put(place, make());
+    if (!isMade && element.open) put(place, make());
+    isMade ||= element.open;
   }
-  if (isOpen) show();
+  show();
   return element;
 }
 
-/** A value as JSON people read. */
 export const code = value => h('pre.code', { tabindex: 0 },
   typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
@@ -86,10 +108,8 @@ export function empty(text, line) {
   return h('div.empty', h('p', text), place);
 }
 
-/** What a view shows when its filter leaves nothing. */
 export const unfit = (text, clear) => h('div.empty', h('p', text), button('Clear the filters', clear));
 
-/** A button that puts a text on the clipboard and says so. */
 export function copier(name, make, extra) {
   const element = button(name, async () => {
     try {
@@ -118,30 +138,39 @@ async function copy(text) {
   }
 }
 
-/** A view that rereads at intervals until it is closed. */
-export function repeated(node, read, said, milliseconds) {
+/** A view that reads a value at intervals, and draws it when it has changed; `again` reads at once. */
+export function repeated(node, said, milliseconds, read, draw) {
   let isOpen = true;
+  let drawn = '';
+  async function again() {
+    const value = await read();
+    const text = JSON.stringify(value);
+    if (text === drawn) return;
+    drawn = text;
+    draw(value);
+  }
   async function follow() {
     while (isOpen) {
-      await read().catch(said.fail);
+      await again().catch(said.fail);
       await new Promise(done => setTimeout(done, milliseconds));
     }
   }
   follow();
-  return { node, update() {}, close() { isOpen = false; } };
+  return { node, again, update() {}, close() { isOpen = false; } };
 }
 
 /** Shows the result of a call beside a control, in the control API's own words. */
 export function outcome() {
   const element = h('p.outcome', { role: 'status' });
+  const fail = problem => { element.className = 'outcome bad'; put(element, '✕ ', problem.message); };
   return {
     element,
+    fail,
     say: text => { element.className = 'outcome'; put(element, text); },
-    fail: problem => { element.className = 'outcome bad'; put(element, '✕ ', problem.message); },
     /** Runs a call; what goes wrong is shown here. */
     run: async act => {
       put(element);
-      try { return await act(); } catch (problem) { element.className = 'outcome bad'; put(element, '✕ ', problem.message); }
+      try { return await act(); } catch (problem) { fail(problem); }
     },
   };
 }

@@ -1,80 +1,81 @@
-// Faults: what is armed and has struck, and a form that arms another.
+// Faults: what is armed, as sentences, and a form that writes one.
 
-import { h, put, button, field, table, outcome, select, code, empty, repeated } from './dom.js';
-import { vendors } from './api.js';
+import { h, put, button, field, fold, table, outcome, select, code, empty, repeated, submit } from './dom.js';
+import { titles } from './api.js';
+import { shown } from './words.js';
 
 export const title = 'Faults';
 
-const OWN = ['calls', 'strikes'];
-
-export function view(app, sandbox) {
+export function view(app, sandbox, all) {
   const said = outcome();
   const list = h('div');
-  const form = h('form.panel', { 'aria-label': 'New fault' });
+  const form = h('form.panel', { label: 'New fault' });
   const node = h('div.page', h('h1', 'Faults'), h('p', 'A fault makes single calls go wrong, once or repeatedly, and takes precedence over every scenario.'), list, form, said.element);
   let armed = [];
-  let drawn = '';
 
-  const orders = () => armed.map(fault => Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name))));
-
-  async function read() {
-    const { faults } = await sandbox.get('faults');
-    if (JSON.stringify(faults) !== drawn) draw(faults);
-  }
-
-  function draw(faults) {
-    armed = faults;
-    drawn = JSON.stringify(faults);
+  function draw({ faults }) {
+    armed = faults.map(({ calls, strikes, ...order }) => order);
     put(list, faults.length ? [
-      table('Armed faults', ['Vendor', 'Where and what', 'Calls', 'Strikes', ''], faults.map((fault, index) => [
-        fault.vendor, code(Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name) && name !== 'vendor'))), fault.calls, fault.strikes,
-        button('Disarm', () => disarm(orders().filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { 'aria-label': `Disarm fault ${index + 1}`, title: 'You can undo this; its counts start over.' })])),
-      h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'You can undo this; their counts start over.' }))]
-      : empty('No fault is armed. Arm one with the form below or with this line; it hits the next matching call.', vendors().then(([{ id, routes, failures }]) =>
-        sandbox.controlLine('PUT', 'faults', { vendor: id, route: routes[0].route, fail: failures[0].failure }))));
+      table('Armed faults', ['What it does', 'Calls that fit', 'Hit', ''], faults.map((fault, index) => [
+        sentence(armed[index], all), fault.calls, fault.strikes,
+        button('Disarm', () => disarm(armed.filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { label: `Disarm fault ${index + 1}` })])),
+      h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.')))]
+      : empty('No fault is armed. Arm one below or with this line; it hits the next matching call.',
+        sandbox.controlLine('PUT', 'faults', { vendor: all[0].id, route: all[0].routes[0].route, fail: all[0].failures[0].failure })));
   }
 
   async function set(faults, text) {
-    draw((await sandbox.call('PUT', 'faults', { faults })).faults);
+    await sandbox.call('PUT', 'faults', { faults });
+    await live.again();
     said.say(text);
   }
 
   const disarm = (rest, text) => said.run(async () => {
-    const before = orders();
+    const before = armed;
     await set(rest, '');
     app.undo(sandbox, text, () => set(before, 'Armed again; their counts start over.'));
   });
 
-  function make(all) {
+  function make() {
     const parts = {};
-    const input = (name, extra) => (parts[name] = h('input', { name, ...extra }));
-    const choose = (name, options, act) => (parts[name] = select(options, null, act, { name }));
-    const vendor = choose('vendor', all.map(each => [each.id, each.title]), refill);
+    const input = (label, name, extra) => field(label, parts[name] = h('input', { name, ...extra }));
+    const choose = (label, name, options, act) => field(label, parts[name] = select(options, null, act, { name }));
     const routes = h('datalist', { id: 'fault-routes' });
-    const fail = choose('fail', []);
-    const which = choose('which', [['', 'every such call'], ['call', 'the call of number'], ['every', 'every Nth call'], ['probability', 'each with probability']]);
-    function refill() {
-      const chosen = all.find(each => each.id === vendor.value) ?? all[0];
-      put(routes, [...new Set(chosen.routes.map(route => route.route))].map(route => h('option', { value: route })));
-      put(fail, h('option', { value: '' }, 'no failure'), chosen.failures.map(each => h('option', { value: each.failure }, `${each.status} ${each.failure}`)));
-    }
+    const reads = h('p', { role: 'status' });
+    const arm = submit('Arm');
+    const number = input('Number', 'number', { type: 'number', min: 0, step: 'any', placeholder: '3' });
+    const more = h('div.fields', input('Delay', 'delay', { placeholder: '2s' }), choose('On the wire', 'wire', [['', 'as usual'], ...Object.keys(WIRE)]),
+      input('Respond with status', 'status', { type: 'number', min: 200, max: 599 }), input('and this JSON', 'body', { placeholder: '{"message": "busy"}' }));
     put(form, h('h2', 'Arm a fault'), h('div.fields',
-      field('Vendor', vendor), field('Route', input('route', { list: 'fault-routes', placeholder: 'all; addressbook.*' })), routes,
-      field('Which calls', which), field('Number', input('number', { type: 'number', min: 0, step: 'any', placeholder: '3' })),
-      field('How often', input('times', { placeholder: 'once; 2; always' })),
-      field('Answer with failure', fail),
-      field('On the wire', choose('wire', [['', 'as usual'], 'reset', 'empty', 'garbage', 'truncate', 'drip'])), field('Delay', input('delay', { placeholder: '2s' })),
-      field('Or respond with status', input('status', { type: 'number', min: 200, max: 599 })), field('and this JSON', input('body', { placeholder: '{"message": "busy"}' }))),
-    h('div.tools', h('button', { type: 'submit' }, 'Arm')));
-    refill();
+      choose('Which calls', 'which', [['', 'all that fit'], ['call', 'the Nth'], ['every', 'every Nth'], ['probability', 'with probability']]), number,
+      choose('Vendor', 'vendor', all.map(each => [each.id, each.title]), refill), input('Route', 'route', { list: routes.id, placeholder: 'all; addressbook.*' }), routes,
+      choose('Answer with failure', 'fail', []), input('How often', 'times', { placeholder: 'once; 2; always' })),
+    fold('Or a delay, a fault on the wire, an answer of your own', () => more), reads, h('div.tools', arm));
+    function refill() {
+      const chosen = all.find(each => each.id === parts.vendor.value);
+      put(routes, [...new Set(chosen.routes.map(each => each.route))].map(value => h('option', { value })));
+      put(parts.fail, h('option', { value: '' }, 'no failure'), chosen.failures.map(each => h('option', { value: each.failure }, `${each.status} ${each.failure}`)));
+    }
+    function preview() {
+      number.hidden = !parts.which.value;
+      try {
+        const fault = order(parts);
+        arm.disabled = !(fault.fail || fault.fault || fault.respond);
+        put(reads, arm.disabled ? 'Choose what goes wrong: a failure, or something in the folded part.' : sentence(fault, all));
+      } catch (problem) { put(reads, `✕ ${problem.message}`); }
+    }
+    form.addEventListener('input', preview);
     form.addEventListener('submit', event => {
       event.preventDefault();
-      said.run(async () => set([...orders(), order(parts)], 'Armed.'));
+      said.run(() => set([...armed, order(parts)], 'Armed.'));
     });
+    refill();
+    preview();
   }
 
-  vendors().then(make).catch(said.fail);
-  return repeated(node, read, said, 1000);
+  make();
+  const live = repeated(node, said, 1000, () => sandbox.get('faults'), draw);
+  return live;
 }
 
 function order(parts) {
@@ -82,11 +83,25 @@ function order(parts) {
   const fault = { vendor: value('vendor') };
   if (value('route')) fault.route = value('route');
   if (value('which')) fault[value('which')] = Number(value('number') || 1);
-  if (value('times')) fault.times = /^\d+$/.test(value('times')) ? Number(value('times')) : value('times');
+  const times = { once: 1, twice: 2 }[value('times')] ?? value('times');
+  if (times) fault.times = Number(times) || times;
   if (value('fail')) fault.fail = value('fail');
   if (value('status')) fault.respond = { status: Number(value('status')), ...(value('body') ? { body: JSON.parse(value('body')) } : {}) };
   const wire = { '': null, truncate: { truncate: 10 }, drip: { drip: { chunk: 10, every: '50ms' } } }[value('wire')] ?? value('wire');
   if (value('delay')) fault.fault = { delay: value('delay'), ...(typeof wire === 'object' ? wire : { [wire]: true }) };
   else if (wire) fault.fault = wire;
   return fault;
+}
+
+const WIRE = { reset: 'breaks the connection', empty: 'closes it without an answer', garbage: 'answers bytes that are not HTTP', truncate: 'stops within the answer', drip: 'answers in drips' };
+const ordinal = number => number + (['th', 'st', 'nd', 'rd'][number % 100 > 10 && number % 100 < 14 ? 0 : number % 10] ?? 'th');
+
+/** A fault as a sentence; what there are no words for follows as JSON. */
+function sentence({ vendor, route, call, every, probability, times, fail, respond, fault, ...rest }, all) {
+  const which = call ? `The ${ordinal(call)} call` : every ? `Every ${ordinal(every)} call` : probability !== undefined ? `With probability ${probability}, a call` : (times ?? 1) === 1 ? 'The next call' : 'Each call';
+  const { delay, ...wire } = typeof fault === 'string' ? { [fault]: true } : fault ?? {};
+  const status = all.find(each => each.id === vendor)?.failures.find(each => each.failure === fail)?.status;
+  const effects = [delay && `waits ${shown(delay)}`, fail && `answers ${status} ${fail}`, respond && `answers ${respond.status ?? 200}`, ...Object.keys(wire).map(name => WIRE[name] ?? name)];
+  const often = times > 2 ? `, ${times} times` : { always: ', always', 2: ', twice' }[times] ?? '';
+  return h('span', `${which} of ${route ? [route].flat().join(', ') : titles.get(vendor)} ${effects.filter(Boolean).join(' and ')}${often}.`, Object.keys(rest).length ? code(rest) : null);
 }

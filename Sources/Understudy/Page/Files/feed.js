@@ -24,13 +24,13 @@ export class Feed {
         await this.read(signal);
         this.problem = null;
         // At most five polls a second, however many entries come.
-        await pause(200, signal);
+        await pause(200);
       } catch (problem) {
         if (signal.aborted) return;
         this.problem = problem;
         this.onChange(this);
         if (problem.status === 400) return;
-        await pause(1000, signal);
+        await pause(1000);
       }
     }
   }
@@ -40,20 +40,17 @@ export class Feed {
     const wait = this.isFirst ? {} : { wait: '20s', count: 1 };
     const given = this.isFirst ? { last: last ?? MOST } : {};
     const answer = await this.sandbox.get('journal' + query({ ...rest, format: 'brief', after: this.last, ...given, ...wait }), signal);
-    if (answer.newest < this.last) this.restart();
+    // The journal was cleared or its sandbox reset: numbers may begin again.
+    if (answer.newest < this.last) {
+      Object.assign(this, { rows: [], last: 0 });
+      this.onChange(this);
+    }
     for (const entry of answer.entries) if (entry.id > this.last) this.rows.push(entry);
     if (this.rows.length > MOST) this.rows.splice(0, this.rows.length - MOST);
     this.last = Math.max(this.last, this.rows.at(-1)?.id ?? 0, this.isFirst ? answer.newest : 0);
     const isNews = answer.entries.length || this.isFirst || this.problem;
     this.isFirst = false;
     if (isNews) this.onChange(this);
-  }
-
-  /** The journal was cleared or its sandbox reset: numbers may begin again. */
-  restart() {
-    this.rows = [];
-    this.last = 0;
-    this.onChange(this);
   }
 }
 
@@ -64,7 +61,4 @@ const visible = signal => new Promise(resolve => {
   signal.addEventListener('abort', resolve, { once: true });
 });
 
-const pause = (milliseconds, signal) => new Promise(resolve => {
-  const timer = setTimeout(resolve, milliseconds);
-  signal?.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
-});
+const pause = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds));

@@ -1,52 +1,46 @@
 // The journal: filters that are the API's query, the live list, and the entry that is open.
 
-import { h, put, button, select, copier, empty, unfit } from './dom.js';
-import { vendors, query } from './api.js';
+import { h, put, button, select, copier, empty, unfit, searchBox } from './dom.js';
+import { query } from './api.js';
 import { Feed, FILTERS } from './feed.js';
 import { Rows } from './rows.js';
 import { openEntry } from './entry.js';
 import { compareEntries } from './compare.js';
+import { STEP, timeline } from './timeline.js';
 import { intervened } from './words.js';
 
 export const title = 'Journal';
 
-export function view(app, sandbox) {
-  const abouts = new Map();
-  const rows = new Rows({ open: id => app.change({ entry: id }), abouts });
-  rows.address = id => app.link({ entry: id });
-  const detail = h('section.detail', { 'aria-label': 'Entry' });
+export function view(app, sandbox, all) {
+  const rows = new Rows(app);
+  const detail = h('section.detail', { label: 'Entry' });
   const nothing = h('div');
-  const bar = h('form.filters', { role: 'search', 'aria-label': 'Filter', onsubmit: event => event.preventDefault() });
-  const list = h('div.listing', bar, nothing, rows.element);
+  const bar = h('form.filters', { role: 'search', label: 'Filter', onsubmit: event => event.preventDefault() });
+  const chart = timeline(app);
+  const list = h('div.listing', bar, chart.element, nothing, rows.element);
   const node = h('div.journal', list, detail);
   let feed = null;
   let filter = null;
   let text = '';
+  let at = null;
+  let latest = 0;
   let isPaused = false;
   let shownEntry = '';
   let shownNothing = '';
 
-  vendors().then(all => {
-    for (const vendor of all) for (const failure of vendor.failures) abouts.set(`${vendor.id} ${failure.failure}`, failure.about);
-    // The controls stay where they are: somebody may be about to click one.
-    controls.vendor.append(...all.map(vendor => h('option', { value: vendor.id }, vendor.title)));
-    put(routes, [...new Set(all.flatMap(vendor => vendor.routes.map(route => route.route)))].map(route => h('option', { value: route })));
-    update(app.params);
-    rows.redraw();
-  }).catch(() => {});
-
-  const routes = h('datalist', { id: 'routes' });
+  const routes = h('datalist', { id: 'routes' }, [...new Set(all.flatMap(vendor => vendor.routes.map(route => route.route)))].map(value => h('option', { value })));
+  const search = searchBox(app);
   const controls = makeControls();
 
   function makeControls() {
     const any = name => [['', name]];
     const set = name => value => app.change({ [name]: value || null });
     const made = {
-      text: h('input', { type: 'search', placeholder: 'Filter  /', 'aria-label': 'Free text', oninput: () => app.change({ text: made.text.value || null }, true) }),
-      vendor: select(any('all vendors'), '', set('vendor'), { 'aria-label': 'Vendor' }),
-      route: h('input', { list: 'routes', placeholder: 'route or pattern', 'aria-label': 'Route', onchange: () => set('route')(made.route.value.trim()) }),
-      status: select([...any('any status'), '2xx', '3xx', '4xx', '5xx', '400', '401', '403', '404', '409', '429', '500', '503'], '', set('status'), { 'aria-label': 'Status' }),
-      since: select([...any('any time'), ['1m', 'last minute'], ['5m', 'last 5 min'], ['1h', 'last hour']], '', set('since'), { 'aria-label': 'Since' }),
+      text: search.element,
+      vendor: select([...any('all vendors'), ...all.map(each => [each.id, each.title])], '', set('vendor'), { label: 'Vendor' }),
+      route: h('input', { list: 'routes', placeholder: 'route or a.*', label: 'Route', onchange: () => set('route')(made.route.value.trim()) }),
+      status: select([...any('any status'), '2xx', '3xx', '4xx', '5xx', '400', '401', '403', '404', '409', '429', '500', '503'], '', set('status'), { label: 'Status' }),
+      since: select([...any('any time'), ['1m', 'last minute'], ['5m', 'last 5 min'], ['1h', 'last hour']], '', set('since'), { label: 'Since' }),
       refused: toggle('Refused', 'refused'),
       noted: toggle('Noted', 'noted'),
       unmatched: toggle('Unmatched', 'unmatched'),
@@ -57,7 +51,7 @@ export function view(app, sandbox) {
       pause.setAttribute('aria-pressed', isPaused);
       rows.pause(isPaused);
     }, { 'aria-pressed': 'false' });
-    const exports = h('span.exports', copier('HAR', () => exported('har'), { 'aria-label': 'Copy as HAR' }), copier('Hurl', () => exported('hurl'), { 'aria-label': 'Copy as Hurl' }));
+    const exports = h('span.exports', copier('HAR', () => exported('har'), { label: 'Copy as HAR' }), copier('Hurl', () => exported('hurl'), { label: 'Copy as Hurl' }));
     put(bar, Object.values(made), pause, exports, routes);
     return made;
   }
@@ -74,23 +68,25 @@ export function view(app, sandbox) {
 
   function onChange() {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = words.length ? feed.rows.filter(entry => {
-      const all = `${entry.id} ${entry.status} ${entry.vendor} ${entry.route} ${entry.method} ${entry.target} ${entry.failure} ${entry.reason} ${entry.note} ${intervened(entry) ?? ''}`.toLowerCase();
+    chart.draw(feed.rows, at);
+    chart.element.hidden = !feed.rows.length;
+    const found = words.length || at ? feed.rows.filter(entry => {
+      if (at && !(entry.unix >= at && entry.unix < at + STEP)) return false;
+      const all = `${Object.values(entry).join(' ')} ${intervened(entry)}`.toLowerCase();
       return words.every(word => all.includes(word));
     }) : feed.rows;
     rows.set(found);
     rows.element.hidden = !found.length;
-    const state = feed.problem?.message ?? (found.length || feed.isFirst ? '' : `empty ${text} ${JSON.stringify(filter)}`);
+    const state = feed.problem?.message ?? (found.length || feed.isFirst ? '' : `empty ${text} ${at} ${JSON.stringify(filter)}`);
     // What is shown stays: somebody may be about to copy it.
     if (state === shownNothing) return;
     shownNothing = state;
-    put(nothing, feed.problem ? h('p.outcome.bad', { role: 'status' }, '✕ ', state) : state ? emptiness() : null);
+    put(nothing, feed.problem ? feed.problem.code !== 'gone' && h('p.bad', { role: 'status' }, '✕ ', state) : state && emptiness());
   }
 
   function emptiness() {
-    const isFiltered = text || Object.keys(filter).length;
-    if (isFiltered && feed) return unfit('No entry matches these filters.', () => app.go('journal'));
-    return empty('No calls yet. Point the app at this address, or send one:', vendors().then(([first]) => sandbox.sampleLine(first.id)));
+    if (text || at || Object.keys(filter).length) return unfit('No entry matches these filters.', () => app.go('journal'));
+    return empty('No calls yet. Point the app at this address, or send one:', sandbox.sampleLine(all[0].id));
   }
 
   function update(params) {
@@ -100,14 +96,15 @@ export function view(app, sandbox) {
       if (box) box.checked = params.get(name) === 'true';
       else if (document.activeElement !== control) control.value = params.get(name) ?? '';
     }
-    const isText = text !== (params.get('text') ?? '');
+    const before = `${text} ${at}`;
     text = params.get('text') ?? '';
+    at = Number(params.get('at')) || null;
     if (!feed || JSON.stringify(filter) !== JSON.stringify(wanted)) {
       feed?.stop();
       filter = wanted;
       rows.horizon = Infinity;
       feed = new Feed(sandbox, filter, onChange);
-    } else if (isText) onChange();
+    } else if (before !== `${text} ${at}`) onChange();
     show(params);
   }
 
@@ -119,19 +116,27 @@ export function view(app, sandbox) {
     const key = `${id} ${other}`;
     if (key === shownEntry) return;
     shownEntry = key;
-    if (!id) return put(detail, h('p.hint', 'Choose an entry to see why it came out as it did.'));
-    const close = () => app.change({ entry: null, with: null });
-    if (other) compareEntries(detail, sandbox, id, other, app, close);
-    else openEntry(detail, sandbox, id, app, abouts, close);
+    if (!id) return put(detail);
+    const read = async () => {
+      const turn = ++latest;
+      const shown = await (other ? compareEntries(id, other, app, sandbox, close) : openEntry(id, app, sandbox, close, read))
+        .catch(problem => [h('p.bad', { role: 'alert' }, '✕ ', problem.message), button('Close', close)]);
+      // Another one may have been asked for meanwhile.
+      if (turn !== latest) return;
+      put(detail, shown);
+      if (document.body.clientWidth <= 900) detail.scrollIntoView({ block: 'start' });
+    };
+    read();
   }
 
+  const close = () => app.change({ entry: null, with: null });
+  const keys = { j: () => rows.move(1), k: () => rows.move(-1), c: () => detail.querySelector('[data-key=c]')?.click(), Escape: () => app.params.get('entry') && close() };
   function key(event) {
-    if (event.key === '/') { controls.text.focus(); return true; }
-    if (event.key === 'j' || event.key === 'k') { rows.move(event.key === 'j' ? 1 : -1); return true; }
-    if (event.key === 'c') { detail.querySelector('[data-key=c]')?.click(); return true; }
-    if (event.key === 'Escape' && app.params.get('entry')) { app.change({ entry: null, with: null }); return true; }
-    return false;
+    keys[event.key]?.();
+    return event.key in keys || search.key(event);
   }
 
-  return { node, update, key, close: () => { feed?.stop(); rows.close(); } };
+  // Time passes without calls, too.
+  const passing = setInterval(() => feed && chart.draw(feed.rows, at), 1000);
+  return { node, update, key, close: () => { clearInterval(passing); feed?.stop(); rows.close(); } };
 }

@@ -1,7 +1,6 @@
-// Each vendor's API: where it is known from, what it reads and answers, how it can fail, and a sample call of every route.
+// Each vendor's API: where it is known from, what was met of it, how it can fail, and a call of every route.
 
-import { h, put, select, outcome, table, fold, unfit } from './dom.js';
-import { vendors } from './api.js';
+import { h, put, select, outcome, table, fold, unfit, searchBox } from './dom.js';
 import { description, routePanel } from './description.js';
 import { source } from './checks.js';
 import { sampleForm } from './sample.js';
@@ -10,40 +9,36 @@ export const title = 'Routes';
 
 const keyOf = (vendor, route) => `${vendor.id} ${route.route} ${route.method} ${route.path}`;
 
-export function view(app, sandbox) {
+export function view(app, sandbox, all) {
   const said = outcome();
   const list = h('div');
   const trial = h('div');
-  const search = h('input', { type: 'search', placeholder: 'Filter  /', 'aria-label': 'Free text', oninput: () => app.change({ text: search.value || null }, true) });
-  const only = h('span');
-  const node = h('div.page', h('h1', 'Routes'), h('div.filters', search, only), said.element, trial, list);
-  let all = [];
+  const search = searchBox(app);
+  const only = select([['', 'all vendors'], ...all.map(each => [each.id, each.title])], '', value => app.change({ vendor: value || null }), { label: 'Vendor' });
+  const node = h('div.page', h('h1', 'Routes'), h('div.filters', search.element, only), said.element, trial, list);
   let met = {};
   let tried = '';
 
   function draw(params) {
-    const words = (params.get('text') ?? '').toLowerCase();
+    const words = search.words(params);
     const fits = each => JSON.stringify(Object.values(each)).toLowerCase().includes(words);
-    if (document.activeElement !== search) search.value = params.get('text') ?? '';
-    put(only, select([['', 'all vendors'], ...all.map(each => [each.id, each.title])], params.get('vendor') ?? '', value => app.change({ vendor: value || null }), { 'aria-label': 'Vendor' }));
-    let isEmpty = true;
-    put(list, all.filter(each => !params.get('vendor') || each.id === params.get('vendor')).map(vendor => {
+    only.value = params.get('vendor') ?? '';
+    put(list, all.filter(each => !only.value || each.id === only.value).map(vendor => {
       const [routes, failures] = [vendor.routes.filter(fits), vendor.failures.filter(fits)];
       if (!routes.length && !failures.length) return null;
-      isEmpty = false;
-      return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title), h('p', met[vendor.id]),
-        routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.flatMap(route => {
+      return h('section', { label: vendor.title }, h('h2', vendor.title), h('p', met[vendor.id]),
+        table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.flatMap(route => {
           const key = keyOf(vendor, route);
           const isOpen = params.get('show') === key;
           return [[
-            h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source),
+            h('a', { href: app.link({ vendor: vendor.id, route: route.route }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source, vendor.id),
             h('span.short', h('a', { href: app.link({ show: isOpen ? null : key }), 'aria-expanded': String(isOpen) }, isOpen ? 'Close' : 'Details'), ' · ', h('a', { href: app.link({ try: key }) }, 'Try it'))],
           ...isOpen ? [h('tr', h('td', { colspan: 5 }, shown(vendor, route)))] : []];
-        })) : null,
+        })),
         failures.length ? fold(`${failures.length} failures`, () => table(`Failures of ${vendor.title}`, ['Failure', 'Status', 'When', 'Evidence', 'Source'], failures.map(each => [
-          h('a', { href: app.link({ vendor: vendor.id, failure: each.failure, text: null }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source)])), Boolean(words)) : null);
+          h('a', { href: app.link({ vendor: vendor.id, failure: each.failure }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source, vendor.id)])), Boolean(words)) : null);
     }));
-    if (isEmpty && all.length) put(list, unfit('No route or failure matches these filters.', () => { search.value = ''; app.go('routes'); }));
+    if (!list.firstChild) put(list, unfit('No route or failure matches these filters.', () => app.go('routes')));
   }
 
   /** What a route reads and answers, once it has been read. */
@@ -65,19 +60,11 @@ export function view(app, sandbox) {
 
   async function update(params) {
     await said.run(async () => {
-      all = await vendors();
-      // What the calls of the sandbox have met so far.
       met = Object.fromEntries((await sandbox.get('coverage')).vendors.map(each => [each.vendor, each.summary]));
       draw(params);
       await attempt(params);
     });
   }
 
-  function key(event) {
-    if (event.key !== '/') return false;
-    search.focus();
-    return true;
-  }
-
-  return { node, update, key };
+  return { node, update, key: search.key };
 }

@@ -1,23 +1,27 @@
-// The messages of a socket in two lanes, in and out, by time.
+// The messages of a socket by time: a line for each, which opens.
 
-import { h, code, button } from './dom.js';
-import { timeOfDay } from './words.js';
+import { h, code, button, fold } from './dom.js';
+import { timeOfDay, shown, plain } from './words.js';
 import { checkTable } from './checks.js';
 
-/** The messages; `again` rereads the entry. */
 export function socketView(socket, sandbox, app, again) {
   const left = socket.received + socket.sent - socket.frames.length;
   return h('div.socket',
-    left > 0 ? h('p.note', `${left} older messages are no longer kept.`) : null,
-    h('ol.lanes', { 'aria-label': 'Messages' }, socket.frames.map(frame => {
-      const isIn = frame.from === 'client';
-      return h(`li.${isIn ? 'in' : 'out'}`,
-        h('p', h('span', { 'aria-hidden': 'true' }, isIn ? '→ ' : '← '), isIn ? 'from the client' : 'from the server', ' ', h('time', { datetime: frame.at }, timeOfDay(frame.at)), frame.cause ? [', caused by ', cause(frame.cause, sandbox, app)] : null),
-        code(frame.message),
-        frame.findings.length ? checkTable(frame.findings, 'Remarks') : null);
-    })),
-    socket.findings.length ? checkTable(socket.findings, 'Opening and end') : null,
+    left > 0 && h('p.note', `${left} older messages are no longer kept.`),
+    h('ol.lanes', { label: 'Messages' }, socket.frames.map(frame => h(`li.${frame.from === 'client' ? 'in' : 'out'}`, fold(line(frame), () => [
+      frame.cause && h('p', 'Caused by ', cause(frame.cause, sandbox, app)),
+      code(frame.message),
+      checkTable(frame.findings, 'Remarks')])))),
+    checkTable(socket.findings, 'Opening and end'),
     socket.closed ? h('p', `Closed with ${socket.closed.code} ${socket.closed.reason} at ${timeOfDay(socket.closed.at)}.`) : h('p', 'Still open. ', button('Refresh', again)));
+}
+
+/** Time, direction, remarks, and the message as far as there is room. */
+function line({ from, at, message, findings }) {
+  const { name, ...rest } = message !== null && typeof message === 'object' ? message : { rest: message };
+  return [`${timeOfDay(at)} `, h('span', { title: `from the ${from}` }, from === 'client' ? '→ in ' : '← out '),
+    findings.length ? h('strong.remark', `! ${findings.map(each => plain(each.check)).join(', ')} `) : null,
+    name && h('strong', shown(name), ' '), h('code', shown(name || !('rest' in rest) ? rest : rest.rest).slice(0, 300))];
 }
 
 /** A link to the call that a message was sent for; what it was is fetched, since the journal may have dropped it. */

@@ -1,33 +1,34 @@
-// The token debugger: paste or mint, and every vendor's verdict rule by rule. Nothing that is pasted is kept anywhere.
+// The token debugger: paste or mint, and the vendors' verdicts. Nothing that is pasted is kept anywhere.
 
-import { h, put, button, copier, field, select, fold, outcome, code } from './dom.js';
-import { vendors } from './api.js';
+import { h, put, button, copier, field, filled, select, fold, outcome, code, signed } from './dom.js';
+import { titles } from './api.js';
 import { checkTable } from './checks.js';
 import { tokenView } from './token.js';
 
 export const title = 'Tokens';
 
 /** `before` is the view of another sandbox, whose token is judged in this one. */
-export function view(app, sandbox, before) {
-  const area = h('textarea', { rows: 5, spellcheck: 'false', autocomplete: 'off', placeholder: 'eyJ…', 'aria-label': 'Token', oninput: later, value: before?.token() });
-  const facts = h('div.fields');
+export function view(app, sandbox, all, before) {
+  const area = h('textarea', { rows: 5, spellcheck: 'false', autocomplete: 'off', placeholder: 'eyJ…', label: 'Token', oninput: later, value: before?.token() });
+  const asked = new Map(all.flatMap(vendor => vendor.request_facts.map(fact => [fact.name, fact.about])));
+  const facts = h('div.fields', [...asked].map(([name, about]) => field(name, h('input', { name }), about)));
   const judged = outcome();
   const decoded = h('div');
   const verdicts = h('div.verdicts');
-  const mint = h('section.panel', { 'aria-label': 'Mint' });
+  const mint = h('section.panel', { label: 'Mint' });
   const node = h('div.page', h('h1', 'Tokens'),
     h('div.columns',
-      h('section.panel', { 'aria-label': 'Judge' }, h('h2', 'Judge a token'), area, fold('Facts of the request', () => facts),
+      h('section.panel', { label: 'Judge' }, h('h2', 'Judge a token'), area, fold('Facts of the request', () => facts),
         h('div.tools', button('Judge it', judge), button('Clear', clear)), judged.element,
-        h('p.note', 'It stays in this page: nothing is stored, here or on the server.'), decoded),
+        h('p.note', 'Nothing is stored, here or on the server.'), decoded),
       mint),
     verdicts);
   let timer = null;
   let turn = 0;
 
-  /** What is still being judged is no longer shown either. */
   function clear() {
     clearTimeout(timer);
+    // What is still being judged is no longer shown either.
     turn += 1;
     area.value = '';
     put(decoded);
@@ -44,31 +45,26 @@ export function view(app, sandbox, before) {
     if (!token) return judged.say('Paste a token first, or mint one.');
     const mine = ++turn;
     await judged.run(async () => {
-      const request = Object.fromEntries([...facts.querySelectorAll('input')].filter(input => input.value).map(input => [input.name, input.value]));
+      const request = Object.fromEntries(filled(facts));
       const answer = await sandbox.call('POST', 'tokens/explain', { token, request });
       if (mine !== turn) return;
-      const best = answer.verdicts.find(verdict => verdict.accepted);
-      const owner = best ?? [...answer.verdicts].sort((a, b) => failures(a) - failures(b))[0];
-      put(decoded, tokenView(token, app.now(), owner?.findings));
-      put(verdicts, answer.verdicts.map(verdict => draw(verdict, verdict === owner)));
+      const [best, ...others] = answer.verdicts.sort((a, b) => b.accepted - a.accepted || failures(a) - failures(b));
+      put(decoded, tokenView(token, app.now(), best.findings));
+      // What vendors say to a token that is not theirs is noise.
+      put(verdicts, draw(best), others.map(verdict => verdict.accepted ? draw(verdict) : fold(said(verdict), () => draw(verdict))));
     });
   }
 
-  vendors().then(all => {
-    const asked = new Map(all.flatMap(vendor => vendor.request_facts.map(fact => [fact.name, fact.about])));
-    put(facts, [...asked].map(([name, about]) => field(name, h('input', { name }), about)));
-  }).catch(judged.fail);
   sandbox.get('tokens').then(({ kinds }) => put(mint, form(kinds))).catch(judged.fail);
 
   function form(kinds) {
     const made = outcome();
     const members = h('div.fields');
     const about = h('p.note');
-    const defect = select([], null, () => { name.hidden = !defect.value.includes('CLAIM'); }, { 'aria-label': 'Defect' });
-    const name = h('input', { 'aria-label': 'Claim that is missing', placeholder: 'claim', value: 'exp', hidden: true });
-    const claims = h('input', { placeholder: '{"role": "admin"}', 'aria-label': 'Claims' });
-    const kind = select(kinds.map((each, index) => [index, `${each.vendor} ${each.kind}`]), 0, choose, { 'aria-label': 'Kind' });
-    const link = copier('Copy token', () => area.value.trim());
+    const defect = select([], null, () => { name.hidden = !defect.value.includes('CLAIM'); }, { label: 'Defect' });
+    const name = h('input', { label: 'Claim that is missing', placeholder: 'claim', value: 'exp', hidden: true });
+    const claims = h('input', { placeholder: '{"role": "admin"}', label: 'Claims' });
+    const kind = select(kinds.map((each, index) => [index, `${titles.get(each.vendor)} ${each.kind}`]), 0, choose, { label: 'Kind' });
 
     function choose() {
       const chosen = kinds[kind.value];
@@ -81,11 +77,10 @@ export function view(app, sandbox, before) {
     async function make(wrong) {
       const chosen = kinds[kind.value];
       await made.run(async () => {
-        const order = Object.fromEntries([...members.querySelectorAll('input')].filter(input => input.value).map(input => [input.name, input.value]));
-        if (claims.value.trim()) order.claims = parsed(claims.value);
+        const order = Object.fromEntries(filled(members));
+        if (claims.value.trim()) order.claims = JSON.parse(claims.value);
         if (wrong) order.defect = defect.value.replace('CLAIM', name.value.trim());
-        const minted = await sandbox.call('POST', `tokens/${chosen.vendor}/${chosen.kind}`, order);
-        area.value = minted.token;
+        area.value = (await sandbox.call('POST', `tokens/${chosen.vendor}/${chosen.kind}`, order)).token;
         made.say(wrong ? `Minted with defect ${order.defect}.` : 'Minted, valid.');
         await judge();
       });
@@ -93,7 +88,7 @@ export function view(app, sandbox, before) {
 
     choose();
     return [h('h2', 'Mint a token'), field('Kind', kind), about, fold('Its members', () => [members, field('claims', claims, 'a JSON object that overrides claims')]),
-      h('div.tools', button('Mint a valid one', () => make(false)), h('span.inline', defect, name, button('Mint with this defect', () => make(true)), link)), made.element];
+      h('div.tools', button('Mint a valid one', () => make(false)), h('span.inline', defect, name, button('Mint with this defect', () => make(true)), copier('Copy token', () => area.value.trim()))), made.element];
   }
 
   if (before) later();
@@ -102,18 +97,14 @@ export function view(app, sandbox, before) {
 
 const failures = verdict => verdict.findings.filter(finding => finding.outcome === 'failed').length + (verdict.kind ? 0 : 100);
 
-function parsed(text) {
-  try { return JSON.parse(text); } catch (problem) { throw new Error(`claims is not JSON: ${problem.message}`); }
-}
+const said = ({ vendor, accepted, failure }) => `${titles.get(vendor)} ${accepted ? 'accepts it' : `refuses it: ${failure ?? 'not its own'}`}`;
 
-function draw(verdict, isOpen) {
-  const sign = verdict.accepted ? '✓' : '✕';
-  const what = verdict.accepted ? 'accepts it' : `refuses it: ${verdict.failure ?? 'not its own'}`;
-  return h(`section.panel.${verdict.accepted ? 'fine' : 'refused'}`, { 'aria-label': `${verdict.vendor} ${verdict.accepted ? 'accepts it' : 'refuses it'}` },
-    h('h2', h('span.sign', { 'aria-hidden': 'true' }, sign), ` ${verdict.vendor} ${what}`),
+function draw(verdict) {
+  return h(`section.panel.${verdict.accepted ? 'fine' : 'refused'}`, { label: said(verdict).split(':')[0] },
+    h('h2', signed(verdict.accepted ? '✓' : '✕'), ` ${said(verdict)}`),
     h('p.note', `Read as kind ${verdict.kind ?? 'unknown'}${verdict.account ? `, of ${verdict.account}` : ''}.`),
-    verdict.reason ? h('p.why', verdict.reason) : null,
-    verdict.answer ? h('div', h('p', `It would answer ${verdict.answer.status}:`), code(verdict.answer.body)) : null,
-    isOpen || verdict.accepted ? checkTable(verdict.findings, `Checks of ${verdict.vendor}`) : fold('Rule by rule', () => checkTable(verdict.findings, `Checks of ${verdict.vendor}`)),
-    verdict.clients.map(client => fold(`The client ${client.client} ${client.usable ? 'would send it' : 'would not send it'}`, () => checkTable(client.findings, client.client))));
+    verdict.reason && h('p.why', verdict.reason),
+    verdict.answer && h('div', h('p', `It would answer ${verdict.answer.status}:`), code(verdict.answer.body)),
+    checkTable(verdict.findings, `Checks of ${titles.get(verdict.vendor)}`, verdict.vendor),
+    verdict.clients.map(client => fold(`The client ${client.client} ${client.usable ? 'would send it' : 'would not send it'}`, () => checkTable(client.findings, client.client, verdict.vendor))));
 }

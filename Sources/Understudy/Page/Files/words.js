@@ -1,4 +1,4 @@
-// How things are said: moments, reasons as sentences, outcomes with a sign and a word.
+// How things are said: moments, reasons, outcomes.
 
 export const OUTCOMES = {
   failed: ['✕', 'failed'], noted: ['!', 'noted'], 'not-judged': ['–', 'not judged'], passed: ['✓', 'passed'],
@@ -6,15 +6,13 @@ export const OUTCOMES = {
 
 /** 90 → "1 min 30 s". */
 export function span(seconds) {
-  const all = Math.round(Math.abs(seconds));
-  const parts = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']];
-  const words = [];
-  let rest = all;
-  for (const [size, unit] of parts) {
-    if (rest >= size && words.length < 2) words.push(`${Math.floor(rest / size)} ${unit}`);
+  let rest = Math.round(Math.abs(seconds));
+  const words = [[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']].map(([size, unit]) => {
+    const count = Math.floor(rest / size);
     rest %= size;
-  }
-  return words.join(' ') || '0 s';
+    return count ? `${count} ${unit}` : null;
+  });
+  return words.filter(Boolean).slice(0, 2).join(' ') || '0 s';
 }
 
 /** A moment beside now: "31 s ago", "in 5 min". */
@@ -24,19 +22,16 @@ export function relative(seconds, now) {
   return distance > 0 ? `${span(distance)} ago` : `in ${span(distance)}`;
 }
 
-/** Unix seconds of an RFC 3339 text. */
 export const unix = text => Date.parse(text) / 1000;
 
-/** Unix seconds or a text as date and time in UTC, which is how the sandbox's clock reads. */
+/** A moment in UTC, as the sandbox's clock reads. */
 export function absolute(value) {
   const date = new Date(typeof value === 'number' ? value * 1000 : value);
   return Number.isNaN(date.getTime()) ? String(value) : date.toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
 }
 
-/** “1 call”, “2 calls”. */
 export const counted = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
-/** The time of day of an entry. */
 export const timeOfDay = text => text.slice(11, 19);
 
 /** A value for people: texts as they are, the rest as JSON, nothing as "nothing". */
@@ -48,47 +43,65 @@ export function shown(value) {
 /** "claim-exp-present" → "claim exp present". */
 export const plain = check => check.replaceAll('-', ' ');
 
-/** The first failed check of a brief entry's reason: "expiry: found X; expected Y [source]". */
-function parts(reason) {
-  const match = /^([\w.-]+): (?:found (.*?); )?expected (.*?)(?: \[([^\]]*)\])?$/s.exec(reason ?? '');
-  return match && { check: match[1], found: match[2], expected: match[3], source: match[4] };
-}
+/** A value without a break, cut in its middle if it is long: ids differ at their ends. */
+export const short = text => text.length > 30 && !/\s/.test(text) ? `${text.slice(0, 14)}…${text.slice(-8)}` : text;
+const quoted = text => /\s|^\d+$/.test(text) ? text : `“${short(text)}”`;
+const bare = text => text?.replace(/^"(.*)"$/s, '$1');
+const named = check => plain(check.replace(/-present$/, ''));
 
-const seconds = text => Number(/^-?\d+(\.\d+)?/.exec(text ?? '')?.[0] ?? NaN);
+/** The first failed check of an entry's reason: "expiry: found X; expected Y. Note [source]". */
+export function failedCheck(reason) {
+  const match = /^([\w.-]+): (?:found (.*?); )?expected (.*?)(?:\. (.*?))?(?: \[[^\]]*\])?$/s.exec(reason ?? '');
+  return match && { check: match[1], found: bare(match[2]), expected: bare(match[3]), note: match[4] };
+}
 
 /** What influenced an answer, in words; undefined for nothing. */
 export function intervened(entry) {
-  if (!entry.intervention) return undefined;
-  return [entry.intervention].flat().map(part => typeof part === 'string' ? part : Object.entries(part)
+  return entry.intervention && [entry.intervention].flat().map(part => typeof part === 'string' ? part : Object.entries(part)
     .filter(([, value]) => value === null || typeof value !== 'object')
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`).join(', ')).join('; ');
 }
 
-/** Why an entry came out as it did, in a sentence; `about` says what its failure means. */
-export function sentence(entry, about) {
+/** Why an entry came out as it did, without the two values where they are shown below. */
+export function sentence(entry, isProven) {
   if (entry.intervention) return intervened(entry);
-  const near = entry.nearest_routes?.[0];
   if (entry.route === null && entry.status >= 400) {
+    const near = entry.nearest_routes?.[0];
     const what = entry.reason ?? 'no route is at this path';
     return near && !what.includes('nearest') ? `${what}; did you mean ${near}?` : what;
   }
-  const said = parts(entry.reason);
-  if (said) return judged(said, entry, about);
-  if (entry.reason) return entry.reason;
-  return about && entry.failure ? about : entry.note ?? '';
+  const failed = failedCheck(entry.reason);
+  return failed ? judged(failed, unix(entry.at), isProven) : entry.reason ?? (entry.failure ? plain(entry.failure) : entry.note ?? '');
 }
 
-function judged(said, entry, about) {
-  const moment = seconds(said.found);
-  if (moment > 253402300799) return `${said.check === 'expiry' ? 'exp' : plain(said.check)} is ${moment}, beyond the year 9999: milliseconds instead of seconds?`;
-  if (said.check === 'expiry' && moment > 1e8) {
-    return `token expired ${span(unix(entry.at) - moment)} before the call (exp ${absolute(moment)})`;
-  }
-  if (said.check === 'not-before' && moment > 1e8) {
-    return `token is not valid until ${span(moment - unix(entry.at))} after the call (nbf ${absolute(moment)})`;
-  }
-  const found = said.found === undefined || said.found === 'nothing' ? 'found nothing' : `found ${said.found}`;
-  return `${plain(said.check)}: ${found}; expected ${said.expected}${about && !said.expected.includes('. ') ? ` — ${about}` : ''}`;
+function judged({ check, found, expected, note }, at, isProven) {
+  const moment = Number.parseFloat(found);
+  if (moment > 253402300799) return `${check === 'expiry' ? 'exp' : plain(check)} is ${moment}, beyond the year 9999: milliseconds instead of seconds?`;
+  if (check === 'expiry' && moment > 1e8) return `token expired ${span(at - moment)} before the call (exp ${absolute(moment)})`;
+  if (check === 'not-before' && moment > 1e8) return `token is not valid until ${span(moment - at)} after the call (nbf ${absolute(moment)})`;
+  if (check === 'signature' && note) return note;
+  if (found === undefined || found === 'nothing') return `${named(check)} is missing${isProven ? '' : `; expected ${expected}`}`;
+  if (check.startsWith('claim-')) return `${named(check)} is ${JSON.stringify(found)}, not a ${expected}`;
+  return `${named(check)} is ${isProven ? 'not what the rule expects' : `${quoted(found)}, not ${quoted(expected)}`}`;
+}
+
+export function fix({ check, expected, note }) {
+  if (['signature', 'algorithm'].includes(check)) return `Sign the token with ${expected}.`;
+  if (note) return note;
+  if (check === 'expiry') return 'Renew the token: its exp must lie after the call.';
+  if (check === 'not-before') return 'Wait until nbf, or issue the token with an earlier one.';
+  if (check.startsWith('claim-')) return `Issue the token with ${named(check)}: ${shown(expected)}.`;
+  return `The rule holds once ${named(check)} is ${quoted(shown(expected))}.`;
+}
+
+/** Two values, each as what is the same before, what differs, and what is the same after; null where nothing is. */
+export function differing(one, other) {
+  const most = Math.min(one.length, other.length);
+  let [start, end] = [0, 0];
+  while (start < most && one[start] === other[start]) start += 1;
+  while (end < most - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  if (/\s/.test(other) || start + end === 0) return null;
+  return [one, other].map(text => [text.slice(0, start), text.slice(start, text.length - end), text.slice(text.length - end)]);
 }
 
 /** The sign and the word of an entry's kind, which goes with its colour. */
@@ -98,14 +111,6 @@ export function kind(entry) {
   if (entry.failure || entry.status >= 400) return { name: 'refused', sign: '✕', word: 'refused' };
   if (entry.note) return { name: 'noted', sign: '•', word: 'accepted with a remark' };
   return { name: 'fine', sign: '✓', word: 'answered' };
-}
-
-/** Where a source leads: RFCs to their section, the vendors' documents to what is known from them. */
-export function sourceLink(source) {
-  const rfc = /RFC (\d{4})(?: section ([\d.]+\d|\d))?/.exec(source);
-  if (rfc) return { href: `https://www.rfc-editor.org/rfc/rfc${rfc[1]}${rfc[2] ? `#section-${rfc[2]}` : ''}`, isOutside: true };
-  const document = source.split(/[,;:]/)[0].trim();
-  return { href: `#/routes?text=${encodeURIComponent(document)}`, isOutside: false };
 }
 
 /** Decodes a part of a token; null where that is impossible. */
