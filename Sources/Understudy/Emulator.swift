@@ -117,6 +117,9 @@ package final class Emulator: Sendable {
     /// The vendors that have a route, in the catalog's order.
     package var vendors: [any AnyLoadedVendor] { inForce.loaded.listed }
 
+    /// The places of the vendors that judge tokens.
+    package var tokenVendors: [Int] { vendors.indices.filter { !vendors[$0].tokenKinds.isEmpty } }
+
     /// A short string that changes with any fixture file that was read.
     package var fixtureFingerprint: String { inForce.loaded.fingerprint }
 

@@ -25,7 +25,7 @@ NAMES = [
     ("serve --switch rezolve.device-ch", "rezolve.device-check="), ("routes --switch rezolve.device-ch", "rezolve.device-check="),
     ("token mint bloom", "bloomreach"), ("token explain --vendor im", "ims"), ("token verify --as ok", "okta"),
     ("serve --profile docu", "documented"), ("init --vendor com", "comapi"), ("init --language py", "python"),
-    ("fixtures schemas --vendor ok", "okta"),
+    ("fixtures schemas --vendor ok", "okta"), ("fixtures imp", "import"),
 ]
 SANDBOXES = [("sandbox completed-by-t", "completed-by-tab"), ("clock --sandbox completed-by-t", "completed-by-tab"),
              ("journal --sandbox completed-by-t", "completed-by-tab"), ("token explain --sandbox completed-by-t", "completed-by-tab")]

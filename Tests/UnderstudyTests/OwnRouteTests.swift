@@ -151,6 +151,8 @@ import Understudy
             is: ["met": 1, "all": 4, "never": ["basket.write", "everything", "shop.below.vendor"]])
         let document = try await world.control(.get, "openapi/own.json").json
         #expect(document["paths"]?["/my/own/api/{id}"]?["get"] != nil, "\(document.text)")
+        let verdicts = try await world.control(.post, "tokens/explain", #"{"token": "\#(Self.token)"}"#).json
+        expect(verdicts["verdicts"]?.array?.map { $0["vendor"] }.count, is: Catalog.vendors.count)
         let metrics = try await world.control(.get, "metrics").text
         #expect(
             metrics.contains(

@@ -49,7 +49,7 @@ extension ControlAPI {
         let named = try body["vendor"].map { value throws(ControlProblem) in
             try call.vendor(value.string ?? value.text)
         }
-        let indices = named.map { [$0] } ?? Array(call.emulator.vendors.indices)
+        let indices = named.map { [$0] } ?? call.emulator.tokenVendors
         if let problem = indices.map({ call.emulator.vendors[$0] }).problem(withFacts: context) {
             throw call.invalid("request: \(problem)")
         }

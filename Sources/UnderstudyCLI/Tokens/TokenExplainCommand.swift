@@ -47,7 +47,7 @@ struct TokenExplainCommand: ParsableCommand {
     private func explainOffline(_ text: String, _ context: JSONObject) throws -> [JSON] {
         let emulator = try place.fixtureOptions.emulator()
         let moment = try MomentOption.parse(place.at)
-        let indices = try vendor.map { [try emulator.index(of: $0)] } ?? Array(emulator.vendors.indices)
+        let indices = try vendor.map { [try emulator.index(of: $0)] } ?? emulator.tokenVendors
         if let problem = indices.map({ emulator.vendors[$0] }).problem(withFacts: context) {
             throw Misuse("--request: \(problem)")
         }
