@@ -1232,7 +1232,7 @@ AUDIT = """(() => {
         if (element.tagName === 'BUTTON' && !element.textContent.trim() && !element.getAttribute('aria-label')) say('button without name', element);
         if (element.tagName === 'A' && element.hasAttribute('href') && !element.textContent.trim() && !element.getAttribute('aria-label')) say('link without name', element);
         if (['INPUT', 'SELECT', 'TEXTAREA'].includes(element.tagName) && !element.labels?.length && !element.getAttribute('aria-label')) say('control without label', element);
-        if (element.closest('td, th') && !element.closest('code, pre')) for (const node of element.childNodes) for (const {index, 0: {length}} of node.nodeType === 3 ? node.data.matchAll(/\\p{L}{2,20}/gu) : []) {
+        if (element.closest('td, th') && !element.closest('code, pre, a[rel]')) for (const node of element.childNodes) for (const {index, 0: {length}} of node.nodeType === 3 ? node.data.matchAll(/\\p{L}{2,20}/gu) : []) {
             const word = document.createRange();
             word.setStart(node, index);
             word.setEnd(node, index + length);
