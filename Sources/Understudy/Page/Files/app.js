@@ -209,6 +209,7 @@ async function follow() {
 }
 
 put(document.getElementById('app'), bar, nav, main, pending, dialogs);
+app.sandboxes([]);
 tick();
 setInterval(tick, 1000);
 route();
