@@ -105,8 +105,10 @@ def test_a_server_starts_in_the_folder_with_its_configuration_and_its_fixtures(t
             lines.append(process.stdout.readline())
             assert lines[-1], "".join(lines)
         said = "".join(lines)
-        assert f"Fixtures: {tmp_path}/Fixtures, over " in said and "my-space" in said and "nobody reads" not in said
+        assert f"Fixtures: {tmp_path}/Fixtures, over " in said and "nobody reads" not in said
         assert ports.read_text().startswith("http ")
+        tried = subprocess.run([BINARY, "try", "comapi"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert "my-space" in tried.stdout, "the server is found by the configuration, and has the folder's accounts"
     finally:
         process.terminate()
         assert process.wait(15) == 0

@@ -217,7 +217,9 @@ import Testing
         for (call, operation) in described {
             let statuses = Set((operation["responses"]?.object ?? [:]).map(\.name))
             #expect(statuses.isSuperset(of: ["400", "403", "413"]), "\(call)")
-            expect(statuses.contains("401"), is: !call.hasPrefix("GET /_understudy/health"), "\(call)")
+            expect(
+                statuses.contains("401"), is: !call.hasPrefix("GET /_understudy/health") && call != "GET /_understudy/",
+                "\(call)")
             if call.contains("{") { #expect(statuses.contains("404"), "\(call)") }
             #expect(statuses.contains { $0.hasPrefix("2") }, "\(call)")
         }
@@ -272,11 +274,12 @@ extension ReceivedAnswer {
         #expect(answer.text.contains("<script type=\"module\" src=\"page/app.js\">"))
     }
 
+    // Over sockets our own client sends the name of the host it connects to; Tests/Interop has other clients.
     @Test(
-        "is an index in JSON for other clients, with addresses as the client wrote them", arguments: Depth.allCases,
-        ["/", "/_understudy", "/_understudy/", "/~one/", "/~one", "/~one/_understudy/"])
-    func index(_ depth: Depth, _ path: String) async throws {
-        let world = try await World(depth, at: nil)
+        "is an index in JSON for other clients, with addresses as the client wrote them",
+        arguments: ["/", "/_understudy", "/_understudy/", "/~one/", "/~one", "/~one/_understudy/"])
+    func index(_ path: String) async throws {
+        let world = try await World(at: nil)
         let answer = try await world.bare(.get, path, [("host", "mocks:8081"), ("accept", "*/*")])
         expect(answer.status, is: 200)
         let base = path.hasPrefix("/~one") ? "http://mocks:8081/~one" : "http://mocks:8081"

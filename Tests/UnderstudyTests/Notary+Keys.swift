@@ -50,7 +50,8 @@ extension Notary {
     }
 
     func sampleRequest(in setting: TokenSetting<Notary>) throws(MintRefusal) -> SampleRequest {
-        SampleRequest(endpoint: .get("/notary/motto"), fields: [], body: "")
+        SampleRequest(
+            endpoint: .get("/notary/motto"), fields: [], body: "", refusedAt: .get("/notary/whoami"))
     }
 }
 
