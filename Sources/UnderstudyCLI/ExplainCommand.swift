@@ -77,9 +77,10 @@ struct ExplainCommand: ParsableCommand {
                     })
             }
             if json { Output.json(["calls": .array(explanations)]) } else { explanations.forEach(show) }
-            if explanations.contains(where: { $0["answered"] != nil && $0["causes"]?.array?.isEmpty != false }) {
-                throw AnswerIsNo()
+            let isUnexplained = explanations.contains { call in
+                call["answered"] != nil && (call["causes"]?.array ?? []).allSatisfy { $0["verdict"] == "held" }
             }
+            if isUnexplained { throw AnswerIsNo() }
         }
     }
 

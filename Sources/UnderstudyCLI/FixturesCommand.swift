@@ -167,10 +167,12 @@ extension FixturesCommand {
             let emulator = try fixtureOptions.emulator()
             let explainer = Explainer(emulator, emulator.sandboxes.standard.settings)
             try recording.read { calls in
+                var omitted: [String] = []
                 let text =
                     contract
                     ? try explainer.contractCases(of: calls, at: SandboxClock.machine)
-                    : try explainer.ownRoutes(of: calls)
+                    : try explainer.ownRoutes(of: calls, omitted: &omitted)
+                for line in omitted { Output.complaint("understudy: left out: \(line.shown)") }
                 guard let output else { return Output.text(Array(text.utf8)) }
                 try Schemas.write(Array(text.utf8), at: output)
                 Output.line("wrote \(output)")

@@ -96,6 +96,25 @@ import Understudy
         expect(causes(call), is: [])
     }
 
+    @Test("no cause is known where the call keeps the rules of each answer like it") func keptRules() throws {
+        let device = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
+        let call = try calls(["--at", "\(Self.moment)", "--status", "401", try book(device: device)], exit: 1)[0]
+        #expect(causes(call).allSatisfy { $0.hasSuffix(" held") }, "\(call.text)")
+    }
+
+    @Test("a key that the call leaves out is missing, whatever the real server has") func missingKey() throws {
+        let text = try book().replacing(#/-H 'x-rezolve-partner-apikey: [^']*' /#, with: "")
+        let call = try calls(answered + [text])[0]
+        #expect(causes(call).prefix(2).contains("masked-api-key broken"), "\(call.text)")
+    }
+
+    @Test("a signature that the recording hides is not judged") func hiddenSignature() throws {
+        let text = try book().replacing(#/(authorization: Bearer [^.]*\.[^.]*\.)[^']*/#) { $0.1 + "***" }
+        let call = try calls(answered + [text])[0]
+        expect(causes(call).first, is: "masked-device-mismatch broken", "\(call.text)")
+        expect(outcome("signature-base64url", in: call), is: "not-judged", "\(call.text)")
+    }
+
     @Test("the secret of a file decides about a signature") func secret() throws {
         let secret = "an invented secret of sixty-four bytes or more, for this test alone, and nothing else"
         try folder.write(secret + "\n", to: "good.txt")

@@ -57,6 +57,31 @@ import Understudy
         withExtendedLifetime(fixtures) {}
     }
 
+    @Test("to rules, any token is readable: another one is newer than the one that was refused") func opaqueTokens()
+        async throws
+    {
+        let scenario = """
+            scenario: own-expires
+            about: "until another token comes"
+            vendor: own
+            states:
+              fresh: [{ on: basket.read, call: 2, respond: { status: 401 }, go: expired }]
+              expired:
+                - { on: basket.read, when: { token: newer }, go: fresh }
+                - { on: basket.read, respond: { status: 401 } }
+            """
+        let (world, fixtures) = try await world(
+            ["own/backend.yaml": Self.backend, "own/scenarios/expires.yaml": scenario])
+        try await world.control(.put, "scenarios", #"{"scenario": "own-expires"}"#).expect(200)
+        var statuses: [Int] = []
+        for token in ["one", "one", "one", "two", "two"] {
+            statuses.append(
+                try await world.call(.get, "/my/own/api/1", [("Authorization", "Bearer opaque-\(token)")]).status)
+        }
+        expect(statuses, is: [200, 401, 401, 200, 200])
+        withExtendedLifetime(fixtures) {}
+    }
+
     @Test("another method is 405 with the right one, another path is nobody's, and the journal names the route")
     func unrouted() async throws {
         let (world, fixtures) = try await world()

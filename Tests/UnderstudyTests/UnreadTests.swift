@@ -48,6 +48,22 @@ import Testing
         #expect(try await note(on: .post, "/api/v1/groups", Self.api, body) == expected)
     }
 
+    @Test("are those of JSON that is sent as a form, as curl does") func formOfJSON() async throws {
+        let world = try await World()
+        let token = try await world.control(.post, "tokens/rezolve/login").json["token"]?.string ?? ""
+        try await world.call(
+            .post, "/api/v1/partner/317/customer/entity123/addressbook",
+            [
+                ("Authorization", "Bearer \(token)"), ("content-type", "application/x-www-form-urlencoded"),
+                ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"),
+                ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"),
+            ], #"{"full_nam":"x","line_1":"1 Road","city":"L","zip":"N1","country":"GB"}"#
+        ).expect(201)
+        #expect(
+            try await note(world)
+                == #"unread: "full_nam" is read by nobody; did you mean "full_name"?"#)
+    }
+
     @Test("are ten at most by name") func many() async throws {
         let others = (1...12).map { #""unknown-member-\#($0)":1"# }.joined(separator: ",")
         let note = try await note(on: .post, "/api/v1/groups", Self.api, #"{"profile":{"name":"a"},\#(others)}"#)

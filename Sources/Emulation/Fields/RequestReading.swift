@@ -154,12 +154,13 @@ extension JournalEntry {
 
     /// The members of the content, or the items of a form; `nil` for content of another form.
     private var content: JSONObject? {
-        let form = request.formItems
-        if !form.isEmpty { return JSONObject(form.map { ($0.name, .string($0.value)) }) }
+        // First, since curl sends JSON as a form unless it is told otherwise.
         switch try? JSON.parse(request.body) {
         case .object(let object): return object
         case .array(let elements): return elements.isEmpty ? nil : [FieldReader.elements: .array(elements)]
-        default: return nil
+        default:
+            let form = request.formItems
+            return form.isEmpty ? nil : JSONObject(form.map { ($0.name, .string($0.value)) })
         }
     }
 

@@ -1,5 +1,5 @@
 public import HTTPTypes
-import JSON
+public import JSON
 public import Synchronization
 public import Tokens
 public import Wire
@@ -174,7 +174,7 @@ extension SandboxedVendor {
         guard exchange.isWatched else { return handle(exchange, &call, by: loaded) }
         let token = loaded.vendor.token(of: call.credentials)
         let matchContext = MatchContext(
-            request: exchange.request, parameters: call.parameters, claims: token?.claims, token: token,
+            request: exchange.request, parameters: call.parameters, claims: readableClaims(of: token), token: token,
             moment: exchange.moment)
         // Decided here, so that a call without an intervention continues in the vendor's own code.
         let decision = exchange.sandbox.intervene(matchContext, vendor: V.identity.id, route: call.route.id)
@@ -294,6 +294,14 @@ extension SandboxedVendor {
     ) -> ExchangeStep {
         loaded.vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers) { switches }
         return .finished(response, record)
+    }
+
+    /// The claims for conditions, which take a token with claims for a readable one. To a vendor that knows no kinds of
+    /// tokens, each is readable.
+    @usableFromInline
+    func readableClaims(of token: CompactToken?) -> JSONObject? {
+        guard let token, token.claims == nil, V.tokenKinds.isEmpty else { return token?.claims }
+        return [:]
     }
 
     /// Made in one piece, since a record that is changed is also copied.

@@ -224,8 +224,8 @@ extension JudgedFinding {
         _ need: OutsideNeed?, _ keys: [VerificationKey], isGenuine: Bool, isStandIn: Bool
     ) {
         switch need {
-        // Where nothing was found, the call names no record at all.
-        case .record where finding.outcome == .failed && finding.found != nil || finding.outcome == .noted:
+        // A call that has nothing there names no record at all.
+        case .record where finding.outcome == .failed && finding.found != .absent || finding.outcome == .noted:
             leaveOpen("It is not in these fixtures; the real server may have it.")
         case .history where finding.outcome == .passed || finding.outcome == .noted:
             leaveOpen("Only the real server knows what happened before.")
@@ -241,7 +241,8 @@ extension JudgedFinding {
         }
     }
 
-    private mutating func leaveOpen(_ note: String) {
+    /// Says that it cannot be judged here, and why.
+    package mutating func leaveOpen(_ note: String) {
         (finding.outcome, finding.note) = (.notJudged, note)
     }
 }

@@ -6,13 +6,32 @@ import Wire
 /// Files of fixtures from calls that somebody recorded, without their secrets.
 extension Explainer {
     /// The calls that no vendor answers as routes of the app's own backend: the text of a file in `own`.
-    package func ownRoutes(of calls: [RecordedCall]) throws(RecordingProblem) -> String {
+    ///
+    /// - Parameter omitted: receives what is not in it, and why.
+    package func ownRoutes(
+        of calls: [RecordedCall], omitted: inout [String]
+    ) throws(RecordingProblem) -> String {
         var (names, endpoints, text): (Set<String>, Set<String>, String) = ([], [], "")
         for call in calls {
-            if case .route = emulator.routes.ownMatch(call.request.method, call.request.path) { continue }
-            let (words, path, respond) = recorded(call)
+            var (words, path, respond) = recorded(call)
+            let line = "\(call.request.method.rawValue) \(path)"
+            if case .route(let vendor, _, _) = emulator.routes.ownMatch(call.request.method, call.request.path) {
+                omitted.append("\(line): it is one of \(emulator.vendors[vendor].identity.id)")
+                continue
+            }
             // The first answer counts; another one is a matter for a scenario.
-            guard endpoints.insert("\(call.request.method.rawValue) \(path)").inserted else { continue }
+            guard endpoints.insert(line).inserted else {
+                omitted.append("\(line): it has an answer already")
+                continue
+            }
+            let isText = String(validating: call.answer?.body ?? [], as: UTF8.self) != nil
+            if !isText || respond["body"]?.text.firstRange(of: "{{") != nil {
+                omitted.append(
+                    "the content of \(line): it \(isText ? "has {{, which begins a template" : "is no text")")
+                var rest = respond.object ?? [:]
+                rest["body"] = nil
+                respond = .object(rest)
+            }
             var name = (words + [call.request.method.rawValue.lowercased()]).joined(separator: ".")
             while !names.insert(name).inserted { name += "-also" }
             text += "  \(name):\n    method: \(call.request.method.rawValue)\n    path: \(JSON.string(path).text)\n"

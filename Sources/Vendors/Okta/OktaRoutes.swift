@@ -125,7 +125,8 @@ extension Okta {
     /// document at hand.
     static let unreadParameters = [
         "authorize": ["display", "enroll_amr_values", "idp", "idp_scope", "interclient_token"],
-        "par": ["display", "idp", "idp_scope"], "logout": ["state"], "token.create": ["resource"],
+        "par": ["display", "idp", "idp_scope"], "login.submit": ["tx"], "logout": ["state"],
+        "token.create": ["resource"],
         "token.introspect": ["token_type_hint"], "token.revoke": ["token_type_hint"],
         "direct.primary": ["challenge_hint"], "discovery.org": ["client_id"], "discovery.custom": ["client_id"],
         "discovery.oauth": ["client_id"], "keys.list": ["client_id"],

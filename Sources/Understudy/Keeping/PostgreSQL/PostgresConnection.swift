@@ -190,9 +190,10 @@ final class PostgresConnection: @unchecked Sendable {
         }
         _ = LibPQ.onNotice(new, { _, _ in }, nil)
         _ = LibPQ.setNonblocking(new, 1)
-        // A server that stops in the middle of a transaction, or no longer waits, must not keep others waiting.
+        // A server that stops in the middle of a transaction, or no longer waits, must not keep others waiting: not for
+        // more than two seconds with the usual patience.
         for (setting, milliseconds) in [
-            ("statement_timeout", limit * 6000), ("idle_in_transaction_session_timeout", 2000),
+            ("statement_timeout", limit * 6000), ("idle_in_transaction_session_timeout", limit * 400),
         ] {
             _ = try exchange(new, "SELECT set_config($1, $2, false)", [setting, "\(milliseconds)"])
         }
