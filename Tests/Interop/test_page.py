@@ -111,11 +111,13 @@ def test_a_file_of_the_page_has_under_250_lines(server):
         assert answer.text.count("\n") < 250, answer.url
 
 
-def test_the_front_door_leads_browsers_to_the_page_and_nobody_else(server):
+def test_the_front_door_leads_browsers_to_the_page_and_others_to_an_index(server):
     to = requests.get(f"{server.url}/", headers={"accept": "text/html,*/*;q=0.8"}, allow_redirects=False)
     assert to.status_code == 303 and to.headers["location"] == "_understudy/"
     assert requests.get(f"{server.url}/~door/", headers={"accept": "text/html"}).url == f"{server.url}/~door/_understudy/"
-    assert requests.get(f"{server.url}/").status_code == 404
+    for client in [f"{server.url}/", f"{server.url}/_understudy/", f"{server.url}/~door/"]:
+        index = requests.get(client).json()
+        assert index["name"] == "Understudy" and requests.get(index["dashboard"], headers={"accept": "text/html"}).ok
     names = {each["name"] for each in requests.get(f"{server.url}/_understudy/sandboxes").json()["sandboxes"]}
     assert "door" not in names, "looking at the page makes no sandbox"
 
