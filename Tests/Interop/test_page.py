@@ -1035,11 +1035,11 @@ def test_no_name_of_a_sandbox_is_mistaken(browser, server):
     tab = visit.open("sandboxes")
     tab.run(WATCH)
     for name in names:
-        tab.find("link", name)
-        tab.choose("Sandbox", name)
+        # Other tests have filled this server: the list at the top may name only some of its sandboxes, and its own.
+        tab.click("link", name)
         tab.until(f"document.title.includes({json.dumps(' ' + name + ' ')})")
-        tab.run("location.hash = location.hash.replace(/^#\\/[a-z]+/, '#/journal')")
         tab.see("token expired")
+        assert tab.run("document.querySelector('header select').value") == name
         own = visit.browser.open(f"{server.url}/~{name}/_understudy/#/journal?entry=1")
         own.find("article", "Entry 1")
         assert f"/~{name}/api/" in own.copied("button", "Copy as curl")

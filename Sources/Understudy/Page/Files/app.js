@@ -8,7 +8,7 @@ const VIEWS = { journal: '≡', tokens: '◈', explain: '⚖', sandboxes: '▣',
 const KEYS = [['/', 'filter'], ['j k', 'next, previous entry'], ['enter', 'open it'], ['c', 'copy as curl'], ['esc', 'close it'], ['?', 'these keys']];
 
 const app = {
-  params: new URLSearchParams(), view: 'journal', sandbox: new Sandbox(firstSandbox), names: [], clock: null,
+  params: new URLSearchParams(), view: 'journal', sandbox: new Sandbox(firstSandbox), clock: null,
   /** What the sandbox's clock shows, or the machine's until that is known. */
   now() { return this.clock ? this.clock.unix + (this.clock.frozen ? 0 : (performance.now() - this.clock.read) / 1000) : Date.now() / 1000; },
   /** The address of this view with parameters changed, or of another view with these alone. */
@@ -47,16 +47,16 @@ const app = {
     pending.append(line);
     setTimeout(() => line.remove(), 20000);
   },
-  sandboxes(names) {
-    app.names = names;
+  sandboxes(list) {
+    app.list = list;
     const { name: own } = app.sandbox;
-    const all = [...new Set([...names, own])].sort();
-    const key = all.join() + own;
-    if (key === listed) return;
-    listed = key;
-    // A list of hundreds cannot be searched; their view can.
-    const few = all.length > 50 ? all.slice(0, 30) : all;
-    put(chooser, [...new Set(['default', own, ...few])].map(name => h('option', { value: name }, name)), few === all ? null : h('option', { value: '' }, `all ${all.length}…`));
+    const names = of => [...new Set(['default', own, ...of.map(each => each.name)])];
+    const all = names(list);
+    if (all.join() === listed) return;
+    listed = all.join();
+    // A list of hundreds cannot be searched; its view can.
+    const few = all.length > 50 ? names(list.toSorted((a, b) => (a.idle_seconds ?? 1e9) - (b.idle_seconds ?? 1e9)).slice(0, 30)) : all;
+    put(chooser, few.map(name => h('option', { value: name }, name)), few === all ? null : h('option', { value: '' }, `all ${all.length}…`));
     chooser.value = own;
   },
 };
@@ -96,7 +96,7 @@ async function route() {
   const own = hostSandbox ?? app.params.get('sandbox') ?? firstSandbox;
   if (app.sandbox.name !== own) {
     app.sandbox = new Sandbox(own);
-    app.sandboxes(app.names);
+    app.sandboxes(app.list);
     put(said.element);
     showClock(app.sandbox, null);
     readClock();
@@ -203,7 +203,7 @@ async function follow() {
   await readClock();
   try {
     const { sandboxes, stored = [] } = await app.sandbox.get('sandboxes');
-    app.sandboxes([...new Set([...sandboxes, ...stored].map(each => each.name))]);
+    app.sandboxes([...sandboxes, ...stored]);
   } catch { /* As above. */ }
   setTimeout(follow, 5000);
 }

@@ -43,7 +43,7 @@ export function view(app, sandbox) {
     known = value;
     const { sandboxes, stored = [], replica } = known;
     const others = stored.filter(each => !sandboxes.some(own => own.name === each.name));
-    app.sandboxes([...sandboxes, ...others].map(each => each.name));
+    app.sandboxes([...sandboxes, ...others]);
     refused.checked = app.params.get('refused') === 'true';
     sort.value = app.params.get('sort') ?? 'name';
     const words = search.words(app.params);
