@@ -131,7 +131,11 @@ struct ServeCommand: ParsableCommand {
             emulator: emulator, addresses: server.addresses, control: controlServer?.addresses.first,
             authorityPath: secure?.authorityPath, asksForToken: token != nil
         ).show()
-        ProcessMemory.releaseCode()
+        // Not at once: the first calls come now, and need those pages.
+        OperatingSystem.startThread {
+            usleep(500_000)
+            ProcessMemory.releaseCode()
+        }
         if let warning = control.warning(listeningAt: (controlServer ?? server).addresses, token: token) {
             warn(warning, logger)
         }
