@@ -18,6 +18,7 @@ extension VendorConformance {
         vendor.refusal = { OktaCredential.refusal($0) }
         vendor.dropCredentials = OktaCredential.drop
         vendor.fieldsForArmed = .json
+        vendor.routesForPeople = ["activate.submit"]
         vendor.withoutOwnIDs = { text in
             // Most answers have none, and an expression takes long to find that out.
             if text.contains("authorization_uri") {

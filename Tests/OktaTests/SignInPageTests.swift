@@ -58,7 +58,7 @@ import Testing
         let noted = try await other.send([("user", "ada@example.test"), ("usr", "x")])
         expect(
             other.browser.world.masked(try #require(noted.entry))["note"],
-            is: #"unread: "usr" is read by nobody; did you mean "user"?"#)
+            is: #"unread: "usr" is read by nobody"#)
     }
 
     // MARK: - Second factor and consent

@@ -30,7 +30,7 @@ import Understudy
         expect(calls.count, is: 2)
         for call in calls {
             #expect(
-                call.contains(" \(secureBase)/") && call.contains(" --cacert \(folder.path)/ca/understudy-ca.pem -H "))
+                call.contains(" \(secureBase)/") && call.contains(" --cacert \(folder.path)/ca/understudy-ca.pem"))
         }
         let plain = try Program.run("try", "comapi", "--server", server.base, environment: environment)
         #expect(!plain.output.contains("--cacert"), "\(plain.output)")
