@@ -203,6 +203,20 @@ public enum KeyError: Error, Sendable, Hashable {
     case algorithm(String)
 }
 
+extension KeyError {
+    /// What is wrong with a text that should hold a private key: of a key that is none, what it is instead.
+    package var inPEM: String {
+        switch self {
+        case .notPrivate, .rsaTooSmall, .rsaTooLarge, .rsaExponent, .rsaModulus, .rsaFingerprint, .unsupportedCurve,
+            .pointOffCurve, .pointOfSmallOrder, .unsupportedType:
+            "found \(self)"
+        case .unreadable, .noKeyInPEM, .privateKey, .sharedSecret, .encryptedPrivateKey, .partsDisagree, .emptySecret,
+            .member, .purpose, .algorithm:
+            "is not a private key in PEM: \(self)"
+        }
+    }
+}
+
 extension KeyError: CustomStringConvertible {
     public var description: String {
         switch self {

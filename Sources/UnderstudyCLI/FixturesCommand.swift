@@ -72,7 +72,9 @@ struct FixturesCommand: ParsableCommand {
             }
             Output.line("read: \(usage.read.joined(separator: ", "))")
             let unread = usage.unread.filter { !$0.hasSuffix(FixtureStore.schemaSuffix) }
-            if !unread.isEmpty { Output.line("not read: \(unread.joined(separator: ", "))") }
+            for file in FixtureStore.hinted(unread, emulator.inForce.loaded.vendors.map(\.identity.id)) {
+                Output.line("not read: \(file)")
+            }
             for remark in store.remarks { Output.line("warning: \(remark)") }
             for vendor in emulator.vendors {
                 Output.line(

@@ -215,6 +215,9 @@ enum ComapiLife {
     ]
 
     static let wrongAccounts = [
+        WrongAccounts(
+            "\"https://issuer.example/app\"", to: "\"https://issuer.example/app \"",
+            complaint: "found \"https://issuer.example/app \"; expected an address without blanks and line breaks"),
         WrongAccounts("account_id: 4002", to: "account_id: many", complaint: "a whole number"),
         WrongAccounts("id_claim: \"uid\"", to: "claim: \"uid\"", complaint: "claim"),
         WrongAccounts(Example.c, to: Example.b, complaint: "another space"),

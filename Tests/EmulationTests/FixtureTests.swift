@@ -197,6 +197,21 @@ import Testing
         expect(problem, is: complaint)
     }
 
+    @Test("a time in milliseconds is refused with the seconds that it would be; what is no file may end later")
+    func milliseconds() throws {
+        let node = try FixtureNode(file: FixtureStore.File(path: "f.yaml", bytes: Array("at: 1800000000000".utf8)))
+        let time = try node.mapping("at").required("at")
+        for read in [time.moment, time.keptMoment] {
+            let problem = #expect(throws: FixtureProblem.self) { try read() }
+            expect(
+                problem?.description,
+                is:
+                    "f.yaml:1:5: the number is not a Unix time from 1970 to 9999 in seconds; found milliseconds, expected 1800000000"
+            )
+        }
+        expect(try FixtureNode(1_800_000_000_000, from: "").keptMoment().wholeSeconds, is: 1_800_000_000_000)
+    }
+
     @Test("a file in the folder failures changes the failures that it names, and leaves the others")
     func changedFailures() throws {
         let folder = try TemporaryFolder([

@@ -250,12 +250,25 @@ extension JSONObject {
         expect(try await touched.fetches(), is: 1, "the fetched keys were kept")
     }
 
+    @Test("a key URL that only a switch lets keys be fetched from is remarked on", arguments: ["http", "https"])
+    func unusedURL(_ scheme: String) throws {
+        let fixtures = try OwnFixtures()
+        let url = "\(scheme)://keys.example.test/jwks.json"
+        try fixtures.put("ims/accounts.yaml", [("{self}/ims/dev-issuers/rotating/jwks.json", url)])
+        let remarks = try fixtures.emulator(of: "ims").fixtureLayers.flatMap(\.warnings)
+        let expected =
+            "keys are fetched from \(url) only while switch ims.jwks-allow-http names keys.example.test, which is off at first; expected that, or https"
+        expect(remarks.count, is: scheme == "http" ? 1 : 0, "\(remarks)")
+        expect(
+            remarks.first?.hasSuffix("accounts.yaml:60:11: " + expected) ?? (scheme == "https"), is: true, "\(remarks)")
+    }
+
     @Test(
         "a key file that cannot sign with RS256 stops the start",
         arguments: [
             ("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", "is not a private key in PEM: "),
             (ecKey, "found an EC key on P-256; expected an RSA key, as RS256 needs"),
-            (smallKey, "an RSA key of 1024 bits; expected 2048 or more"),
+            (smallKey, "k2.pem: found an RSA key of 1024 bits; expected 2048 or more"),
         ])
     func unfitKey(_ text: String, _ complaint: String) throws {
         let fixtures = try OwnFixtures()

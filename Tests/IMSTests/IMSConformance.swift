@@ -175,6 +175,13 @@ enum IMSLife {
         WrongAccounts(
             "type: jwks-url, url: \"{self}/ims/dev-issuers/rotating/jwks.json\"",
             to: "type: jwks-url, url: \"nowhere\"", complaint: "is not a URL"),
+        WrongAccounts(
+            "type: jwks-url, url: \"{self}/ims/dev-issuers/rotating/jwks.json\"",
+            to: "type: jwks_url, url: \"https://a.test\"",
+            complaint: "expected one of them, found “jwks_url”; did you mean “jwks-url”?"),
+        WrongAccounts(
+            "\"https://auth.other.test\"", to: "\"https://auth.other.test\\n\"",
+            complaint: "found \"https://auth.other.test\\n\"; expected an address without blanks and line breaks"),
         WrongAccounts("keys/k8.pem", to: "keys/k88.pem", complaint: "no such file"),
         WrongAccounts("keys/k8.pem", to: "failures.yaml", complaint: "is not a private key in PEM"),
         WrongAccounts("id: \"usr-4\"", to: "id: \"usr-1\"", complaint: "another user has the id usr-1"),

@@ -18,6 +18,7 @@ extension VendorConformance {
         vendor.refusal = { OktaCredential.refusal($0) }
         vendor.dropCredentials = OktaCredential.drop
         vendor.fieldsForArmed = .json
+        vendor.routesForPeople = ["activate.submit"]
         vendor.withoutOwnIDs = { text in
             // Most answers have none, and an expression takes long to find that out.
             if text.contains("authorization_uri") {
@@ -233,6 +234,9 @@ enum OktaLife {
 
     static let wrongAccounts = [
         WrongAccounts("default_user: \"00uunderstudyada0001\"", to: "default_user: \"nobody\"", complaint: "nobody"),
+        WrongAccounts(
+            "trusted_origins: [\"http://localhost:3000\"]", to: "trusted_origins: [\" http://localhost:3000\"]",
+            complaint: "found \" http://localhost:3000\"; expected an address without blanks and line breaks"),
         WrongAccounts("keys/o1.pem", to: "keys/o9.pem", complaint: "no such file"),
         WrongAccounts("keys/o1.pem", to: "failures.yaml", complaint: "is not a private key in PEM"),
         WrongAccounts(

@@ -49,6 +49,18 @@ import Testing
         expect(style["content-type"], is: "text/css; charset=utf-8")
     }
 
+    @Test("nothing that the page's own form sends is called unread") func unread() async throws {
+        var opened = try await begin()
+        let plain = try await opened.send([("user", "ada@example.test")])
+        expect(plain.entry?.record.route, is: "login.submit")
+        expect(opened.browser.world.masked(try #require(plain.entry))["note"], is: nil)
+        var other = try await begin()
+        let noted = try await other.send([("user", "ada@example.test"), ("usr", "x")])
+        expect(
+            other.browser.world.masked(try #require(noted.entry))["note"],
+            is: #"unread: "usr" is read by nobody"#)
+    }
+
     // MARK: - Second factor and consent
 
     @Test("a push is waited for, and its answer decides", arguments: ["APPROVE", "DENY"])

@@ -198,6 +198,21 @@ import Understudy
         #expect(run.output.split(separator: "\n").dropFirst(2).allSatisfy { $0.hasSuffix(" failures, good") })
     }
 
+    @Test("what nobody reads is told with the hint that a start gives") func unread() throws {
+        let folder = TemporaryFolder()
+        for path in ["mine.yml", "rezolv/accounts.yaml", "ims/notes.txt", "ims/contract/own.hurl"] {
+            try folder.write("GET {{base}}/a\nHTTP 404\n", to: path)
+        }
+        let run = try Program.run("fixtures", "check", folder.path)
+        expect(run.status, is: 0, run.complaint)
+        expect(
+            run.output.split(separator: "\n").prefix(4).map(String.init),
+            is: [
+                "read: ims/contract/own.hurl", "not read: rezolv/; did you mean “rezolve”?", "not read: ims/notes.txt",
+                "not read: mine.yml; files of fixtures end in .yaml",
+            ])
+    }
+
     @Test("a folder of which nothing would be read is no set of fixtures") func nothingRead() throws {
         let folder = TemporaryFolder()
         try folder.write("", to: "rezolve/account.yaml")
@@ -235,6 +250,8 @@ import Understudy
             ("id: 1001", "id: \"x\""))
         try write("rezolve/scenarios/busy-backend.yaml", ("every: 3", "evry: 3"), ("every: 5", "every: \"5\""))
         try write("okta/accounts.yaml", ("grants: [authorization_code", "grants: [authorisation_code"))
+        try folder.write(
+            "routes: { mine: { method: GET, path: /ims/v1/me, respond: {} } }", to: "own/backend.yaml")
         let run = try Program.run("fixtures", "check", ".", in: folder)
         expect(run.status, is: 2)
         expect(run.output, is: "")
@@ -245,6 +262,7 @@ import Understudy
             lines.map(String.init),
             is: [
                 "understudy: okta/accounts.yaml: grants has authorisation_code",
+                "own/backend.yaml: found GET /ims/v1/me, to which me.get of ims answers; expected another path, or a fault with respond at that route",
                 "rezolve/accounts.yaml: unknown member “apikey”; did you mean “api_key”?",
                 "rezolve/accounts.yaml: unknown member “partner_entity_di”; did you mean “partner_entity_id”?",
                 "rezolve/accounts.yaml: found the string “x”; expected a whole number",

@@ -148,9 +148,8 @@ import Testing
         expect(
             silent.complaint,
             is: """
-                understudy: without any behaviour armed the command must succeed and call a vendor, and it called no rezolve; \
-                expected calls to the address in UNDERSTUDY_URL, or to {url} in the command, or to that of --listen.
-                The last lines of its output:
+                understudy: without any behaviour armed the command must succeed and call a vendor, and it called no vendor; \
+                expected calls of rezolve to the address in UNDERSTUDY_URL, or to {url} in the command, or to that of --listen.
 
                 """)
         let failing = try drill(app: "failing")

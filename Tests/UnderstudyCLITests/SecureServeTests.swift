@@ -24,6 +24,16 @@ import Understudy
         }
         let well = try Program.run("healthcheck", "--server", secureBase, environment: environment)
         expect(well.status, is: 0, "\(well.complaint)")
+        let printed = try Program.run("try", "comapi", "--server", secureBase, environment: environment)
+        expect(printed.status, is: 0, "\(printed.complaint)")
+        let calls = printed.output.split(separator: "\n").filter { $0.firstRange(of: "curl -i ") != nil }
+        expect(calls.count, is: 2)
+        for call in calls {
+            #expect(
+                call.contains(" \(secureBase)/") && call.contains(" --cacert \(folder.path)/ca/understudy-ca.pem"))
+        }
+        let plain = try Program.run("try", "comapi", "--server", server.base, environment: environment)
+        #expect(!plain.output.contains("--cacert"), "\(plain.output)")
         let stranger = try Program.run("healthcheck", "--server", secureBase)
         expect(stranger.status, is: 1)
         #expect(stranger.complaint.contains("the server's certificate is not trusted"))

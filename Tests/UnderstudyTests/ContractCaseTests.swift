@@ -242,7 +242,7 @@ struct ContractRun: Sendable {
 
     /// What a page or a grant tells in its own way.
     private static let toldElsewhere: Set<String> = [
-        "okta login-wrong", "okta user-code-invalid", "okta factor-code-wrong",
+        "okta login-wrong", "okta factor-code-wrong",
     ]
 
     @Test("refuse each call with a status that failures.yaml has, or by a redirect") func statuses() async throws {

@@ -137,7 +137,34 @@ private struct RecordedRefusal: Sendable {
         #expect(
             score.first * 100 >= refusals.count * (hidesKeys ? 80 : 95),
             "\(figures)\n\(score.misses.joined(separator: "\n"))")
-        #expect(score.amongThree * 100 >= refusals.count * (hidesKeys ? 90 : 97), "\(figures)")
+        // All but one.
+        #expect(
+            hidesKeys ? score.amongThree * 100 >= refusals.count * 90 : score.amongThree >= refusals.count - 1,
+            "\(figures)\n\(score.misses.joined(separator: "\n"))")
+    }
+
+    @Test("a page that is shown again with status 200 is explained by the text on it") func page() async throws {
+        let explainer = Explainer(try Stage.shared().emulator, Settings())
+        func answered(_ text: String) throws -> RecordedCall {
+            let line = "curl https://a.example/activate -d tx=a -d csrf=b -d user_code=AAAAAAAA"
+            var call = try #require(try RecordedCall.all(in: Array(line.utf8)).first)
+            call.answer = RecordedCall.Answer(
+                status: 200, body: Array("<html><p role=\"alert\">\(text)</p></html>".utf8))
+            return call
+        }
+        let (refused, accepted) = (try answered("Invalid code. Try again."), try answered("Device activated"))
+        let now = Moment(unixSeconds: 1_800_000_000)
+        let explanation = try await explainer.explain(refused, at: now)
+        expect(explanation["causes"]?.array?.map { $0["failure"] }, is: ["user-code-invalid"], "\(explanation.text)")
+        expect(explanation["note"], is: nil)
+        let other = try await explainer.explain(accepted, at: now)
+        expect(other["causes"], is: [])
+        expect(other["note"], is: "The real server accepted the call.")
+        var unknown = accepted
+        unknown.answer?.body = nil
+        expect(try await explainer.explain(unknown, at: now)["note"], is: "The real server accepted the call.")
+        let chosen = try explainer.refused(of: [accepted, refused, unknown])
+        expect(chosen.map(\.answer?.body), is: [refused.answer?.body])
     }
 
     @Test("the control API explains a recorded call, and says what it cannot read") func control() async throws {

@@ -53,9 +53,15 @@ extension FixtureStore {
             // Files that ship with the program are right where they are, such as schemas for editors.
             Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
         }
-        let unknown = unread.compactMap { Self.folder(of: $0) }.filter { !vendors.contains($0) }
-        let inside = unread.filter { Self.folder(of: $0).map(vendors.contains) ?? true }
-        return Set(unknown).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
+        return Self.hinted(unread, vendors)
+    }
+
+    /// Files that nobody reads, and the folders of no vendor as a whole; each with a hint.
+    package static func hinted(_ unread: [String], _ vendors: [String]) -> [String] {
+        let unknown = unread.compactMap(folder).filter { !vendors.contains($0) }
+        let inside = unread.filter { folder(of: $0).map(vendors.contains) ?? true }
+        return Set(unknown).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" }
+            + inside.map { $0.hasSuffix(".yml") ? "\($0); files of fixtures end in .yaml" : $0 }
     }
 
     /// Documentation, code, schemas for editors, and what only others read are not fixtures of a server: contract cases,
@@ -71,9 +77,5 @@ extension FixtureStore {
 
     private static func folder(of path: String) -> String? {
         path.contains("/") ? path.split(separator: "/").first.map(String.init) : nil
-    }
-
-    private static func hinted(_ path: String) -> String {
-        path.hasSuffix(".yml") ? "\(path); files of fixtures end in .yaml" : path
     }
 }

@@ -226,6 +226,15 @@ public struct FixtureNode {
         return string
     }
 
+    /// The address here, such as an issuer's: one with a blank or a line break in a file fits nothing that is sent.
+    package func address() throws(FixtureProblem) -> String {
+        let text = try string()
+        if case .yaml = content, text.contains(where: \.isWhitespace) {
+            throw problem("found \(text.debugDescription); expected an address without blanks and line breaks")
+        }
+        return text
+    }
+
     package func int() throws(FixtureProblem) -> Int {
         guard let int = scalar?.int else { throw expected("a whole number") }
         return int
@@ -238,17 +247,23 @@ public struct FixtureNode {
 
     /// The moment here, within the clock's range, in Unix seconds.
     package func moment() throws(FixtureProblem) -> Moment {
-        let moment = Moment(unixSeconds: try number())
+        let number = try number()
+        let (moment, reduced) = (Moment(unixSeconds: number), number / 1000)
         guard Moment.representable.contains(moment) else {
-            throw problem("the number is not a Unix time from 1970 to 9999 in seconds")
+            let hint =
+                Moment.representable.contains(Moment(unixSeconds: reduced))
+                ? "; found milliseconds, expected \(JSONNumber(reduced))" : ""
+            throw problem("the number is not a Unix time from 1970 to 9999 in seconds\(hint)")
         }
         return moment
     }
 
     /// The moment here, in Unix seconds, as written in an export.
     ///
-    /// It may lie outside the clock's range: what begins on the last day of 9999 ends after it.
-    package func keptMoment() throws(FixtureProblem) -> Moment { Moment(unixSeconds: try number()) }
+    /// There it may lie outside the clock's range: what begins on the last day of 9999 ends after it.
+    package func keptMoment() throws(FixtureProblem) -> Moment {
+        if case .yaml = content { try moment() } else { Moment(unixSeconds: try number()) }
+    }
 
     /// The whole number here, within a range.
     package func int(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {

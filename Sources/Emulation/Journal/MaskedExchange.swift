@@ -146,7 +146,7 @@ extension MaskedExchange {
             "status": JSON(entry.response.status.code), "headers": Self.json(responseFields), "body": responseBody,
         ]
         // An operator's template made it.
-        guard entry.record.isIntervened || entry.record.vendor == OwnRoutes.identity.id else { return json }
+        guard entry.record.isIntervened || entry.record.traits?.answersByTemplate == true else { return json }
         return SecretRedactor(of: entry.request, secrets: declared).hidden(in: json)
     }
 

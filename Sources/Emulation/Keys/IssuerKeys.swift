@@ -222,7 +222,7 @@ extension IssuerKeys {
             key.id = id
             return key
         } catch {
-            throw text.problem("is not a private key in PEM: \(error)")
+            throw text.problem(error.inPEM)
         }
     }
 

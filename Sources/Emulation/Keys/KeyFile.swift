@@ -35,7 +35,7 @@ package final class KeyFile: Sendable {
         if file.isJudged { return }
         let read: SigningKey
         do throws(KeyError) { read = try parsed() } catch {
-            throw FixtureProblem(file: path, message: "is not a private key in PEM: \(error)")
+            throw FixtureProblem(file: path, message: error.inPEM)
         }
         if isRSA, !read.kind.algorithms.contains(.rs256) {
             throw FixtureProblem(file: path, message: "found an \(read.kind); expected an RSA key, as RS256 needs")
@@ -55,7 +55,7 @@ package final class KeyFile: Sendable {
     /// - Throws: which file holds no key.
     package func read() throws(MintRefusal) -> SigningKey {
         do throws(KeyError) { return try parsed() } catch {
-            throw MintRefusal("\(path) is not a private key in PEM: \(error)")
+            throw MintRefusal("\(path): \(error.inPEM)")
         }
     }
 }

@@ -42,7 +42,7 @@ final class LoadedVendor<V: Vendor>: Sendable {
                 actions: V.actions.map(\.listing), defects: { Self.ownDefects }, fixtures: fixtures))
         generation = Generation.next()
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
-        traits = VendorTraits(V.identity, secrets: secrets)
+        traits = VendorTraits(V.identity, secrets: secrets, answersByTemplate: described != nil)
         if described == nil {
             answering = { $2.respond(to: $0, at: $1, by: $2.loaded) }
         } else {

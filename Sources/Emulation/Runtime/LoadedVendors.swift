@@ -22,10 +22,10 @@ package struct LoadedVendors: Sendable {
                 vendors.append(try reading.get())
             }
         }
+        try Self.checkAddedRoutes(vendors, fixtures.sight.warnings)
         if let first = fixtures.problems.first { throw first }
         try fixtures.checkEntries()
         try Self.checkScenarioNames(vendors)
-        try Self.checkAddedRoutes(vendors)
         self.init(
             vendors: vendors, fingerprint: fixtures.fingerprint,
             layers: try fixtures.layers(of: loaders.map(\.identity.id)))
@@ -46,23 +46,26 @@ package struct LoadedVendors: Sendable {
     }
 
     /// Nobody else may answer to a route that fixtures describe, or have its name.
-    private static func checkAddedRoutes(_ vendors: [any AnyLoadedVendor]) throws(FixtureProblem) {
+    private static func checkAddedRoutes(
+        _ vendors: [any AnyLoadedVendor], _ problems: FixtureWarnings
+    ) throws(FixtureProblem) {
+        func report(_ route: RouteListing, _ message: String) throws(FixtureProblem) {
+            try problems.take(FixtureProblem(file: route.source, message: message), leavingOut: false)
+        }
         let added = vendors.filter { $0.addedRoutes != nil }.flatMap(\.routes)
         guard !added.isEmpty, let table = try? RouteTable(of: vendors) else { return }
         let owners = vendors.filter { $0.addedRoutes == nil }
         for route in added {
             if let owner = owners.first(where: { $0.routes.contains { $0.id == route.id } }) {
-                throw FixtureProblem(
-                    file: route.source,
-                    message: "found the name \(route.id), which a route of \(owner.identity.id) has; expected another")
+                try report(
+                    route, "found the name \(route.id), which a route of \(owner.identity.id) has; expected another")
             }
             for endpoint in route.endpoints {
                 guard case .route(let vendor, let other, _) = table.ownMatch(endpoint.method, endpoint.pattern[...])
                 else { continue }
-                throw FixtureProblem(
-                    file: route.source,
-                    message:
-                        "found \(endpoint), to which \(vendors[vendor].routes[other].id) of \(vendors[vendor].identity.id) answers; expected another path, or a fault with respond at that route"
+                try report(
+                    route,
+                    "found \(endpoint), to which \(vendors[vendor].routes[other].id) of \(vendors[vendor].identity.id) answers; expected another path, or a fault with respond at that route"
                 )
             }
         }

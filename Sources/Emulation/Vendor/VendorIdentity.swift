@@ -42,17 +42,22 @@ public final class VendorTraits: Sendable {
     /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
     let readsForms: Bool
     let unreadNames: UnreadNames
+    /// Whether fixtures describe its routes, with templates that can repeat any part of a request.
+    let answersByTemplate: Bool
 
     package init(
-        id: String? = nil, secrets: Set<String>, readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames()
+        id: String? = nil, secrets: Set<String>, readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames(),
+        answersByTemplate: Bool = false
     ) {
         (self.id, self.secrets, self.readsForms, self.unreadNames) = (id, secrets, readsForms, unreadNames)
+        self.answersByTemplate = answersByTemplate
     }
 
     @usableFromInline
-    convenience init(_ identity: VendorIdentity, secrets: Set<String>) {
+    convenience init(_ identity: VendorIdentity, secrets: Set<String>, answersByTemplate: Bool) {
         self.init(
-            id: identity.id, secrets: secrets, readsForms: identity.readsForms, unreadNames: identity.unreadNames)
+            id: identity.id, secrets: secrets, readsForms: identity.readsForms, unreadNames: identity.unreadNames,
+            answersByTemplate: answersByTemplate)
     }
 }
 

@@ -28,9 +28,14 @@ package struct Explainer: Sendable {
     package func refused(of calls: [RecordedCall]) throws(RecordingProblem) -> [RecordedCall] {
         guard calls.count > 1 else { return calls }
         let refused = calls.filter { call in
-            route(of: call) != nil
-                && call.answer.map { $0.status >= 400 || $0.field("location")?.firstRange(of: "error=") != nil }
-                    != false
+            guard let (_, match) = route(of: call), let answer = call.answer else { return route(of: call) != nil }
+            if answer.status >= 400 || answer.error != nil { return true }
+            // Tests have read the installed one.
+            guard case .route(let index, let route, _) = match,
+                let description = try? emulator.vendors[index].description()
+            else { return false }
+            let refused = description.answers.routes[emulator.vendors[index].routes[route].id]?.refused ?? []
+            return description.failures.contains { refused.contains($0.name) && answer.isThat(of: $0) }
         }
         try RecordingProblem.require(
             !refused.isEmpty,

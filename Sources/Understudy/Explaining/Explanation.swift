@@ -39,23 +39,6 @@ struct Explanation {
         entry.record.checks.firstFailed == nil ? entry.record.failure : nil
     }
 
-    /// The content that was seen, text as a string; of a redirect, the error that its address carries.
-    private var content: JSON? {
-        guard let answer = call.answer else { return nil }
-        if let error = Self.error(in: answer.field("location")) { return error }
-        guard let body = answer.body else { return nil }
-        // People copy text with a line break at its end.
-        let text = body.last == UInt8(ascii: "\n") ? body.dropLast() : body[...]
-        return (try? JSON.parse(body)) ?? .string(String(decoding: text, as: UTF8.self))
-    }
-
-    private static func error(in location: String?) -> JSON? {
-        guard let location, let mark = location.lastIndex(where: { $0 == "?" || $0 == "#" }) else { return nil }
-        let items = PercentEncoding.formItems(of: location[location.index(after: mark)...])
-        let error = items.filter { $0.name.hasPrefix("error") }
-        return error.isEmpty ? nil : .object(JSONObject(error.map { ($0.name, .string($0.value)) }))
-    }
-
     /// The failures with the answer that was seen; without one, those of broken rules. And why these, if the answer is
     /// that of no failure.
     private var candidates: (shapes: [FailureShape], note: String?) {
@@ -64,15 +47,13 @@ struct Explanation {
                 || findings.contains { $0.finding.outcome == .failed && $0.failures.contains(shape.name) }
         }
         guard let answer = call.answer else { return (broken, nil) }
-        let content = content
-        if answer.status < 300 { return ([], "The real server accepted the call.") }
-        let status = answer.status < 400 ? nil : answer.status
         func possible(_ shape: FailureShape) -> Bool {
             ofRoute?.contains(shape.name) != false || broken.contains { $0.name == shape.name }
         }
-        let fitting = shapes.filter { $0.fits(status: status, content) && possible($0) }
+        let fitting = shapes.filter { answer.isThat(of: $0) && possible($0) }
         if !fitting.isEmpty { return (fitting, nil) }
-        let known = shapes.filter { $0.fits(status: status, nil) && possible($0) }
+        if answer.status < 300 { return ([], "The real server accepted the call.") }
+        let known = shapes.filter { $0.fits(status: answer.statusOfFailure, nil) && possible($0) }
         if !known.isEmpty { return (known, "No documented failure has this content; these have the status.") }
         return (broken, "No documented failure has this status; these rules are broken.")
     }
@@ -96,7 +77,7 @@ struct Explanation {
 
     /// - Parameter target: the URL as it may be shown.
     func json(calling target: String) -> JSON {
-        let (candidates, content) = (candidates, content)
+        let (candidates, content) = (candidates, call.answer?.content)
         let all = candidates.shapes.map { cause($0, content) }
         let causes = Verdict.allCases.flatMap { verdict in
             all.filter { $0.verdict == verdict }.sorted { $0.place < $1.place }
@@ -125,5 +106,35 @@ struct Explanation {
         json["status"] = cause.shape.forms.first.map { JSON($0.status) }
         if cause.findings.isEmpty, cause.verdict == .broken { json["reason"] = entry.record.reason.map(JSON.string) }
         return .object(json)
+    }
+}
+
+extension RecordedCall.Answer {
+    /// The content, text as a string; of a redirect, the error that its address carries.
+    fileprivate var content: JSON? {
+        if let error { return error }
+        guard let body else { return nil }
+        // People copy text with a line break at its end.
+        let text = body.last == UInt8(ascii: "\n") ? body.dropLast() : body[...]
+        return (try? JSON.parse(body)) ?? .string(String(decoding: text, as: UTF8.self))
+    }
+
+    /// The error in the address of a redirect.
+    var error: JSON? {
+        guard let location = field("location"), let mark = location.lastIndex(where: { $0 == "?" || $0 == "#" }) else {
+            return nil
+        }
+        let items = PercentEncoding.formItems(of: location[location.index(after: mark)...])
+        let error = items.filter { $0.name.hasPrefix("error") }
+        return error.isEmpty ? nil : .object(JSONObject(error.map { ($0.name, .string($0.value)) }))
+    }
+
+    /// The status that tells failures apart; `nil` for that of a redirect, which carries any of them.
+    fileprivate var statusOfFailure: Int? { (300..<400).contains(status) ? nil : status }
+
+    /// Whether it is the answer of a failure, which a successful status alone does not say.
+    func isThat(of shape: FailureShape) -> Bool {
+        let content = content
+        return (status >= 300 || content != nil) && shape.fits(status: statusOfFailure, content)
     }
 }

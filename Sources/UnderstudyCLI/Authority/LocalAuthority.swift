@@ -54,6 +54,25 @@ struct LocalAuthority {
         try trust(in: try? folder(nil, sources))
     }
 
+    /// The local certificate that clients of a server must trust; `nil` if they trust the server without it, or it cannot
+    /// be reached.
+    static func needed(by url: String) -> String? {
+        // Without a folder there is no local authority.
+        guard url.hasPrefix("https:"), let folder = try? folder(nil, OptionSources(configurationFile: nil)),
+            certificate(in: folder) != nil
+        else { return nil }
+        let origin = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+        let health = origin.joined(separator: "/") + "/_understudy/health"
+        do throws(ClientError) {
+            _ = try Waiting.until { () async throws(ClientError) in
+                try await HTTPClient.send(url: health, trust: .system, within: .seconds(10))
+            }
+        } catch {
+            if case .notTrusted = error { return folder + "/" + certificateName }
+        }
+        return nil
+    }
+
     /// The system's authorities and the one in the folder, if it exists.
     static func trust(in folder: String?) throws -> TLSTrust {
         guard let folder, let text = certificate(in: folder) else { return .system }

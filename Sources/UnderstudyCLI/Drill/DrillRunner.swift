@@ -44,13 +44,15 @@ struct DrillRunner: Sendable {
     /// - Throws: what is missing.
     func calledVendors(_ wanted: Set<String>) async throws(Misuse) -> Set<String> {
         let run = try await run(nil, number: 0)
-        let called = Set(run.entries.compactMap(\.record.vendor)).intersection(wanted)
+        let all = Set(run.entries.compactMap(\.record.vendor))
+        let called = all.intersection(wanted)
         let hasSucceeded = run.ending.code == 0
         if hasSucceeded, !called.isEmpty { return called }
         let problem =
             hasSucceeded
-            ? "it called no \(wanted.sorted().joined(separator: ", ")); expected calls to the address in UNDERSTUDY_URL, or to"
-                + " {url} in the command, or to that of --listen"
+            ? "it called \(all.isEmpty ? "no vendor" : "only \(all.sorted().joined(separator: ", "))"); expected calls of"
+                + " \(wanted.sorted().joined(separator: " or ")) to the address in UNDERSTUDY_URL, or to {url} in the"
+                + " command, or to that of --listen"
             : run.ending.interruption ?? run.ending.code.map { "its exit code was \($0)" } ?? "a signal ended it"
         let calls = run.entries.filter { hasSucceeded || $0.record.failure != nil || $0.record.reason != nil }.suffix(4)
         let lines = calls.map { entry in
@@ -58,9 +60,10 @@ struct DrillRunner: Sendable {
                 entry: MaskedExchange(entry, by: run.redactor).json(routes: emulator.routes), isColoured: false
             ).line
         }
+        let output = run.ending.lastLines.map { "  \(Output.printable($0))" }
         throw Misuse(
             (["without any behaviour armed the command must succeed and call a vendor, and \(problem)."] + lines
-                + ["The last lines of its output:"] + run.ending.lastLines.map { "  \(Output.printable($0))" })
+                + (output.isEmpty ? [] : ["The last lines of its output:"]) + output)
                 .joined(separator: "\n"))
     }
 }

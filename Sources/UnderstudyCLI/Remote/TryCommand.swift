@@ -57,7 +57,9 @@ struct TryCommand: ParsableCommand {
     /// A call of the server as a command line; `nil` when there is none.
     private func curl(_ call: JSON) -> String? {
         guard call.object != nil else { return nil }
-        var command = "curl -i -X \(text("method", of: call)) \(text("url", of: call))"
+        let url = text("url", of: call)
+        var command = "curl -i -X \(text("method", of: call)) \(url)"
+        if let file = LocalAuthority.needed(by: url) { command += " --cacert \(Output.quoted(file))" }
         var fields = (call["headers"]?.array ?? []).map { $0.array?.compactMap(\.string).joined(separator: ": ") ?? "" }
         if let name = server.client.sandbox { fields.append("x-understudy-sandbox: \(name)") }
         for field in fields { command += " -H \(Output.quoted(field))" }

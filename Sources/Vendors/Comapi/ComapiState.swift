@@ -272,7 +272,7 @@ extension ComapiSpace {
         let sessionSecret = try entry.required("session_secret")
         self.init(
             id: ComapiID(try entry.required("id").string()), accountID: try entry.required("account_id").int(),
-            issuer: try entry.required("issuer").string(), audience: try entry.required("audience").string(),
+            issuer: try entry.required("issuer").address(), audience: try entry.required("audience").address(),
             sharedSecret: try secret.string(), idClaim: try entry.required("id_claim").string(),
             sharedKey: try Self.key(secret), sessionSecret: try sessionSecret.string(),
             sessionKey: try Self.key(sessionSecret))

@@ -90,6 +90,7 @@ extension IMS: FieldDialect {
             "is \(shown); expected one of \(choices.joined(separator: ", "))"
         case .noChoice(let choices):
             "is not one of \(choices.joined(separator: ", ")); expected one of them, found \(shown)"
+                + (Nearest.names(to: found.string ?? "", among: choices).first.map { "; did you mean “\($0)”?" } ?? "")
         case .noTime: RFC3339Time.refusal(of: found)
         case .tooShort(let minimum): "is an empty text; expected at least \(minimum) character"
         case .tooLong(let maximum):

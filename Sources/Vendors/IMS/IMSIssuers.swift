@@ -68,6 +68,7 @@ extension IMSIssuer {
         let entry = try node.mapping(IMSIssuerRecord.members + ["created_at"])
         let created = try entry.required("created_at").moment()
         let keys = try entry.required("keys")
+        _ = try entry["issuer"]?.address()
         let body = IMSBody(try node.verbatim().object ?? [:])
         let object = try keys.verbatim().object ?? [:]
         let read = { @Sendable () throws(IMSRefusal) in
@@ -88,6 +89,11 @@ extension IMSIssuer {
             throw node.problem(error.reason ?? error.failure.rawValue)
         }
         if let remote = reading.source.remoteKeys(of: record.name) {
+            if let url = IMSKeyURL(remote.url), url.obstacle(IMSSwitches(), named: [url.host]) != nil {
+                keys.warn(
+                    "keys are fetched from \(remote.url) only while switch ims.jwks-allow-http names \(url.host), which is off at first; expected that, or https"
+                )
+            }
             self.init(record, remote: remote)
         } else if unread != nil {
             self.init(record) {

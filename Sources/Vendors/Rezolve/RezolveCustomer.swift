@@ -118,7 +118,7 @@ extension RezolveCustomer: CodedRecord {
                 do throws(KeyError) {
                     return file.isJudged ? DeferredKeyPair(reading: read) : DeferredKeyPair(try read())
                 } catch {
-                    throw FixtureProblem(file: file.path, message: "is not a private key in PEM: \(error)")
+                    throw FixtureProblem(file: file.path, message: error.inPEM)
                 }
             }
             hasKeyFile = keyPair.isGiven
@@ -149,7 +149,7 @@ extension DeferredKeyPair {
         do throws(KeyError) {
             return DeferredKeyPair(try SigningKey.pem(text))
         } catch {
-            throw node.problem("is not a private key in PEM: \(error)")
+            throw node.problem(error.inPEM)
         }
     }
 }

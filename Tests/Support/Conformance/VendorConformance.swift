@@ -41,6 +41,8 @@ package struct VendorConformance: Sendable, CustomStringConvertible {
     package var dropCredentials: @Sendable (inout PreparedRequest) -> Void = { $0.fields = [] }
     /// The fields with which a client is told armed failures as `failures.yaml` has them.
     package var fieldsForArmed: World.Fields = []
+    /// Routes whose own form of a failure is for people: a client with those fields gets the usual one.
+    package var routesForPeople: Set<String> = []
     /// Replaces what each answer has of its own, such as an id, by what `failures.yaml` has in its place.
     package var withoutOwnIDs: @Sendable (String) -> String = { $0 }
     /// Values that the start shows as samples.

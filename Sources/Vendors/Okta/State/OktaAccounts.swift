@@ -37,7 +37,9 @@ struct OktaAccounts: Sendable {
         defaultUserID = try org.required("default_user").string()
         guard !apiToken.isEmpty else { throw try org.required("api_token").problem("the token is empty") }
         var origins: [String] = []
-        for list in [document] + more { if let node = list["trusted_origins"] { origins += try [String].read(node) } }
+        for node in ([document] + more).compactMap({ $0["trusted_origins"] }) {
+            origins += try [String].addresses(node)
+        }
         trustedOrigins = origins.map { OktaTrustedOrigin($0) }
         servers = try Self.servers(try document.required("servers"), fixtures)
         let form = RecordForm.fixture(fixtures)
@@ -146,7 +148,7 @@ struct OktaServer: Sendable {
             "spares", "cache_control", "access_token_key")
         id = try entry.required("id").string()
         path = id == Self.orgID ? "/oauth2" : "/oauth2/\(id)"
-        audience = try entry["audience"]?.string()
+        audience = try entry["audience"]?.address()
         guard (audience == nil) == (id == Self.orgID) else {
             throw node.problem("the server “\(id)” needs an audience unless it is “\(Self.orgID)”, which has none")
         }
@@ -295,8 +297,9 @@ extension OktaClient: KeyedRecord, CodedRecord {
                 return keys
             }
         }
-        coder.member("redirect_uris", &redirectURIs, or: [])
-        coder.member("post_logout_redirect_uris", &postLogoutURIs, or: [])
+        coder.member("redirect_uris", &redirectURIs, or: [], write: { $0.written }, read: [String].addresses)
+        coder.member(
+            "post_logout_redirect_uris", &postLogoutURIs, or: [], write: { $0.written }, read: [String].addresses)
         coder.member("grants", &grants)
         coder.member("pkce_required", &requiresPKCE, or: false)
         coder.member("dpop_bound_access_tokens", &bindsTokens, or: false)
@@ -342,3 +345,11 @@ extension OktaClient: KeyedRecord, CodedRecord {
 }
 
 extension OktaSwitches.LoginMode: RecordValue {}
+
+extension [String] {
+    fileprivate static func addresses(_ node: FixtureNode) throws(FixtureProblem) -> [String] {
+        var addresses: [String] = []
+        for element in try node.elements() { addresses.append(try element.address()) }
+        return addresses
+    }
+}
