@@ -1,6 +1,5 @@
 /// A JSON value that keeps the order of members, repeated names and the form of every number.
 public enum JSON: Sendable, Hashable {
-    /// The literal `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -134,7 +133,6 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
 }
 
 extension JSON {
-    /// An integer.
     public init(_ value: Int) { self = .number(JSONNumber(value)) }
 
     /// A string, or `null` for `nil`.

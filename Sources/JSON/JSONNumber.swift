@@ -11,7 +11,6 @@ public struct JSONNumber: Sendable, Hashable {
         self.literal = literal
     }
 
-    /// An integer.
     public init(_ value: Int) {
         literal = String(value)
     }

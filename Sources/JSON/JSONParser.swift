@@ -285,7 +285,6 @@ public struct JSONError: Error, Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The text ended inside a value.
         case endOfText
-        /// A byte that is not allowed here.
         case unexpectedByte(UInt8)
         /// The text starts with a byte-order mark.
         case byteOrderMark
@@ -301,7 +300,6 @@ public struct JSONError: Error, Sendable, Hashable {
         case trailingBytes
     }
 
-    /// What is wrong.
     public let reason: Reason
     /// The offset of the offending byte, in bytes from 0.
     public let offset: Int

@@ -24,10 +24,8 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         case hmac
         /// RSASSA-PKCS1-v1_5.
         case rsaPKCS1
-        /// RSASSA-PSS.
         case rsaPSS
         case ecdsa
-        /// EdDSA.
         case edwards
     }
 
@@ -85,7 +83,6 @@ public enum KeyKind: Sendable, Hashable {
     case secret(byteCount: Int)
     /// An RSA key and the size of its modulus.
     case rsa(bits: Int)
-    /// A key on an elliptic curve.
     case ec(Curve)
     case ed25519
 

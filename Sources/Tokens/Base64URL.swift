@@ -2,7 +2,6 @@
 public enum Base64URL {
     /// Why a text is not base64url.
     public enum Fault: Error, Sendable, Hashable {
-        /// `=` at the end.
         case padding
         /// `+` or `/`, from the alphabet of RFC 4648 section 4.
         case standardAlphabet(UInt8)

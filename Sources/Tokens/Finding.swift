@@ -146,7 +146,6 @@ public enum Fact: Sendable, Hashable {
     /// One of several texts.
     case anyOf([String])
     case algorithm(Algorithm)
-    /// One of several algorithms.
     case algorithms([Algorithm])
     /// Names that are misplaced or repeated.
     case repeated([String])

@@ -84,7 +84,6 @@ final class Metrics: Sendable {
         vendors[vendor].routes.isEmpty ? table.addedNames : vendors[vendor].routes
     }
 
-    /// Counts an exchange.
     func count(_ label: ExchangeLabel, after watch: Stopwatch) {
         let nanoseconds = watch.elapsedNanoseconds
         ownPlace.counts.withLock { $0.record(label, nanoseconds: nanoseconds) }
@@ -103,7 +102,6 @@ final class Metrics: Sendable {
 
     var occupancies: [ServerOccupancy] { servers.withLock { $0 } }
 
-    /// All counts together.
     var total: ExchangeCounts {
         places.reduce(into: ExchangeCounts(vendorCount: vendors.count)) { total, place in
             total.add(place.counts.withLock { $0 })
@@ -131,7 +129,6 @@ struct ExchangeLabel: Hashable, Sendable, Comparable {
     }
 }
 
-/// The counts so far.
 struct ExchangeCounts: Sendable {
     private(set) var exchanges: [ExchangeLabel: Int] = [:]
     /// By the call as route, and the status.

@@ -2,13 +2,11 @@ import ArgumentParser
 import Emulation
 import Understudy
 
-/// `understudy fixtures`
 struct FixturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fixtures", abstract: "Works on fixture files.",
         subcommands: [Check.self, Import.self, Schemas.self])
 
-    /// `understudy fixtures check`
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check", abstract: "Reads fixture folders as serve would, and says what is wrong.",
@@ -83,7 +81,6 @@ struct FixturesCommand: ParsableCommand {
 }
 
 extension FixturesCommand {
-    /// `understudy fixtures schemas`
     struct Schemas: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "schemas",
@@ -138,7 +135,6 @@ extension FixturesCommand {
 }
 
 extension FixturesCommand {
-    /// `understudy fixtures import`
     struct Import: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import", abstract: "Makes a fixture file of a recorded call, its secrets masked.",

@@ -159,7 +159,6 @@ extension Duration {
     }
 }
 
-/// A configuration file in YAML.
 struct ConfigurationFile {
     let path: String
     /// The values by flag name, and where each is set; those that are no single text or number as JSON.

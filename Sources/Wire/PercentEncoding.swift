@@ -73,7 +73,6 @@ public enum PercentEncoding {
 }
 
 extension Request {
-    /// The query as ``PercentEncoding/items(of:)``; `+` stays `+`.
     public var queryItems: [(name: String, value: String)] { query.map { PercentEncoding.items(of: $0) } ?? [] }
 
     /// The first value of that name in the query; `nil` when there is none.

@@ -59,11 +59,9 @@ public enum WebSocketMessage: Sendable, Hashable {
 
 /// Why a WebSocket ended (RFC 6455 section 7.4).
 public struct WebSocketClosure: Sendable, Hashable {
-    /// A close code.
     package struct Code: RawRepresentable, Sendable, Hashable {
         package let rawValue: UInt16
 
-        /// The code with that number.
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// The connection has served its purpose.
@@ -81,7 +79,6 @@ public struct WebSocketClosure: Sendable, Hashable {
         /// A text is not UTF-8.
         package static let invalidPayload = Code(rawValue: 1007)
         package static let policyViolation = Code(rawValue: 1008)
-        /// The message is too large.
         package static let messageTooBig = Code(rawValue: 1009)
         /// An unexpected condition on the server.
         package static let internalError = Code(rawValue: 1011)
@@ -111,7 +108,6 @@ public struct WebSocketUpgrade: Sendable {
     /// How long the client may stay silent before the server closes with 1001.
     package var silence: Duration
 
-    /// An upgrade with these limits.
     package init(
         _ handshake: WebSocketHandshake, handler: any WebSocketHandler, subprotocol: String? = nil,
         maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600)

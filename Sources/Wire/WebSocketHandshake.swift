@@ -23,7 +23,6 @@ public struct WebSocketHandshake: Sendable, Hashable {
     /// The subprotocols that the client offers, in order of preference.
     package let subprotocols: [String]
 
-    /// Checks the handshake of a request.
     package init(_ request: Request) throws(Problem) {
         guard Self.isOffered(in: request.fields) else { throw .notOffered }
         guard request.method == .get else { throw .notGet }

@@ -117,7 +117,6 @@ package struct ContractRunner: Sendable {
 /// A case's request with its variables replaced.
 package struct ContractRequest: Sendable, Hashable {
     package let method: HTTPRequest.Method
-    /// The absolute URL.
     package let url: String
     /// The fields, except those for framing, which the sender adds.
     package let fields: HTTPFields
@@ -155,7 +154,6 @@ package struct ContractAnswer: Sendable {
 
 /// Why a case's request has no answer, as a sentence.
 package struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The sentence.
     package let description: String
 
     package init(_ description: String) {

@@ -24,7 +24,6 @@ public struct AnswerCatalog: Sendable {
     }
 
     package struct Route: Sendable {
-        /// The answers that are no failure, by status.
         package let answers: [(status: Int, shape: Shape)]
         /// The failures that it can answer, each once.
         package let refused: [String]

@@ -67,7 +67,6 @@ public struct SecurityScheme: Sendable {
     package let name: String
     package let json: JSON
 
-    /// In the field Authorization.
     package static func authorization(_ scheme: String) -> SecurityScheme {
         SecurityScheme(name: scheme, json: ["type": "http", "scheme": .string(scheme)])
     }

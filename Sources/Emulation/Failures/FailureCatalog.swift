@@ -59,7 +59,6 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         changes = try Self.changes(fixtures, scope)
     }
 
-    /// The failures that `failures/*.yaml` change.
     private static func changes(
         _ fixtures: VendorFixtures, _ scope: FailureScope
     ) throws(FixtureProblem) -> [Failure: FailureTemplate] {
@@ -143,7 +142,6 @@ extension FailureCatalog {
 
 public struct FailureListing: Sendable {
     package let name: String
-    /// When it occurs.
     package let about: String
     package let status: Int
     package let evidence: Evidence

@@ -50,7 +50,6 @@ public struct FieldReader {
         }
     }
 
-    /// Whether there is no member at all.
     public var isEmpty: Bool { object.isEmpty }
 
     /// Lets members pass that have no effect, or that are read elsewhere.
@@ -65,7 +64,6 @@ public struct FieldReader {
 
     // MARK: Values
 
-    /// A required string.
     public mutating func text(_ name: String, atLeast minimum: Int? = nil, atMost maximum: Int? = nil) -> String {
         optionalText(name, isRequired: true, atLeast: minimum, atMost: maximum) ?? ""
     }

@@ -101,7 +101,6 @@ public struct FixtureStore: Sendable {
         if let problem = walks.lazy.compactMap(\.problem).first { throw problem }
     }
 
-    /// The first of the folders that holds all these files.
     package static func folder(among candidates: [String], holding files: [String]) -> String? {
         candidates.first { folder in files.allSatisfy { FileSystem.holds(join(folder, $0)) } }
     }

@@ -111,9 +111,7 @@ public final class Scenario: Sendable {
 struct ScenarioRule: Sendable {
     /// What a rule may require of the token besides its claims.
     enum TokenCondition: String, Sendable, CaseIterable {
-        /// There is a readable token.
         case present
-        /// There is no readable token.
         case absent
         /// It came after the refusal: neither refused, nor sent or minted before.
         case newer

@@ -6,7 +6,6 @@ import Wire
 ///
 /// One rule for all vendors (ours). It follows from the entry, so no answer depends on it.
 extension JournalEntry {
-    /// The remark on such content.
     var contentForm: Finding? {
         guard record.route != nil, !request.body.isEmpty else { return nil }
         let type = request.fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased() ?? ""

@@ -9,7 +9,6 @@ public enum KeyDrill: String, Sendable, CaseIterable {
     case `break`
     case repair
 
-    /// Whether it needs an unused key pair.
     package var needsPair: Bool {
         switch self {
         case .overlap, .replace, .sameKID: true

@@ -12,7 +12,6 @@ public struct KeyFetchReport: Sendable {
     package let status: Int?
     /// The usable keys, in the answer's order; of several with the same id, the first.
     package let keys: [VerificationKey]
-    /// The keys that were left out.
     package let skipped: [SkippedKey]
     /// Why there are no keys; `nil` when there are some.
     package let problem: KeyFetchProblem?

@@ -30,7 +30,6 @@ public struct RemoteKeys: Sendable {
     public private(set) var lastReport: KeyFetchReport?
     /// How often the URL was requested.
     package private(set) var fetchCount = 0
-    /// The fetch in progress.
     var fetch: KeyFetch?
 
     /// Creates keys that have not been fetched yet.

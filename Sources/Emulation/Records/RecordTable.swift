@@ -132,7 +132,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return Self.ordered(keys)
     }
 
-    /// All records, in the order of ``keys``.
     package var all: [Record] { keys.compactMap { self[$0] } }
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
@@ -341,7 +340,6 @@ public protocol KeyedRecord: Sendable {
     var key: Key { get }
     /// Its current additional names.
     var names: [Name] { get }
-    /// Its permanent group.
     var group: Group? { get }
     /// An estimate of the memory that it takes, in bytes, which must be cheap to get.
     var memory: Int { get }

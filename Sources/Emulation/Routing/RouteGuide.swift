@@ -231,7 +231,6 @@ private struct PathWord: Sendable, Hashable {
 
 /// How far a path is from path patterns, in steps that people are likely to take.
 private struct PathDistance {
-    /// A difference in case.
     private static let otherCase = 1
     /// A letter inserted, deleted or replaced.
     private static let letter = 2
@@ -285,7 +284,6 @@ private struct PathDistance {
         return row[count]
     }
 
-    /// Whether the path has a word of the pattern, or nearly.
     func sharesWord(with pattern: [Int]) -> Bool {
         pattern.contains { word in
             !words[word].isParameter && !words[word].isVersion

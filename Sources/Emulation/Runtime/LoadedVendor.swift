@@ -52,7 +52,6 @@ final class LoadedVendor<V: Vendor>: Sendable {
 }
 
 extension LoadedVendor {
-    /// A table of routes that do not clash.
     @usableFromInline
     static func table(of routes: [Route<V>]) -> RouteTable? {
         try? RouteTable([RouteTable.Member(identity: V.identity, routes: routes.map { ($0.id, $0.endpoints) })])

@@ -90,7 +90,6 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
 
     deinit { vendors.uploads.add(-content.withLock { $0.countedUploads }) }
 
-    /// The vendor that is in force.
     @inlinable var loaded: LoadedVendor<V> {
         // Each load has the same vendors in the same places, which is checked when it comes into force.
         unsafeDowncast(vendors[index], to: LoadedVendor<V>.self)

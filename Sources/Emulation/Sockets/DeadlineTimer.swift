@@ -104,7 +104,6 @@ struct DueHeap {
         }
     }
 
-    /// Removes the first number if it is due by then.
     mutating func removeFirst(until moment: Moment) -> Int? {
         guard let first = entries.first, first.moment <= moment else { return nil }
         entries.swapAt(0, entries.count - 1)

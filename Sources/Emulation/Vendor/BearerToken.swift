@@ -18,7 +18,6 @@ public final class BearerToken: Sendable {
         case upToTwice
     }
 
-    /// The correct form of a bearer token.
     public static let form = "Authorization: Bearer TOKEN"
 
     /// The token's bytes; `nil` when there is no field, the scheme differs, or nothing follows it.

@@ -53,7 +53,6 @@ public final class Arrival<V: Vendor>: Sendable {
     /// The first value of that name in the query; `nil` when there is none.
     public func queryValue(_ name: String) -> String? { queryValues(name).first }
 
-    /// The values of that name in the query.
     public func queryValues(_ name: String) -> [String] {
         guard request.query != nil || describesReading else { return [] }
         note(name, inQuery: true)

@@ -207,7 +207,6 @@ public enum OutsideNeed: Sendable {
     case record
     /// What happened before: that nothing is remembered here says nothing about there.
     case history
-    /// The key that signs there.
     case key
     /// A setting of the account, where another account stands in for it.
     case account

@@ -65,7 +65,6 @@ extension StatedRefusal {
         guard condition else { throw Self(reason()) }
     }
 
-    /// The value, or a refusal if there is none.
     package static func require<Value>(
         _ value: Value?, _ reason: @autoclosure () -> String
     ) throws(Self) -> Value {

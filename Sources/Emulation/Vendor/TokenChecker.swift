@@ -3,13 +3,11 @@ package import Tokens
 
 /// A vendor client's rules for judging a token before sending or trusting it, without a server or its state.
 public struct TokenChecker: Sendable {
-    /// The name, for `token verify --as NAME`.
     package let name: String
     /// The client that judges this way, in one line.
     package let about: String
     /// The settings that it takes; a caller refuses all others, since they would be ignored.
     package let options: Set<CheckerOption>
-    /// Its rules, in the order of its checks.
     package let rules: [RuleListing]
     let complaint: @Sendable (CheckerSettings) -> String?
     let check: @Sendable (CompactToken, Moment, CheckerSettings) -> CheckerVerdict

@@ -10,7 +10,6 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// does not even evaluate its right side.
     public typealias Judgement = @Sendable (inout Facts, inout Finding?) -> Finding.Outcome?
 
-    /// Whether a rule applies to the facts.
     public typealias Condition = @Sendable (inout Facts) -> Bool
 
     /// The stable name in the vendor's list; the check's name unless two rules share one.

@@ -161,7 +161,6 @@ public protocol Vendor: Sendable {
     /// Returns what this vendor would answer to a token, given without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
 
-    /// The secrets shared with signers.
     var sharedSecrets: [SharedSecret] { get }
 
     /// Ids and public keys of the sample accounts, shown at startup; never a secret.
@@ -241,7 +240,6 @@ extension Vendor {
     package static var checkers: [TokenChecker] { [] }
     package static var outsideChecks: [String: OutsideNeed] { [:] }
 
-    /// The row for what is in no list.
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }
 
     package func write(_ state: inout State, to rows: RowWriter) {

@@ -44,13 +44,11 @@ public struct VendorAction<V: Vendor>: Sendable {
 }
 
 extension Vendor {
-    /// How an action of the vendor was called.
     package typealias Action = ActionCall<Self>
 }
 
 package struct ActionMember: Sendable {
     package let name: String
-    /// What it means.
     package let about: String
     package let isRequired: Bool
 

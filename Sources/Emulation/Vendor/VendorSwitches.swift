@@ -21,7 +21,6 @@ public struct SwitchDeclaration: Sendable {
         case choice([String])
         /// A non-negative whole number or, when a word is given, that word.
         case count(orWord: String?)
-        /// A whole number in this range.
         case number(ClosedRange<Int>)
         /// Comma-separated host names or addresses without ports; may be empty.
         case hosts
@@ -157,7 +156,6 @@ public struct SwitchCoder: Sendable {
         choice(name, &value, observed: observed, about: about, source: source)
     }
 
-    /// A switch that is `on` or `off`.
     package mutating func flag(
         _ name: String, _ value: inout Bool, observed: Bool? = nil, about: String, source: String
     ) {

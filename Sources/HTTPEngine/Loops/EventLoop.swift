@@ -262,7 +262,6 @@ extension EventLoop {
     }
 }
 
-/// What one loop needs.
 struct LoopConfiguration: Sendable {
     let limits: Limits
     let handler: any RequestHandler

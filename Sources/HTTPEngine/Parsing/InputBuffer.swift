@@ -164,7 +164,6 @@ struct ByteSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
-    /// The set of these ASCII characters.
     init(_ characters: String) {
         for byte in characters.utf8 { insert(byte) }
     }
@@ -191,6 +190,5 @@ struct ByteSet: Sendable {
     static let target = ByteSet(0x21...0x7E, except: UInt8(ascii: "#"))
     // ours: RFC 3986 also allows sub-delimiters and percent-encoding, which no reachable host uses and which two
     // parties may read differently.
-    /// The characters of a host name.
     static let hostName = ByteSet(alphanumerics + "-._~")
 }

@@ -7,7 +7,6 @@ enum RequestRejection: Error, Hashable, CaseIterable {
     case contentTooLarge, invalidTransferEncoding, unknownTransferCoding, unknownExpectation, malformedChunk
     case incompleteRequest, timedOut, notTLS, unexpectedTLS, overfull
 
-    /// The status of the answer.
     var status: HTTPResponse.Status {
         switch self {
         case .malformedRequestLine, .malformedTarget, .insecureTarget, .bareLineFeed, .bareCarriageReturn,

@@ -59,7 +59,6 @@ package final class CertificateAuthority: Sendable {
     /// When the certificate expires, in seconds since 1970; `nil` if OpenSSL cannot read the date.
     package var end: Int? { certificate.end }
 
-    /// Whether a certificate can be issued for a name.
     package static func canName(_ name: String) -> Bool { SubjectName.isValid(name) }
 
     /// Issues a certificate for a server, with a new key.

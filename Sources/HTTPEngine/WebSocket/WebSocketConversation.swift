@@ -25,7 +25,6 @@ struct WebSocketConversation {
     /// Whether both close frames were exchanged or a failure was answered, so that the connection must finish.
     private(set) var hasEnded = false
 
-    /// The conversation after that upgrade.
     init(_ upgrade: WebSocketUpgrade) {
         frames = WebSocketFrames(maximumMessageBytes: upgrade.maximumMessageBytes)
     }

@@ -165,13 +165,11 @@ public struct KeySet: Sendable {
         public let index: Int
         /// Its `kid`, if present.
         public let id: String?
-        /// Why it was skipped.
         public let reason: KeyError
 
         /// `key 2 “id”`, as people are told of it.
         package var name: String { "key \(index)" + (id.map { " “\($0.prefix(100))”" } ?? "") }
 
-        /// A remark that it was skipped.
         package var finding: Finding { Finding("key-left-out", .noted, found: .text(name), note: "\(reason)") }
     }
 
@@ -208,7 +206,6 @@ public struct KeySet: Sendable {
         keys.first { $0.id?.hasSameBytes(as: id) == true }
     }
 
-    /// Whether any key has a `kid`.
     public var hasIDs: Bool { keys.contains { $0.id != nil } }
 
     /// The JWKS without the bytes of its shared secrets (`oct`), so that only public parts remain.

@@ -34,7 +34,6 @@ public enum Defect: Sendable, Hashable {
     case fourParts
     /// `exp`, `nbf` and `iat` are in milliseconds.
     case milliseconds
-    /// `exp` is a string.
     case stringExpiry
     /// `exp` has a fraction: it ends 0.75 s earlier.
     case fractionalExpiry

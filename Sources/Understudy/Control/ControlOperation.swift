@@ -46,7 +46,6 @@ struct ControlOperation: Sendable {
 }
 
 extension ControlAPI {
-    /// The index of the control API.
     static let operations: [ControlOperation] = [
         .init("index", .get, "/", [.open, .ofServer, .clean], handler: readIndex),
         .init("health", .get, "/health", [.open, .ofServer, .clean], handler: readHealth),

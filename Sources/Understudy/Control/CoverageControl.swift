@@ -26,7 +26,6 @@ extension ControlAPI {
     }
 }
 
-/// Names of which some were met.
 private struct CoveredNames {
     let count: Int
     let never: [String]

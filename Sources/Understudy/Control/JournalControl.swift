@@ -101,7 +101,6 @@ extension JournalEntry {
 /// Which entries a journal call asks for: a filter, and criteria that only a query has.
 struct JournalQuery {
     enum Form: String, CaseIterable {
-        /// Everything, as JSON.
         case json
         /// What a list shows, as JSON.
         case brief

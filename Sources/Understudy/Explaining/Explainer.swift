@@ -73,7 +73,6 @@ package struct Explainer: Sendable {
         }
     }
 
-    /// A call that was played.
     private struct Played {
         let entry: JournalEntry
         let redactor: Redactor

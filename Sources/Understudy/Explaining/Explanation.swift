@@ -11,7 +11,6 @@ struct Explanation {
         case broken
         /// The call is unusual for its rule, which tolerates that here.
         case noted
-        /// Whether it does is unknown here.
         case open
         /// It has no rule that could be judged.
         case possible

@@ -47,7 +47,6 @@ package final class StateKeeper: SandboxKeeper {
 
     /// How much was read and written so far.
     struct Counts {
-        /// Sandboxes read.
         var read = 0
         /// Changes of sandboxes written.
         var written = 0
@@ -326,7 +325,6 @@ package final class StateKeeper: SandboxKeeper {
         directory.handOver(directory.all)
     }
 
-    /// Releases the store.
     package func leave() { store.leave() }
 
     /// Why others may count this server as gone; `nil` when they do not.

@@ -111,7 +111,6 @@ struct ScenarioSchema {
         self.vendor = vendor
     }
 
-    /// The states with their rules.
     var states: JSON {
         var states =
             Schema.map("The states by name, the initial one first, each with its rules.", of: rules).object ?? [:]

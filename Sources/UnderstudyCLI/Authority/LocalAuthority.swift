@@ -64,7 +64,6 @@ struct LocalAuthority {
         }
     }
 
-    /// The certificate in the folder, if it exists.
     static func certificate(in folder: String) -> [UInt8]? {
         // An unreadable one is not trusted.
         try? Files.content(of: folder + "/" + certificateName)
@@ -132,7 +131,6 @@ final class KeptTrust: Sendable {
     }
 }
 
-/// `understudy ca`
 struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ca",

@@ -10,7 +10,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy drill`
 struct DrillCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drill",

@@ -55,7 +55,6 @@ struct DrillReport: Sendable {
         return (lines + ["  A correct client: \(item.drill.client) (\(item.drill.source))"]).map(Output.printable)
     }
 
-    /// How many there are of each outcome.
     private var counts: [(outcome: String, count: Int)] {
         [Drill.Outcome.held, .broken, .notReached].map { outcome in
             (outcome.rawValue, items.count { $0.verdict.outcome == outcome })

@@ -8,7 +8,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy init`
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -111,7 +110,6 @@ struct StarterFolder {
     /// The files with the folder's path, as they were added.
     var paths: [String] { files.map(\.path) }
 
-    /// A path below a folder.
     static func join(_ folder: String, _ path: String) -> String {
         if folder == "." { return path }
         return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"

@@ -97,7 +97,6 @@ extension ClientError {
     }
 }
 
-/// `understudy healthcheck`
 struct HealthcheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "healthcheck", abstract: "Asks a running server whether it is healthy; for containers.",

@@ -3,7 +3,6 @@ import Contracts
 import JSON
 import Wire
 
-/// `understudy coverage`
 struct CoverageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coverage", abstract: "Says which routes and failures the calls to a running server have met.",

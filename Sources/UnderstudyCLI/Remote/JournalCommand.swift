@@ -9,7 +9,6 @@ import Wire
     import Glibc
 #endif
 
-/// `understudy journal`
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal", abstract: "Shows the calls to a running server, and why it refused some.",

@@ -2,7 +2,6 @@ import ArgumentParser
 import Emulation
 import JSON
 
-/// `understudy clock`
 struct ClockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clock", abstract: "Shows or moves the clock of a sandbox of a running server.",
@@ -49,7 +48,6 @@ struct ClockCommand: ParsableCommand {
     }
 }
 
-/// `understudy sandbox`
 struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Lists, creates, resets and deletes sandboxes of a running server.",
@@ -103,7 +101,6 @@ struct SandboxCommand: ParsableCommand {
     }
 }
 
-/// `understudy scenario`
 struct ScenarioCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario", abstract: "Shows, starts and ends scenarios in a sandbox of a running server.",

@@ -2,7 +2,6 @@ import ArgumentParser
 import JSON
 import Understudy
 
-/// `understudy try`
 struct TryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "try",

@@ -134,7 +134,6 @@ struct StateFiles {
     static func sandboxes(_ count: Int) -> String { "\(count) sandbox\(count == 1 ? "" : "es")" }
 }
 
-/// `understudy state`
 struct StateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "state", abstract: "Exports sandboxes from a database of serve --state, or imports them into it.",

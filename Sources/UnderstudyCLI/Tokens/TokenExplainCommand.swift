@@ -4,7 +4,6 @@ import JSON
 import Tokens
 import Understudy
 
-/// `understudy token explain`
 struct TokenExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says what a vendor would answer to a token, and why.",

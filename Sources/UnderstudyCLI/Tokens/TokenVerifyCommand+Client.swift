@@ -145,7 +145,6 @@ extension CheckerOption {
 }
 
 extension [CheckerOption] {
-    /// The options as they are typed, separated by commas.
     var typed: String { map(\.typed).joined(separator: ", ") }
 }
 
@@ -169,7 +168,6 @@ struct KeyInput {
         }
     }
 
-    /// A JWK as it is, usable or not.
     static func jwk(_ path: String) throws -> JSON {
         let bytes = try content(of: path)
         // What is wrong with the text hardly matters: the wrong file was named.
