@@ -60,8 +60,7 @@ package struct SchemaReader {
     private func list(
         _ node: FixtureNode, _ read: (FixtureNode) throws(FixtureProblem) -> JSON
     ) throws(FixtureProblem) -> [JSON] {
-        var list: [JSON] = []
-        for element in try node.elements() { list.append(try read(element)) }
+        let list = try node.elements().map(read)
         guard !list.isEmpty else { throw node.problem("found an empty list; expected at least one element") }
         return list
     }

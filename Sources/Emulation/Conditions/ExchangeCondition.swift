@@ -261,31 +261,12 @@ public struct MatchContext: Sendable {
             return value
         }
 
-        func query(of request: Request) -> [(name: String, value: String)] {
-            query.withLock { query in
-                let items = query ?? request.queryItems
-                query = items
-                return items
-            }
-        }
+        func query(of request: Request) -> [(name: String, value: String)] { query.once { request.queryItems } }
 
-        func form(of request: Request) -> [(name: String, value: String)] {
-            form.withLock { form in
-                let items = form ?? request.formItems
-                form = items
-                return items
-            }
-        }
+        func form(of request: Request) -> [(name: String, value: String)] { form.once { request.formItems } }
 
-        func json(of request: Request) -> JSON? {
-            json.withLock { json in
-                if let known = json { return known }
-                // Content that is not JSON has no members to match.
-                let read = try? JSON.parse(request.body)
-                json = .some(read)
-                return read
-            }
-        }
+        // Content that is not JSON has no members to match.
+        func json(of request: Request) -> JSON? { json.once { try? JSON.parse(request.body) } }
     }
 
     /// The claim's time in seconds since 1970; `nil` when it is absent or not a number.

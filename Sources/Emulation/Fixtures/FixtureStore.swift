@@ -52,11 +52,7 @@ public struct FixtureStore: Sendable {
         let warnings = FixtureWarnings()
 
         func walks(of layers: ArraySlice<String>) -> [FixtureWalk] {
-            walked.withLock { walked in
-                let walks = walked ?? layers.map(FixtureWalk.init)
-                walked = walks
-                return walks
-            }
+            walked.once { layers.map(FixtureWalk.init) }
         }
 
         /// Notes a file that was read, and returns how many bytes all of them had.

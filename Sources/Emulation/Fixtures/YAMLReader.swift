@@ -200,11 +200,7 @@ final class YAMLReader {
 
     /// A problem with a character that YAML forbids: it is refused before anything counts lines.
     private func signProblem(_ message: String) -> FixtureProblem {
-        let before = bytes.prefix(parser.pointee.problem_offset)
-        let line = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? before[...]
-        return FixtureProblem(
-            file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+        TextEncoding.problem(in: file, behind: bytes.prefix(parser.pointee.problem_offset), message)
     }
 }
 
@@ -318,23 +314,24 @@ enum TextEncoding {
         guard String(validating: file.bytes, as: UTF8.self) != nil else {
             let count = wholeCharacters(file.bytes)
             throw problem(
-                in: file, behind: count,
+                in: file.path, behind: file.bytes.prefix(count),
                 "the file is not UTF-8: a byte \(hexadecimal(file.bytes[count])) stands here; save it as UTF-8")
         }
         // A mark at the very beginning is harmless.
         if let place = file.bytes.dropFirst(mark.count).place(of: mark) {
-            throw problem(in: file, behind: place, "there is an invisible byte order mark here; remove it")
+            throw problem(
+                in: file.path, behind: file.bytes.prefix(place), "there is an invisible byte order mark here; remove it")
         }
     }
 
-    private static func problem(
-        in file: FixtureStore.File, behind count: Int, _ message: String
+    /// A problem at the byte behind these.
+    static func problem(
+        in file: String, behind text: some Collection<UInt8>, _ message: String
     ) -> FixtureProblem {
-        let text = file.bytes.prefix(count)
-        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? []
+        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last
+        let column = line.map { String(decoding: $0, as: UTF8.self).unicodeScalars.count } ?? 0
         return FixtureProblem(
-            file: file.path, line: text.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+            file: file, line: text.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1, message: message)
     }
 
     /// Looks for a UTF-16 mark, or for zeros beside the first characters, which are ASCII in every fixture.

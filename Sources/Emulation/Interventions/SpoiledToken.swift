@@ -14,8 +14,9 @@ struct SpoiledToken: Sendable {
     /// Reads a mapping of members, each a JSONPath or a name, to a defect, or to `defect` and `claims` as a mint request
     /// has them.
     static func all(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) -> [SpoiledToken] {
-        var tokens: [SpoiledToken] = []
-        for (name, value) in try node.members() { tokens.append(try SpoiledToken(name, value, scope)) }
+        let tokens = try node.members().map { (member) throws(FixtureProblem) in
+            try SpoiledToken(member.name, member.value, scope)
+        }
         guard !tokens.isEmpty else { throw node.problem("defects names no member of the answer") }
         return tokens
     }

@@ -215,17 +215,6 @@ public final class Journal: Sendable {
 }
 
 extension Journal {
-    /// The entries that a filter admits, as soon as there are `count` of them or the duration has passed.
-    package func entries(
-        _ filter: JournalFilter, atLeast count: Int, within duration: Duration
-    ) async -> [JournalEntry] {
-        await first(within: duration) {
-            entries(filter)
-        } where: {
-            $0.count >= count
-        }
-    }
-
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
     /// It is called immediately, after each new entry, and after each socket message. There is no waiting once the task

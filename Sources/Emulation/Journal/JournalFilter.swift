@@ -78,34 +78,23 @@ package struct JournalFilter: Sendable {
 
     /// The criteria that the entry does not satisfy.
     func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
-        let record = entry.record
-        let parts: [(name: String, expected: String?, found: String?, holds: Bool)] = [
-            (
-                "vendor", vendor.map { isOtherVendor ? "other than \($0)" : $0 }, record.vendor,
-                (vendor == record.vendor) != isOtherVendor
-            ),
+        typealias Part = (name: String, expected: String?, found: String?, holds: Bool)
+        func flag(_ name: String, _ expected: Bool?, _ found: Bool) -> Part {
+            (name, expected.map { "\($0)" }, "\(found)", found == expected)
+        }
+        let (record, code) = (entry.record, entry.response.status.code)
+        let wantedVendor = vendor.map { isOtherVendor ? "other than \($0)" : $0 }
+        let isVendor = (vendor == record.vendor) != isOtherVendor
+        let parts: [Part] = [
+            ("vendor", wantedVendor, record.vendor, isVendor),
             ("route", route, record.route, isRoute(record.route)),
-            (
-                "status", status?.description, "\(entry.response.status.code)",
-                status.map { $0.admits(entry.response.status.code) } != false
-            ),
+            ("status", status?.description, "\(code)", status.map { $0.admits(code) } != false),
             ("failure", failure, record.failure, failure == record.failure),
-            (
-                "refused", isRefused.map { "\($0)" }, "\(record.failure != nil)",
-                (record.failure != nil) == isRefused
-            ),
-            (
-                "noted", isNoted.map { "\($0)" }, "\(entry.note != nil)", (entry.note != nil) == isNoted
-            ),
-            (
-                "unread", isUnread.map { "\($0)" }, "\(entry.unread != nil)", (entry.unread != nil) == isUnread
-            ),
+            flag("refused", isRefused, record.failure != nil), flag("noted", isNoted, entry.note != nil),
+            flag("unread", isUnread, entry.unread != nil),
             ("since", since?.rfc3339, entry.moment.rfc3339, since.map { entry.moment >= $0 } ?? true),
             ("after", after.map(String.init), "\(entry.id)", after.map { entry.id > $0 } ?? true),
-            (
-                "unmatched", isUnmatched.map { "\($0)" }, "\(record.route == nil)",
-                (record.route == nil) == isUnmatched
-            ),
+            flag("unmatched", isUnmatched, record.route == nil),
         ]
         return parts.compactMap { part in
             guard let expected = part.expected, !part.holds else { return nil }

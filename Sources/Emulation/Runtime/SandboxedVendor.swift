@@ -322,7 +322,7 @@ extension SandboxedVendor {
     @usableFromInline
     func unrouted(_ exchange: Exchange, by loaded: LoadedVendor<V>) -> ExchangeStep? {
         guard let response = loaded.vendor.unroutedAnswer(to: exchange.request, { switches }) else { return nil }
-        return finish(exchange, response, record(by: loaded), by: loaded)
+        return finish(exchange, response, ExchangeRecord(loaded.traits), by: loaded)
     }
 
     /// Refuses a path that has no route, or only other methods.
@@ -330,7 +330,7 @@ extension SandboxedVendor {
     func refuse(_ exchange: Exchange, knowing methods: [HTTPRequest.Method]?, by loaded: LoadedVendor<V>)
         -> ExchangeStep
     {
-        var record = record(by: loaded)
+        var record = ExchangeRecord(loaded.traits)
         if let allow = methods?.map(\.rawValue).joined(separator: ", ") {
             let failure = V.unrouted.methodNotAllowed
             let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
@@ -349,7 +349,7 @@ extension SandboxedVendor {
 
     @usableFromInline
     func refuseLongBody(_ exchange: Exchange, at route: Route<V>, by loaded: LoadedVendor<V>) -> ExchangeStep {
-        var record = record(by: loaded)
+        var record = ExchangeRecord(loaded.traits)
         record.route = route.id
         let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
         let reason = exchange.request.excess(over: limit)
@@ -376,10 +376,6 @@ extension SandboxedVendor {
         let context = content.withLock { loaded.vendor.failureContext(in: $0.state, setting) }
         loaded.vendor.present(&response, refusal.parameters, context, in: setting)
         return response
-    }
-
-    private func record(by loaded: LoadedVendor<V>) -> ExchangeRecord {
-        ExchangeRecord(loaded.traits)
     }
 }
 

@@ -192,21 +192,16 @@ extension String {
 /// The secret and public strings of the fixtures; combined on reading.
 final class FixtureSecrets: Sendable {
     private let vendors: [any AnyLoadedVendor]
-    private let made = Mutex<(KnownSecrets, published: Set<String>)?>(nil)
+    private let made = Mutex<(secrets: KnownSecrets, published: Set<String>)?>(nil)
 
     init(of vendors: [any AnyLoadedVendor]) {
         self.vendors = vendors
     }
 
     var texts: (secrets: KnownSecrets, published: Set<String>) {
-        made.withLock { made in
-            if let made { return made }
-            let texts = (
-                KnownSecrets(vendors.flatMap(\.secretTexts).flatMap(\.spellings)),
-                published: Set(vendors.flatMap { $0.samples.map(\.value) })
-            )
-            made = texts
-            return texts
+        made.once {
+            let secrets = KnownSecrets(vendors.flatMap(\.secretTexts).flatMap(\.spellings))
+            return (secrets, published: Set(vendors.flatMap { $0.samples.map(\.value) }))
         }
     }
 }

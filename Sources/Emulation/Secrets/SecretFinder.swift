@@ -1,4 +1,5 @@
 import Tokens
+import Wire
 
 /// Finds secrets in a text by their form: known secrets, signatures of tokens, private keys in PEM.
 ///
@@ -226,8 +227,9 @@ struct DecodedText {
         var index = 0
         while index < text.count {
             origins.append(UInt32(index))
-            if text[index] == UInt8(ascii: "%"), index + 2 < text.count, let high = text[index + 1].hexadecimal,
-                let low = text[index + 2].hexadecimal
+            if text[index] == UInt8(ascii: "%"), index + 2 < text.count,
+                let high = PercentEncoding.value(of: text[index + 1]),
+                let low = PercentEncoding.value(of: text[index + 2])
             {
                 bytes.append(high << 4 | low)
                 index += 3
@@ -244,17 +246,5 @@ struct DecodedText {
 
     func origin(of place: Range<Int>) -> Range<Int> {
         Int(origins[place.lowerBound])..<Int(origins[place.upperBound])
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit; `nil` for any other byte.
-    fileprivate var hexadecimal: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

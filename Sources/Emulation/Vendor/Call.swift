@@ -18,7 +18,6 @@ public final class Arrival<V: Vendor>: Sendable {
     public let moment: Moment
     /// Whether the sandbox's clock is stopped, so that the time between two calls says nothing about their pace.
     public let isClockFrozen: Bool
-    /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
     /// What authentication may read from the state.
     public let authenticationContext: V.AuthenticationContext
@@ -126,7 +125,6 @@ public struct Call<V: Vendor>: Sendable {
     public var parameters: PathParameters { arrival.parameters }
     /// The moment at which the whole exchange is judged.
     public var moment: Moment { arrival.moment }
-    /// How this sandbox wants the vendor to behave.
     public var switches: V.Switches { arrival.switches }
 }
 

@@ -9,7 +9,8 @@ public struct TokenChecker: Sendable {
     /// The settings that it takes; a caller refuses all others, since they would be ignored.
     package let options: Set<CheckerOption>
     package let rules: [RuleListing]
-    let complaint: @Sendable (CheckerSettings) -> String?
+    /// What is wrong with settings, in a sentence; `nil` if they can be used.
+    package let complaint: @Sendable (CheckerSettings) -> String?
     let check: @Sendable (CompactToken, Moment, CheckerSettings) -> CheckerVerdict
     let fetchingCheck: @Sendable (CompactToken, Moment, CheckerSettings, @escaping KeyFetching) async -> CheckerVerdict
 
@@ -20,7 +21,6 @@ public struct TokenChecker: Sendable {
     ///
     /// - Parameters:
     ///   - options: the settings that it takes.
-    ///   - complaint: what is wrong with settings, in a sentence; `nil` if they can be used.
     ///   - check: the verdict without any request.
     ///   - fetchingCheck: the verdict, for which keys may be fetched.
     package init(
@@ -61,9 +61,6 @@ public struct TokenChecker: Sendable {
             rules: list.listing(of: vendor, about: name), complaint: { _ in nil }, check: check
         ) { token, moment, settings, _ in check(token, moment, settings) }
     }
-
-    /// What is wrong with settings, in a sentence; `nil` if they can be used.
-    package func problem(with settings: CheckerSettings) -> String? { complaint(settings) }
 
     /// Judges a token without any request.
     package func verdict(

@@ -18,7 +18,6 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     public let check: String
     /// What the rule expects, as far as it does not depend on the token.
     public let expected: Fact
-    /// The document that says so.
     public let source: String?
     public let evidence: Evidence
     /// The failures that a broken rule may cause; empty for rules that only make remarks.

@@ -67,14 +67,11 @@ public struct ActionListing: Sendable {
 }
 
 package struct ActionCall<V: Vendor>: Sendable {
-    /// The vendor with its accounts and keys.
     package let vendor: V
     package let members: JSONObject
     /// The moment of the action, by the sandbox's clock.
     package let moment: Moment
-    /// The source of ids and other random values.
     package let identifiers: IdentifierSource
-    /// How this sandbox wants the vendor to behave.
     package let switches: V.Switches
     package let sandbox: SandboxIdentity
     /// How the request that caused the action named the sandbox.

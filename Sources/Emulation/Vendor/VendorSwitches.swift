@@ -79,13 +79,7 @@ public struct SwitchDeclaration: Sendable {
 
     /// Letters, digits, and the separators in names and in both kinds of addresses.
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isBase64URL || byte == UInt8(ascii: ".") || byte == UInt8(ascii: ":")
     }
 }
 
@@ -141,10 +135,8 @@ public struct SwitchCoder: Sendable {
         if let values {
             value = Choice(rawValue: values[name]) ?? value
         } else {
-            declarations.append(
-                SwitchDeclaration(
-                    name, .choice(Choice.allCases.map { $0.rawValue }), documented: value.rawValue,
-                    observed: (observed ?? value).rawValue, about: about, source: source))
+            let words = Choice.allCases.map { $0.rawValue }
+            declare(name, .choice(words), value.rawValue, observed?.rawValue, about, source)
         }
     }
 

@@ -68,7 +68,6 @@ public struct TokenSetting<V: Vendor>: Sendable {
     package let switches: V.Switches
     package let sandbox: SandboxIdentity
     package private(set) var selector = SandboxSelector.none
-    /// The source of ids and other random values.
     package private(set) var identifiers = IdentifierSource()
 
     /// The server's public address, for clients that select the sandbox in this way.

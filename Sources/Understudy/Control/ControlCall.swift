@@ -205,11 +205,5 @@ final class SelectedSandbox: Sendable {
     var existing: Sandbox? { found.withLock(\.self) }
 
     /// The sandbox, created if needed; the same one for the duration of the call.
-    var sandbox: Sandbox {
-        found.withLock { found in
-            let sandbox = found ?? directory.sandbox(name)
-            found = sandbox
-            return sandbox
-        }
-    }
+    var sandbox: Sandbox { found.once { directory.sandbox(name) } }
 }

@@ -90,10 +90,8 @@ extension JournalEntry {
 }
 
 /// Why a call cannot become a case.
-struct HurlOmission: Error, CustomStringConvertible {
+struct HurlOmission: Error {
     let why: String
-
-    var description: String { why }
 }
 
 /// One exported call: the calls that prepare it, and the call itself with the expected answer.

@@ -53,8 +53,7 @@ extension ControlAPI {
             list["entries"] = .array(entries.map { $0.brief(redactor, call.emulator.routes) })
             return .json(.object(list))
         case .har:
-            let shown = entries.map { show($0, redactor, call) }
-            return .json(HARExport(shown).json)
+            return .json(HARExport.json(of: entries.map { show($0, redactor, call) }))
         case .hurl: return .text(HurlExport(entries, call.emulator, call.sandbox).text)
         }
     }

@@ -14,7 +14,7 @@ extension TokenVerifyCommand {
         let checker = try checker(named: name)
         try checkOptions(of: checker)
         let (settings, moment) = (try settings(), try MomentOption.parse(at))
-        if let problem = checker.problem(with: settings) { throw Misuse("--as \(name): \(problem)") }
+        if let problem = checker.complaint(settings) { throw Misuse("--as \(name): \(problem)") }
         let asks = checker.options.contains(.issuer)
         let trust = try asks ? LocalAuthority.trust(OptionSources(configurationFile: nil)) : .system
         let verdict = Waiting.until {
