@@ -51,25 +51,10 @@ package final class Emulator: Sendable {
     /// Loads the fixtures and prepares every vendor.
     ///
     /// - Parameters:
-    ///   - fixtures: the fixture files.
-    ///   - loaders: the vendors.
-    ///   - settings: the initial settings of sandboxes.
-    ///   - controlToken: the bearer token that the control API requires; `nil` for none.
     ///   - hostNames: names under which the control API answers, besides addresses, `localhost`, names below it, and
     ///     names without a dot.
-    ///   - stateLimit: the longest state that the control API accepts, in bytes; reading it takes several times as
-    ///     much.
-    ///   - limits: how many sandboxes may exist, and how long each may stay unused.
-    ///   - logger: receives a line for every exchange.
-    ///   - recorder: receives every exchange as the journal shows it; a client waits while it is called.
-    ///   - machine: the machine's clock, which determines sandbox expiry.
-    ///   - publicBase: the address under which clients reach the server.
-    ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
-    ///   - keeper: keeps the sandboxes in a store; `nil` if nothing does.
-    ///   - keyTrust: which certificates to trust when published keys are fetched over https.
-    ///   - keyFetchPace: how often keys are requested from others; by default all emulators of a process share one
-    ///     pace.
-    /// - Throws: the first problem with the fixtures.
+    ///   - stateLimit: in bytes; reading a state takes several times as much.
+    ///   - recorder: a client waits while it is called.
     package init(
         fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.mounted, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
@@ -97,13 +82,8 @@ package final class Emulator: Sendable {
         self.keeper = keeper
         metrics = Metrics(vendors: loaded.vendors, routes)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
-        self.stateLimit = stateLimit
-        self.machine = machine
-        self.logger = logger
-        self.recorder = recorder
-        self.droppedLogLines = droppedLogLines
-        self.keyTrust = keyTrust
-        self.keyFetchPace = keyFetchPace
+        (self.stateLimit, self.machine, self.logger, self.recorder) = (stateLimit, machine, logger, recorder)
+        (self.droppedLogLines, self.keyTrust, self.keyFetchPace) = (droppedLogLines, keyTrust, keyFetchPace)
         keeper?.serve(
             sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
     }

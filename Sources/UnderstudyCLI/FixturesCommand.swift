@@ -115,11 +115,11 @@ extension FixturesCommand {
                 try mounted.first { $0.identity.id == name } ?? emulator.vendors[try emulator.index(of: name)]
             }
             let present = mounted.filter {
-                FileSystem.isFolder(StarterFolder.join(folder, $0.identity.id))
+                FileSystem.isFolder(FixtureStore.join(folder, $0.identity.id))
             }
             let vendors = named.isEmpty ? (present.isEmpty ? emulator.vendors : present) : named
             for schema in try Starter.schemas(of: vendors, in: store) {
-                let path = StarterFolder.join(folder, schema.path)
+                let path = FixtureStore.join(folder, schema.path)
                 try Self.write(schema.bytes, at: path)
                 Output.line("wrote \(path)")
             }

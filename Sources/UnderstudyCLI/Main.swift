@@ -71,11 +71,8 @@ struct UnderstudyCommand: ParsableCommand {
         version: Emulator.version,
         subcommands: [
             InitCommand.self, ServeCommand.self, ExplainCommand.self, TokenCommand.self, RoutesCommand.self,
-            FixturesCommand.self,
-            AuthorityCommand.self,
-            ContractCommand.self, DrillCommand.self, TryCommand.self, JournalCommand.self, CoverageCommand.self,
-            SandboxCommand.self,
-            ClockCommand.self, ScenarioCommand.self,
+            FixturesCommand.self, AuthorityCommand.self, ContractCommand.self, DrillCommand.self, TryCommand.self,
+            JournalCommand.self, CoverageCommand.self, SandboxCommand.self, ClockCommand.self, ScenarioCommand.self,
             StateCommand.self, HealthcheckCommand.self,
         ])
 }

@@ -27,9 +27,7 @@ package struct ContractRunner: Sendable {
         isPreparation: @escaping @Sendable (_ url: String) -> Bool = { _ in false },
         leavesOutPreparations: Bool = false, send: @escaping Send
     ) {
-        self.isPreparation = isPreparation
-        self.leavesOutPreparations = leavesOutPreparations
-        self.send = send
+        (self.isPreparation, self.leavesOutPreparations, self.send) = (isPreparation, leavesOutPreparations, send)
     }
 
     /// Runs a file up to its first failed case, since later cases may depend on it.
@@ -123,10 +121,7 @@ package struct ContractRequest: Sendable, Hashable {
     package let body: [UInt8]
 
     package init(method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: [UInt8] = []) {
-        self.method = method
-        self.url = url
-        self.fields = fields
-        self.body = body
+        (self.method, self.url, self.fields, self.body) = (method, url, fields, body)
     }
 }
 
@@ -138,9 +133,7 @@ package struct ContractAnswer: Sendable {
     package let body: [UInt8]
 
     package init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
-        self.status = status
-        self.fields = fields
-        self.body = body
+        (self.status, self.fields, self.body) = (status, fields, body)
     }
 
     /// The content as text; invalid UTF-8 is replaced.

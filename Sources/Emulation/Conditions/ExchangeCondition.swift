@@ -208,12 +208,8 @@ public struct MatchContext: Sendable {
         token: CompactToken? = nil, moment: Moment, reason: String? = nil, budget: WorkBudget = WorkBudget()
     ) {
         content = Content(budget)
-        self.request = request
-        self.parameters = parameters
-        self.claims = claims
-        self.token = token
-        self.moment = moment
-        self.reason = reason
+        (self.request, self.parameters, self.claims, self.token) = (request, parameters, claims, token)
+        (self.moment, self.reason) = (moment, reason)
     }
 
     /// The content as JSON, parsed once for all conditions; `nil` when it is not JSON.

@@ -45,12 +45,8 @@ public struct FieldPolicy: Sendable {
         readsNumbersAsTexts: Bool = false, textLengths: ClosedRange<Int> = 0...Int.max,
         indexSigns: (before: String, behind: String) = ("[", "]")
     ) {
-        self.tellsAll = tellsAll
-        self.nullIsAbsent = nullIsAbsent
-        self.emptyIsAbsent = emptyIsAbsent
-        self.readsNumbersAsTexts = readsNumbersAsTexts
-        self.textLengths = textLengths
-        self.indexSigns = indexSigns
+        (self.tellsAll, self.nullIsAbsent, self.emptyIsAbsent) = (tellsAll, nullIsAbsent, emptyIsAbsent)
+        (self.readsNumbersAsTexts, self.textLengths, self.indexSigns) = (readsNumbersAsTexts, textLengths, indexSigns)
     }
 }
 

@@ -31,9 +31,7 @@ public struct FixtureNode {
     }
 
     init(file: String, _ content: Content, _ salvage: Salvage? = nil) {
-        self.file = file
-        self.content = content
-        self.salvage = salvage
+        (self.file, self.content, self.salvage) = (file, content, salvage)
     }
 
     package func problem(_ message: String) -> FixtureProblem {

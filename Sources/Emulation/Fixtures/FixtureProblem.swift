@@ -13,10 +13,7 @@ public struct FixtureProblem: Error, Sendable, Hashable {
     package let message: String
 
     package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.message = message
+        (self.file, self.line, self.column, self.message) = (file, line, column, message)
     }
 }
 

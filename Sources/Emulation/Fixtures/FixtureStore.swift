@@ -195,7 +195,7 @@ public struct FixtureStore: Sendable {
         return walks.reduce(into: Set(unlisted ?? [])) { $0.formUnion($1.names(in: folder)) }.sorted()
     }
 
-    static func join(_ folder: String, _ path: String) -> String {
+    package static func join(_ folder: String, _ path: String) -> String {
         if folder == "." { return path }
         return folder.hasSuffix("/") ? folder + path : folder + "/" + path
     }

@@ -269,10 +269,7 @@ final class YAMLNode: Sendable {
     let warnings: FixtureWarnings?
 
     init(_ content: Content, line: Int, column: Int, _ warnings: FixtureWarnings?) {
-        self.content = content
-        self.line = line
-        self.column = column
-        self.warnings = warnings
+        (self.content, self.line, self.column, self.warnings) = (content, line, column, warnings)
     }
 
     func problem(_ message: String, in file: String) -> FixtureProblem {
@@ -320,7 +317,8 @@ enum TextEncoding {
         // A mark at the very beginning is harmless.
         if let place = file.bytes.dropFirst(mark.count).place(of: mark) {
             throw problem(
-                in: file.path, behind: file.bytes.prefix(place), "there is an invisible byte order mark here; remove it")
+                in: file.path, behind: file.bytes.prefix(place),
+                "there is an invisible byte order mark here; remove it")
         }
     }
 

@@ -98,7 +98,7 @@ extension Interventions {
         var kept: JSONObject = [
             "dice": dice.written, "faults": .array(faults.map(\.kept)), "scenarios": .array(runs.map(\.kept)),
         ]
-        if runs.contains(where: \.asksForNewerToken) { kept["tokens"] = tokens.kept }
+        if runs.contains(where: \.asksForNewerToken) { kept["tokens"] = tokens.json(.changes) }
         return .object(kept)
     }
 
@@ -112,7 +112,7 @@ extension Interventions {
         try mapping.required("scenarios").forEachRecord { (node) throws(FixtureProblem) in
             runs.append(try ScenarioRun(node, among: loaded))
         }
-        if let node = mapping["tokens"] { tokens = try TokenMemory(node) }
+        try mapping["tokens"].map { (node) throws(FixtureProblem) in try tokens.read(node, .export(.changes)) }
     }
 }
 
@@ -124,7 +124,7 @@ extension Request {
 
 /// The tokens of a sandbox that no scenario takes for newer: those that scenarios refused, and those sent or minted
 /// before.
-struct TokenMemory: Sendable {
+struct TokenMemory: CodedRecord {
     private(set) var refused = TokenDigests()
     private var earlier = TokenDigests()
 
@@ -137,16 +137,10 @@ struct TokenMemory: Sendable {
 
     mutating func note(_ token: [UInt8]) { earlier.insert(token) }
 
-    var kept: JSON { ["refused": refused.written, "earlier": earlier.written] }
-
-    /// Reads what ``kept`` gives.
-    init(_ node: FixtureNode) throws(FixtureProblem) {
-        let mapping = try node.mapping("refused", "earlier")
-        refused = try TokenDigests.read(mapping.required("refused"))
-        earlier = try TokenDigests.read(mapping.required("earlier"))
+    package mutating func code(_ coder: inout RecordCoder) {
+        coder.member("refused", &refused)
+        coder.member("earlier", &earlier)
     }
-
-    init() {}
 }
 
 /// The digests of the latest thousand tokens.

@@ -77,9 +77,7 @@ public struct JournalEntry: Sendable {
             sandbox: String, moment: Moment, request: Request, response: Response, record: consuming ExchangeRecord,
             omitsBodies: Bool = false
         ) {
-            self.sandbox = sandbox
-            self.moment = moment
-            self.request = request
+            (self.sandbox, self.moment, self.request) = (sandbox, moment, request)
             // The upgrade references the sandbox, and thereby the journal that holds this entry.
             self.response = response.withoutUpgrade
             self.omitsBodies = omitsBodies

@@ -57,11 +57,7 @@ public struct IssuerKeys: Sendable {
         name: String, algorithm: Algorithm, signing: SigningKey, next: SigningKey? = nil, spares: [SigningKey] = [],
         naming: Naming = .random
     ) {
-        self.name = name
-        self.naming = naming
-        self.algorithm = algorithm
-        self.signing = signing
-        self.next = next
+        (self.name, self.naming, self.algorithm, self.signing, self.next) = (name, naming, algorithm, signing, next)
         initial = [signing, next].compactMap(\.self)
         self.spares = spares
     }

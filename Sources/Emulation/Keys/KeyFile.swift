@@ -87,9 +87,7 @@ package final class IssuerKeyFiles: Sendable {
         }
         var spares: [KeyFile] = []
         try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try file(node)) }
-        self.name = name
-        self.naming = naming
-        self.spares = spares
+        (self.name, self.naming, self.spares) = (name, naming, spares)
         key = try file(try entry.required("key"))
         next = try entry["next"].map { (node) throws(FixtureProblem) in try file(node) }
         cacheControl = try entry["cache_control"]?.string()

@@ -34,10 +34,7 @@ public struct RemoteKeys: Sendable {
 
     /// Creates keys that have not been fetched yet.
     package init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
-        self.issuer = issuer
-        self.url = url
-        self.form = form
-        self.algorithm = algorithm
+        (self.issuer, self.url, self.form, self.algorithm) = (issuer, url, form, algorithm)
     }
 
     package var request: KeyRequest { KeyRequest(url: url) }
@@ -197,11 +194,8 @@ public struct KeyFetchPolicy: Sendable, Hashable {
         shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),
         staleTime: Duration = .seconds(86_400)
     ) {
-        self.coolDown = coolDown
-        self.standardLifetime = standardLifetime
-        self.shortestLifetime = shortestLifetime
-        self.longestLifetime = longestLifetime
-        self.staleTime = staleTime
+        (self.coolDown, self.standardLifetime, self.shortestLifetime) = (coolDown, standardLifetime, shortestLifetime)
+        (self.longestLifetime, self.staleTime) = (longestLifetime, staleTime)
     }
 }
 

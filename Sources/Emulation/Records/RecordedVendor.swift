@@ -320,9 +320,7 @@ extension Moment: RecordValue {
 
 extension Array: RecordValue where Element: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> [Element] {
-        var values: [Element] = []
-        for element in try node.elements() { values.append(try Element.read(element)) }
-        return values
+        try node.elements().map(Element.read)
     }
 
     package var written: JSON { .array(map(\.written)) }

@@ -51,8 +51,7 @@ public final class Sandbox: Sendable {
 
     init(
         _ identity: SandboxIdentity, inForce: VendorsInForce, settings: Settings, journal: Journal,
-        timeToLive: Duration?,
-        timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
+        timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
         machine: @escaping @Sendable () -> Moment
     ) {
         let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())

@@ -56,13 +56,8 @@ public final class SandboxDirectory: Sendable {
         journalLimits: Journal.Limits = Journal.Limits(), publicBase: PublicBase = PublicBase(),
         keeper: (any SandboxKeeper)? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
-        self.inForce = inForce
-        self.settings = settings
-        self.limits = limits
-        self.journalLimits = journalLimits
-        self.machine = machine
-        self.publicBase = publicBase
-        self.keeper = keeper
+        (self.inForce, self.settings, self.limits, self.journalLimits) = (inForce, settings, limits, journalLimits)
+        (self.machine, self.publicBase, self.keeper) = (machine, publicBase, keeper)
         let kept = settings.seed == nil ? keeper?.start : nil
         start = kept ?? SandboxIdentity.drawStart(seed: settings.seed)
         standardPlace = Mutex(

@@ -20,11 +20,8 @@ public struct SandboxIdentity: Sendable, Hashable {
         name: String, start: String, isSeeded: Bool = false, publicBase: PublicBase = PublicBase(),
         describesReading: Bool = false
     ) {
-        self.describesReading = describesReading
-        self.name = name
-        self.start = start
-        self.isSeeded = isSeeded
-        self.publicBase = publicBase
+        (self.describesReading, self.name, self.start) = (describesReading, name, start)
+        (self.isSeeded, self.publicBase) = (isSeeded, publicBase)
     }
 
     /// The digits for a new start.

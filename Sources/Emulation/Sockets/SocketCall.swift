@@ -58,12 +58,8 @@ public struct SocketOpening<V: Vendor>: Sendable {
         topics: [SocketTopic], label: V.SocketLabel, subprotocol: String? = nil,
         maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600), fields: HTTPFields = [:]
     ) {
-        self.topics = topics
-        self.label = label
-        self.subprotocol = subprotocol
-        self.maximumMessageBytes = maximumMessageBytes
-        self.silence = silence
-        self.fields = fields
+        (self.topics, self.label, self.subprotocol) = (topics, label, subprotocol)
+        (self.maximumMessageBytes, self.silence, self.fields) = (maximumMessageBytes, silence, fields)
     }
 }
 
@@ -100,10 +96,7 @@ final class SocketConnection<V: Vendor>: WebSocketHandler {
     private let store: SandboxedVendor<V>
 
     init(_ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, store: SandboxedVendor<V>) {
-        self.opening = opening
-        self.era = era
-        self.sandbox = sandbox
-        self.store = store
+        (self.opening, self.era, self.sandbox, self.store) = (opening, era, sandbox, store)
     }
 
     func opened(_ socket: WebSocket) {

@@ -212,9 +212,7 @@ public struct UnsignedToken: Sendable {
     package var defect: String?
 
     package init(_ content: TokenDraft, key: SigningKey, algorithm: Algorithm) {
-        self.content = content
-        self.key = key
-        self.algorithm = algorithm
+        (self.content, self.key, self.algorithm) = (content, key, algorithm)
     }
 
     package func signed(at moment: Moment) throws(MintRefusal) -> String {

@@ -46,12 +46,8 @@ public final class Route<V: Vendor>: Sendable {
         self.id = id
         self.endpoints = endpoints + observed
         self.observed = Set(observed)
-        self.access = access
-        self.evidence = evidence
-        self.source = source
-        self.secrets = secrets
-        self.bodyLimit = bodyLimit
-        self.handler = handler
+        (self.access, self.evidence, self.source, self.secrets) = (access, evidence, source, secrets)
+        (self.bodyLimit, self.handler) = (bodyLimit, handler)
     }
 
     @usableFromInline var listing: RouteListing {
@@ -97,11 +93,8 @@ public struct RouteGroup<V: Vendor>: Sendable {
     public init(
         access: V.Access, evidence: Evidence, source: String, secrets: Set<String> = [], bodyLimit: Int? = nil
     ) {
-        self.access = access
-        self.evidence = evidence
-        self.source = source
-        self.secrets = secrets
-        self.bodyLimit = bodyLimit
+        (self.access, self.evidence, self.source) = (access, evidence, source)
+        (self.secrets, self.bodyLimit) = (secrets, bodyLimit)
     }
 
     /// A route with the group's values where none is given.
@@ -151,15 +144,11 @@ public struct VendorIdentity: Sendable {
         ignoresTrailingSlash: Bool, rewrite: (@Sendable (inout [Substring]) -> Void)? = nil, bodyLimit: Int? = nil,
         accountLists: [String] = [], readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames()
     ) {
-        self.id = id
-        self.title = title
-        self.prefixes = prefixes
+        (self.id, self.title, self.prefixes) = (id, title, prefixes)
         pathRules = PathRules(
             repeatedSlashes: repeatedSlashes, ignoresTrailingSlash: ignoresTrailingSlash, rewrite: rewrite)
-        self.bodyLimit = bodyLimit
-        self.accountLists = accountLists
-        self.readsForms = readsForms
-        self.unreadNames = unreadNames
+        (self.bodyLimit, self.accountLists) = (bodyLimit, accountLists)
+        (self.readsForms, self.unreadNames) = (readsForms, unreadNames)
     }
 }
 
@@ -207,8 +196,7 @@ public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
         self.notOffered = notOffered.map {
             UnofferedPart(prefixes: $0.prefixes, failure: $0.failure, reason: $0.reason)
         }
-        self.routeNotFound = routeNotFound
-        self.methodNotAllowed = methodNotAllowed
+        (self.routeNotFound, self.methodNotAllowed) = (routeNotFound, methodNotAllowed)
         self.bodyTooLarge = bodyTooLarge
     }
 }

@@ -17,10 +17,7 @@ public struct TokenChecker: Sendable {
     /// Makes a request for published keys, within the limits of ``KeyRequest``.
     public typealias KeyFetching = @Sendable (KeyRequest) async -> KeyAnswer
 
-    /// Creates a checker.
-    ///
     /// - Parameters:
-    ///   - options: the settings that it takes.
     ///   - check: the verdict without any request.
     ///   - fetchingCheck: the verdict, for which keys may be fetched.
     package init(
@@ -92,11 +89,8 @@ package struct CheckerVerdict: Sendable {
     package init(
         isUsable: Bool, summary: String? = nil, result: JSONObject, findings: [Finding], showsFindings: Bool = true
     ) {
-        self.isUsable = isUsable
-        self.summary = summary
-        self.result = result
-        self.findings = findings
-        self.showsFindings = showsFindings
+        (self.isUsable, self.summary, self.result) = (isUsable, summary, result)
+        (self.findings, self.showsFindings) = (findings, showsFindings)
     }
 
     /// The verdict when only this client was asked, for programs.
@@ -163,9 +157,7 @@ public struct CheckerSettings: Sendable {
 
     /// Creates settings that leave everything else to the client.
     package init(key: CheckerKey? = nil, profile: BehaviourProfile = .documented, margin: Duration? = nil) {
-        self.key = key
-        self.profile = profile
-        self.margin = margin
+        (self.key, self.profile, self.margin) = (key, profile, margin)
     }
 }
 

@@ -63,13 +63,8 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         self.id = id ?? check
         self.check = check
         self.expected = expected
-        self.source = source
-        self.evidence = evidence
-        self.failures = failures
-        self.refusal = refusal
-        self.ownJudgement = ownJudgement
-        self.condition = condition
-        self.judgement = judgement
+        (self.source, self.evidence, self.failures, self.refusal) = (source, evidence, failures, refusal)
+        (self.ownJudgement, self.condition, self.judgement) = (ownJudgement, condition, judgement)
     }
 
     /// Creates a rule that reads only the token.

@@ -53,9 +53,7 @@ package struct ActionMember: Sendable {
     package let isRequired: Bool
 
     package init(_ name: String, _ about: String, isRequired: Bool = false) {
-        self.name = name
-        self.about = about
-        self.isRequired = isRequired
+        (self.name, self.about, self.isRequired) = (name, about, isRequired)
     }
 }
 

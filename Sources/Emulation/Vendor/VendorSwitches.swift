@@ -39,12 +39,8 @@ public struct SwitchDeclaration: Sendable {
     package init(
         _ name: String, _ domain: Domain, documented: String, observed: String, about: String, source: String
     ) {
-        self.name = name
-        self.domain = domain
-        self.documented = documented
-        self.observed = observed
-        self.about = about
-        self.source = source
+        (self.name, self.domain, self.documented, self.observed) = (name, domain, documented, observed)
+        (self.about, self.source) = (about, source)
     }
 
     package func value(in profile: BehaviourProfile) -> String {

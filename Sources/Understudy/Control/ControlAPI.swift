@@ -232,9 +232,14 @@ struct ControlOperation: Sendable {
     ) {
         (self.id, self.query, self.traits, self.handler) = (id, query, traits, handler)
         endpoint = Endpoint(method, Self.prefix + path)
-        pathParameters = path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
-            String($0.dropFirst().dropLast())
-        }
+        pathParameters = path.parameterNames
+    }
+}
+
+extension String {
+    /// The names of the parameters in a pattern of a path, in order.
+    var parameterNames: [String] {
+        split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }
 }
 

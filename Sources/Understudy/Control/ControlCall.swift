@@ -21,11 +21,8 @@ struct ControlCall {
         _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
         in selected: SelectedSandbox, of emulator: Emulator, vendorPort: Int?
     ) throws(ControlProblem) {
-        self.request = request
-        self.parameters = parameters
-        self.selected = selected
-        self.emulator = emulator
-        self.vendorPort = vendorPort
+        (self.request, self.parameters, self.selected) = (request, parameters, selected)
+        (self.emulator, self.vendorPort) = (emulator, vendorPort)
         query = try Self.query(of: request, operation.query)
     }
 
@@ -51,7 +48,7 @@ struct ControlCall {
     /// The content, which must be a JSON object without repeated members.
     func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {
         let object = try Fields<ControlFields>(bodyOf: request, maximumDepth: maximumDepth).object
-        if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) occurs twice") }
+        if let duplicate = object.duplicateNames.first { throw .invalid("member \(duplicate) occurs twice") }
         return object
     }
 
@@ -98,12 +95,9 @@ struct ControlCall {
         do {
             return try read(FixtureNode(value, from: "the content"))
         } catch {
-            throw invalid(error.message)
+            throw .invalid(error.message)
         }
     }
-
-    /// The refusal of a value: what was found and what would be right.
-    func invalid(_ message: String) -> ControlProblem { .invalid(message) }
 }
 
 extension Request {
@@ -161,9 +155,7 @@ struct ControlProblem: Error {
     let message: String
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
-        self.status = status
-        self.code = code
-        self.message = message
+        (self.status, self.code, self.message) = (status, code, message)
     }
 
     /// The refusal of a value: what was found and what would be right.
@@ -196,9 +188,7 @@ final class SelectedSandbox: Sendable {
 
     /// Looks up the sandbox of that name, without creating it.
     init(_ name: String, by selector: SandboxSelector, of directory: SandboxDirectory) {
-        self.name = name
-        self.selector = selector
-        self.directory = directory
+        (self.name, self.selector, self.directory) = (name, selector, directory)
         found = Mutex(directory.existing(name))
     }
 

@@ -122,7 +122,7 @@ struct JournalQuery {
         let now = { call.existingSandbox?.now ?? call.emulator.machine() }
         self = try call.query.read { JournalQuery(&$0, now) }
         form = try Self.form(call)
-        if let (_, problem) = filter.problem(among: call.emulator.vendors) { throw call.invalid(problem) }
+        if let (_, problem) = filter.problem(among: call.emulator.vendors) { throw .invalid(problem) }
     }
 
     private init(_ query: inout FieldReader, _ now: () -> Moment) {

@@ -100,10 +100,8 @@ extension ControlAPI {
         let reason = call.emulator.reasonToStayAway
         return .ready(
             .json(
-                [
-                    "ready": .bool(reason == nil), "replica": JSON(call.emulator.replica),
-                    "reason": JSON(reason),
-                ], status: reason == nil ? .ok : .serviceUnavailable))
+                ["ready": .bool(reason == nil), "replica": JSON(call.emulator.replica), "reason": JSON(reason)],
+                status: reason == nil ? .ok : .serviceUnavailable))
     }
 }
 

@@ -36,22 +36,22 @@ extension ControlAPI {
                 MintRequest(kind: kind, members: members), of: index, by: call.selector)
             return .ready(.json(minted.json))
         } catch {
-            throw call.invalid(error.description)
+            throw .invalid(error.description)
         }
     }
 
     /// Returns what each vendor, or the named one, would answer to a token.
     @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("token", "vendor", "request").object
-        guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }
+        guard let token = body["token"]?.string else { throw .invalid("token must be a string") }
         let request = body["request"] ?? [:]
-        guard let context = request.object else { throw call.invalid("request is \(request.text); expected an object") }
+        guard let context = request.object else { throw .invalid("request is \(request.text); expected an object") }
         let named = try body["vendor"].map { value throws(ControlProblem) in
             try call.vendor(value.string ?? value.text)
         }
         let indices = named.map { [$0] } ?? call.emulator.tokenVendors
         if let problem = indices.map({ call.emulator.vendors[$0] }).problem(withFacts: context) {
-            throw call.invalid("request: \(problem)")
+            throw .invalid("request: \(problem)")
         }
         let explanations = indices.map { index in
             call.sandbox.vendor(index).explain(token, knowing: context, at: call.sandbox.now)
@@ -160,7 +160,7 @@ extension ControlAPI {
     /// Returns why a real server refused the recorded calls, by the settings of the sandbox.
     @Sendable static func explainCall(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("recording", "answer", "vendor", "at").object
-        guard let recording = body["recording"]?.string else { throw call.invalid("recording must be a string") }
+        guard let recording = body["recording"]?.string else { throw .invalid("recording must be a string") }
         let sandbox = call.existingSandbox ?? call.emulator.sandboxes.standard
         var explainer = Explainer(call.emulator, sandbox.settings)
         explainer.vendor = try body["vendor"].map { value throws(ControlProblem) in
@@ -168,11 +168,11 @@ extension ControlAPI {
         }
         let moment = body["at"].map { Moment($0) } ?? sandbox.now
         guard let moment else {
-            throw call.invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339")
+            throw .invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339")
         }
         let answer = try body["answer"].map { value throws(ControlProblem) in
             guard let status = value["status"]?.int else {
-                throw call.invalid("answer is \(value.text); expected an object with a status")
+                throw .invalid("answer is \(value.text); expected an object with a status")
             }
             return RecordedCall.Answer(status: status, body: value["body"]?.string.map { Array($0.utf8) })
         }
@@ -184,7 +184,7 @@ extension ControlAPI {
                     explanations.append(try await explainer.explain(recorded, at: moment))
                 }
             } catch {
-                return call.invalid("the recording: \(error.description)").response
+                return ControlProblem.invalid("the recording: \(error.description)").response
             }
             return .json(["calls": .array(explanations)])
         }

@@ -217,7 +217,6 @@ extension CompletionKind {
         let response = Waiting.until { await Pipeline(emulator).response(to: request) }
         return try? JSON.parse(response.body)
     }
-
 }
 
 extension [String] {
