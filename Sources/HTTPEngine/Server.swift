@@ -110,9 +110,7 @@ package struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     package var scheme: String { isSecure ? "https" : "http" }
 
     /// The address by which this machine reaches it: `0.0.0.0` and `::` are none.
-    package var local: BoundAddress {
-        BoundAddress(host: Self.local(host) ?? host, port: port, isSecure: isSecure)
-    }
+    package var local: BoundAddress { BoundAddress(host: Self.local(host) ?? host, port: port, isSecure: isSecure) }
 
     /// What this machine connects to where a server listens on all addresses of a family; `nil` for a single address.
     package static func local(_ host: String) -> String? { ["0.0.0.0": "127.0.0.1", "::": "::1"][host] }

@@ -212,9 +212,7 @@ extension JSON {
     }
 
     /// Appends the value as compact JSON.
-    public func write(to bytes: inout [UInt8]) {
-        write(to: &bytes, indentation: nil)
-    }
+    public func write(to bytes: inout [UInt8]) { write(to: &bytes, indentation: nil) }
 
     private func write(to bytes: inout [UInt8], indentation: Int?) {
         switch self {

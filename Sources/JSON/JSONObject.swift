@@ -20,13 +20,9 @@ public struct JSONObject: Sendable, Hashable {
     public private(set) var members: [Member]
 
     /// An object with these members, in order; names may repeat.
-    public init(_ members: some Sequence<(String, JSON)> = []) {
-        self.members = members.map(Member.init(name:value:))
-    }
+    public init(_ members: some Sequence<(String, JSON)> = []) { self.members = members.map(Member.init(name:value:)) }
 
-    init(members: [Member]) {
-        self.members = members
-    }
+    init(members: [Member]) { self.members = members }
 
     /// The first member with that name, compared byte for byte.
     ///
@@ -67,9 +63,7 @@ public struct JSONObject: Sendable, Hashable {
     }
 
     /// Appends a member even if the name already occurs.
-    public mutating func append(_ name: String, _ value: JSON) {
-        members.append(Member(name: name, value: value))
-    }
+    public mutating func append(_ name: String, _ value: JSON) { members.append(Member(name: name, value: value)) }
 
     /// Whether a name occurs more than once. For few members this is faster than listing the duplicates.
     public var repeatsName: Bool {
@@ -116,13 +110,9 @@ public struct JSONNumber: Sendable, Hashable {
     public let literal: String
 
     /// Takes a text already known to be a number.
-    init(checked literal: String) {
-        self.literal = literal
-    }
+    init(checked literal: String) { self.literal = literal }
 
-    public init(_ value: Int) {
-        literal = String(value)
-    }
+    public init(_ value: Int) { literal = String(value) }
 
     /// The shortest form that reads back as the same double. Infinities and NaN, which JSON cannot express, become `0`.
     public init(_ value: Double) {

@@ -15,9 +15,7 @@ public enum Base64URL {
         case unusedBits
     }
 
-    public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] {
-        try decode(Array(text)[...])
-    }
+    public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] { try decode(Array(text)[...]) }
 
     public static func decode(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
         let count = text.count

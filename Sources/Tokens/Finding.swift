@@ -87,9 +87,7 @@ public struct Finding: Sendable, Hashable {
     }
 
     /// What a remark says, in one line: its note, or what was found.
-    package var remark: String {
-        "\(check): \(note ?? found.map { "found \($0)" } ?? outcome.rawValue)"
-    }
+    package var remark: String { "\(check): \(note ?? found.map { "found \($0)" } ?? outcome.rawValue)" }
 
     /// The same finding with a note that explains it.
     ///

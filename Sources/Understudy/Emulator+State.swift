@@ -167,8 +167,7 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
     init(_ part: Salvage.Part, of document: JSON, secrets: Set<String>) {
         let first = part.path.split(separator: ".", maxSplits: 1).first
         let index = first.flatMap { Int($0.dropFirst("sandboxes[".count).dropLast()) }
-        self.init(
-            part, of: index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }, secrets: secrets)
+        self.init(part, of: index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }, secrets: secrets)
     }
 
     /// Creates a part from what was kept of a sandbox.

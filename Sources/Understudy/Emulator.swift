@@ -84,8 +84,7 @@ package final class Emulator: Sendable {
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         (self.stateLimit, self.machine, self.logger, self.recorder) = (stateLimit, machine, logger, recorder)
         (self.droppedLogLines, self.keyTrust, self.keyFetchPace) = (droppedLogLines, keyTrust, keyFetchPace)
-        keeper?.serve(
-            sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
+        keeper?.serve(sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
     }
 
     /// Notes where clients reach the server, unless an address was configured.
@@ -181,9 +180,7 @@ extension Emulator {
 
     /// Answers a call once it is certain that its sandbox was this server's when it was carried out; a sandbox that
     /// others have taken meanwhile started from its state before the call.
-    func confirmed(
-        in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response
-    ) async -> Response {
+    func confirmed(in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response) async -> Response {
         let end = ContinuousClock.now + Self.patience
         while !sandboxes.mayAnswer(in: sandbox) {
             if sandbox.isLost { return await again() }
@@ -205,8 +202,7 @@ extension Emulator {
 
     /// The refusal of a call whose effect is not known. ours: no vendor is involved.
     static var uncertain: Response {
-        unavailable(
-            SandboxUnavailable("Whether the call was carried out will show when the store can be reached."))
+        unavailable(SandboxUnavailable("Whether the call was carried out will show when the store can be reached."))
     }
 
     /// The refusal of a call whose sandbox has moved twice meanwhile.
@@ -244,7 +240,6 @@ extension FixtureStore {
 
     /// The folder of the installed fixtures; `nil` when it was not found beside the program.
     package static var installedFolder: String? {
-        folder(
-            among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
+        folder(among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
     }
 }

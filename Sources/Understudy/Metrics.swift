@@ -120,9 +120,7 @@ struct ExchangeLabel: Hashable, Sendable, Comparable {
     var failure = none
 
     /// In one step instead of four, since every request is counted.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(vendor << 48 ^ route << 32 ^ status << 16 ^ failure)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(vendor << 48 ^ route << 32 ^ status << 16 ^ failure) }
 
     static func < (left: ExchangeLabel, right: ExchangeLabel) -> Bool {
         (left.vendor, left.route, left.status, left.failure) < (right.vendor, right.route, right.status, right.failure)
@@ -136,9 +134,7 @@ struct ExchangeCounts: Sendable {
     /// By vendor, the last one for paths that no vendor owns.
     private(set) var durations: [DurationHistogram]
 
-    init(vendorCount: Int) {
-        durations = Array(repeating: DurationHistogram(), count: vendorCount + 1)
-    }
+    init(vendorCount: Int) { durations = Array(repeating: DurationHistogram(), count: vendorCount + 1) }
 
     mutating func record(_ label: ExchangeLabel, nanoseconds: Int) {
         exchanges[label, default: 0] += 1

@@ -192,8 +192,7 @@ struct FixtureOptions: ParsableArguments {
         completion: .profiles)
     var profile: [String] = []
 
-    @Option(
-        name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.", completion: .switches)
+    @Option(name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.", completion: .switches)
     var switches: [String] = []
 
     func sources() throws -> OptionSources {

@@ -29,9 +29,7 @@ enum Main {
             end(1)
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
-            guard UnderstudyCommand.exitCode(for: error) == .success else {
-                fail(message, code: 2)
-            }
+            guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
             Output.line(message)
             Output.checkArrival()
         }

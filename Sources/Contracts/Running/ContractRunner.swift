@@ -86,9 +86,7 @@ package struct ContractRunner: Sendable {
     }
 
     /// Applies the options; returns false when the request is skipped.
-    private func prepare(
-        _ request: HurlRequest, _ variables: inout ContractVariables
-    ) throws(ContractFailure) -> Bool {
+    private func prepare(_ request: HurlRequest, _ variables: inout ContractVariables) throws(ContractFailure) -> Bool {
         var isSkipped = false
         for option in request.options {
             switch option {
@@ -149,9 +147,7 @@ package struct ContractAnswer: Sendable {
 package struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
-    package init(_ description: String) {
-        self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 }
 
 extension ContractRequest {
@@ -191,18 +187,14 @@ extension ContractRequest {
         return (fields, try variables.bytes(body))
     }
 
-    private static func cookies(
-        _ pairs: [HurlPair], _ variables: ContractVariables
-    ) throws(ContractFailure) -> String {
+    private static func cookies(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
         var cookies: [String] = []
         for pair in pairs { cookies.append("\(try variables.text(pair.name))=\(try variables.text(pair.value))") }
         return cookies.joined(separator: "; ")
     }
 
     /// Pairs encoded as in a query or form.
-    private static func encoded(
-        _ pairs: [HurlPair], _ variables: ContractVariables
-    ) throws(ContractFailure) -> String {
+    private static func encoded(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
         var items: [String] = []
         for pair in pairs {
             items.append(

@@ -57,8 +57,7 @@ public struct AnswerCatalog: Sendable {
     init(_ fixtures: VendorFixtures, routes known: [String], failures: [String]) throws(FixtureProblem) {
         var files: [FixtureMapping] = []
         for name in fixtures.names(in: "answers") where name.hasSuffix(".yaml") {
-            files.append(
-                try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames"))
+            files.append(try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames"))
         }
         let shared = try Self.entries("schemas", of: files)
         let reader = SchemaReader(parts: shared.map(\.name))

@@ -45,9 +45,7 @@ package struct ExchangeCondition: Sendable {
     /// The names of the parts, such as `header x-device`.
     var names: [String] { parts.map(\.name) }
 
-    package init() {
-        parts = []
-    }
+    package init() { parts = [] }
 
     /// Reads a condition: `method`, `path`, `reason`, `token_age` and `token_left` each take a ``ValueMatcher``;
     /// `query`, `header` and `form` take one per name; `body` and `claims` one per member or JSONPath.
@@ -85,9 +83,7 @@ package struct ExchangeCondition: Sendable {
         }
     }
 
-    private static func subject(
-        _ name: String, _ key: String, _ node: FixtureNode
-    ) throws(FixtureProblem) -> Subject {
+    private static func subject(_ name: String, _ key: String, _ node: FixtureNode) throws(FixtureProblem) -> Subject {
         switch name {
         case "query": .query(key)
         case "header": .header(try fieldName(key, node))
@@ -223,9 +219,7 @@ public struct MatchContext: Sendable {
 
     /// Judges within the rest of the budget that all conditions of an exchange share: one caller could set a thousand
     /// rules.
-    func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
-        content.spending(judge)
-    }
+    func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value { content.spending(judge) }
 
     /// Whether some condition did not hold because judging it would have exceeded the budget.
     var isBeyondBudget: Bool { content.spending { $0.isSpent } }

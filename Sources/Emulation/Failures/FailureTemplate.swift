@@ -124,9 +124,7 @@ struct FailureTemplate: Sendable {
         }
     }
 
-    private static func content(
-        of entry: FixtureMapping, _ parameters: [String]
-    ) throws(FixtureProblem) -> Content? {
+    private static func content(of entry: FixtureMapping, _ parameters: [String]) throws(FixtureProblem) -> Content? {
         if let node = entry["text"] {
             if let body = entry["body"] { throw body.nameProblem("a failure has a body or a text, not both") }
             return .text(try TextTemplate(try node.string(), roots: parameters, escaping: .none, at: node))
@@ -151,8 +149,7 @@ struct FailureTemplate: Sendable {
             guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is not a field name") }
             self.name = name
             value = try node.fieldValue()
-            template =
-                value.opensTag ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
+            template = value.opensTag ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
         }
 
         func text(_ values: JSONObject) -> String { template?.text(values) ?? value }

@@ -116,9 +116,7 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     /// Returns what `read` makes of the fields; when it finds a problem, the result is discarded.
     ///
     /// `read` must change nothing else: it may run twice.
-    @inlinable public func read<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(Dialect.FieldRefusal) -> Value {
+    @inlinable public func read<Value>(_ read: (inout FieldReader) -> Value) throws(Dialect.FieldRefusal) -> Value {
         let (value, refusal) = outcome(read)
         if let refusal { throw refusal }
         return value
@@ -164,16 +162,12 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     }
 
     /// Returns what `read` makes of the members of the content, which must be a JSON object.
-    @inlinable public func body<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(Refusal<V.Failure>) -> Value {
+    @inlinable public func body<Value>(_ read: (inout FieldReader) -> Value) throws(Refusal<V.Failure>) -> Value {
         try body().read(read)
     }
 
     /// Returns what `read` makes of the content, which must be a JSON array; `read` uses ``FieldReader/elements``.
-    @inlinable public func list<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(Refusal<V.Failure>) -> Value {
+    @inlinable public func list<Value>(_ read: (inout FieldReader) -> Value) throws(Refusal<V.Failure>) -> Value {
         try Fields<V>(listOf: request, notedBy: arrival).read(read)
     }
 

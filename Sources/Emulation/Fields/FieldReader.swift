@@ -98,9 +98,7 @@ public struct FieldReader {
         return text
     }
 
-    private func fault(
-        of text: String, _ isRequired: Bool, _ minimum: Int?, _ maximum: Int?
-    ) -> FieldProblem.Kind? {
+    private func fault(of text: String, _ isRequired: Bool, _ minimum: Int?, _ maximum: Int?) -> FieldProblem.Kind? {
         let minimum = minimum ?? (isRequired ? policy.textLengths.lowerBound : 0)
         let maximum = maximum ?? (isQuery ? .max : policy.textLengths.upperBound)
         if isRequired, policy.emptyIsAbsent, text.utf8.isEmpty { return .missing }
@@ -150,9 +148,7 @@ public struct FieldReader {
     }
 
     /// A time that `read` parses from a string; a number that could be a time is reported as such.
-    public mutating func time<Time>(
-        _ name: String, isRequired: Bool = false, _ read: (String) -> Time?
-    ) -> Time? {
+    public mutating func time<Time>(_ name: String, isRequired: Bool = false, _ read: (String) -> Time?) -> Time? {
         describe(name, ["type": "string", "format": "date-time"])
         if let value = found(name), value.number != nil {
             report(name, .noTime, expected: "a string", found: value)
@@ -284,13 +280,9 @@ public struct FieldReader {
     /// Records a problem with a field by a rule of the vendor's own.
     ///
     /// - Parameter reason: what was found and what would be right, following the field's name.
-    public mutating func refuse(_ name: String, _ reason: String) {
-        report(name, .other(reason), found: object[name])
-    }
+    public mutating func refuse(_ name: String, _ reason: String) { report(name, .other(reason), found: object[name]) }
 
-    public mutating func report(
-        _ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil
-    ) {
+    public mutating func report(_ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil) {
         add(FieldProblem(path: path(to: name), kind: kind, expected: expected, found: found, isInQuery: isQuery))
     }
 

@@ -79,9 +79,7 @@ extension FixtureStore {
 
     /// Does something that reads files of a vendor. A problem that ends it is collected, too, unless it may come from what
     /// was left out before.
-    package func collecting(
-        of vendor: String, _ read: () throws(FixtureProblem) -> Void
-    ) throws(FixtureProblem) {
+    package func collecting(of vendor: String, _ read: () throws(FixtureProblem) -> Void) throws(FixtureProblem) {
         do {
             try read()
         } catch {
@@ -182,13 +180,9 @@ package struct FixtureLayer: Sendable {
     let remarks: [String]
 
     /// A warning for each unread file, and the remarks.
-    package var warnings: [String] {
-        unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks
-    }
+    package var warnings: [String] { unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks }
 
-    package var json: JSON {
-        ["folder": .string(folder), "unread": .array(unread.map(JSON.string))]
-    }
+    package var json: JSON { ["folder": .string(folder), "unread": .array(unread.map(JSON.string))] }
 }
 
 extension FixtureStore {

@@ -51,9 +51,7 @@ public struct FixtureStore: Sendable {
         let here = FileSystem.currentFolder
         let warnings = FixtureWarnings()
 
-        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] {
-            walked.once { layers.map(FixtureWalk.init) }
-        }
+        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] { walked.once { layers.map(FixtureWalk.init) } }
 
         /// Notes a file that was read, and returns how many bytes all of them had.
         func note(_ full: String, _ path: String, _ file: File) -> Int {
@@ -82,9 +80,7 @@ public struct FixtureStore: Sendable {
     /// not listed: of it, only what is read is looked at.
     ///
     /// - Parameter judged: the digests of the files in such a layer; `nil` when there is none, or all must be judged.
-    package init(layers: [String], judged: [UInt64]? = nil) {
-        (self.layers, self.judged) = (layers, judged)
-    }
+    package init(layers: [String], judged: [UInt64]? = nil) { (self.layers, self.judged) = (layers, judged) }
 
     /// A short string that changes with any file that was read.
     package var fingerprint: String { sight.fingerprint }
@@ -102,9 +98,7 @@ public struct FixtureStore: Sendable {
     }
 
     /// The first layer whose folder does not exist.
-    package var missingLayer: String? {
-        layers.first { !FileSystem.holds($0) }
-    }
+    package var missingLayer: String? { layers.first { !FileSystem.holds($0) } }
 
     /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
     ///

@@ -94,9 +94,7 @@ final class YAMLReader {
         }
     }
 
-    private func scalar(
-        _ start: UnsafePointer<UInt8>, _ count: Int, _ style: yaml_scalar_style_t
-    ) -> YAMLNode.Content {
+    private func scalar(_ start: UnsafePointer<UInt8>, _ count: Int, _ style: yaml_scalar_style_t) -> YAMLNode.Content {
         let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
         return .scalar(text, isPlain: style == YAML_PLAIN_SCALAR_STYLE)
     }
@@ -323,9 +321,7 @@ enum TextEncoding {
     }
 
     /// A problem at the byte behind these.
-    static func problem(
-        in file: String, behind text: some Collection<UInt8>, _ message: String
-    ) -> FixtureProblem {
+    static func problem(in file: String, behind text: some Collection<UInt8>, _ message: String) -> FixtureProblem {
         let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last
         let column = line.map { String(decoding: $0, as: UTF8.self).unicodeScalars.count } ?? 0
         return FixtureProblem(

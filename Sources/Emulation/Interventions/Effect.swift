@@ -56,9 +56,7 @@ struct Effect: Sendable {
     }
 
     /// Whether the exchange continues as if there were no rule.
-    var isNone: Bool {
-        replacement == nil && action == nil && wireFault == nil && defects.isEmpty && advance == nil
-    }
+    var isNone: Bool { replacement == nil && action == nil && wireFault == nil && defects.isEmpty && advance == nil }
 
     var summary: String {
         var words: [String] = []
@@ -188,9 +186,7 @@ public struct InterventionScope: Sendable {
     }
 
     /// The name of a failure, unchanged.
-    func failure(_ node: FixtureNode) throws(FixtureProblem) -> String {
-        try name(node, "failure", among: failures)
-    }
+    func failure(_ node: FixtureNode) throws(FixtureProblem) -> String { try name(node, "failure", among: failures) }
 
     /// The names of routes: one, a list, or all that match a pattern with `*`.
     func routes(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
@@ -335,7 +331,6 @@ extension Response {
     /// Replaces a token wherever it stands; no text has one by chance.
     fileprivate mutating func replace(_ token: String, with other: String) {
         body = Array(String(decoding: body, as: UTF8.self).replacing(token, with: other).utf8)
-        fields = HTTPFields(
-            fields.map { HTTPField(name: $0.name, value: $0.value.replacing(token, with: other)) })
+        fields = HTTPFields(fields.map { HTTPField(name: $0.name, value: $0.value.replacing(token, with: other)) })
     }
 }

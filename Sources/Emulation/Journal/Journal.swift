@@ -129,9 +129,7 @@ public final class Journal: Sendable {
     }
 
     /// The entry of that number, unless it was dropped.
-    package func entry(_ id: Int) -> JournalEntry? {
-        entries().first { $0.id == id }
-    }
+    package func entry(_ id: Int) -> JournalEntry? { entries().first { $0.id == id } }
 
     /// The number of the newest entry; 0 when there is none.
     package var newest: Int { last?.id ?? 0 }
@@ -139,9 +137,7 @@ public final class Journal: Sendable {
     /// The number that no entry exceeds before ``noteReserve(_:)`` calls again.
     var reservedNumber: Int { (state.withLock { $0.lastID } / Self.reserve + 1) * Self.reserve }
 
-    func resume(after number: Int) {
-        state.withLock { $0.lastID = max($0.lastID, min(number, Ordinal.largest)) }
-    }
+    func resume(after number: Int) { state.withLock { $0.lastID = max($0.lastID, min(number, Ordinal.largest)) } }
 
     /// The bytes that the entries keep, estimated.
     package var bytes: Int { state.withLock { $0.bytes } }

@@ -45,9 +45,7 @@ struct JournalCriteria: Sendable {
     }
 
     /// Reads the mapping of a `where`; one that refers to another exchange may have `token`.
-    init(
-        _ node: FixtureNode, refersBack: Bool = false, _ vendors: [any AnyLoadedVendor]
-    ) throws(FixtureProblem) {
+    init(_ node: FixtureNode, refersBack: Bool = false, _ vendors: [any AnyLoadedVendor]) throws(FixtureProblem) {
         try self.init(node.mapping(Self.members + (refersBack ? ["token"] : [])), vendors)
     }
 

@@ -147,8 +147,7 @@ public struct JournalEntry: Sendable {
 extension JournalEntry {
     /// The exchange as conditions see it, with the budget for judging them.
     func matchContext(_ budget: WorkBudget) -> MatchContext {
-        MatchContext(
-            request: request, claims: record.claims, moment: moment, reason: explanation, budget: budget)
+        MatchContext(request: request, claims: record.claims, moment: moment, reason: explanation, budget: budget)
     }
 
     /// The route that the client probably meant when its path matched none; `nil` when none comes close.

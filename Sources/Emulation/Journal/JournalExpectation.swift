@@ -95,8 +95,7 @@ package struct JournalExpectation: Sendable {
                 surplus.prefix(JournalVerdict.shown).map { criteria.nearMiss($0, [], redactor) })
         }
         guard admitted.count < minimum else { return JournalVerdict(expected: bounds, admitted, nil) }
-        return JournalVerdict(
-            expected: bounds, admitted, criteria.nearest(among: others, redactor), unjudged: unjudged)
+        return JournalVerdict(expected: bounds, admitted, criteria.nearest(among: others, redactor), unjudged: unjudged)
     }
 }
 
@@ -235,9 +234,7 @@ struct JournalSequence: Sendable {
     private let noneAfter: JournalCriteria?
 
     /// Reads the steps, and what must not follow the last one; both may say whether the token is that of the step before.
-    init(
-        _ node: FixtureNode, noneAfter: FixtureNode?, _ vendors: [any AnyLoadedVendor]
-    ) throws(FixtureProblem) {
+    init(_ node: FixtureNode, noneAfter: FixtureNode?, _ vendors: [any AnyLoadedVendor]) throws(FixtureProblem) {
         var steps: [Step] = []
         // ours: as many as a condition may have parts.
         for element in try node.elements(atMost: 100) {

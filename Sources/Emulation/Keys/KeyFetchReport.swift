@@ -234,9 +234,7 @@ package struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
 
 extension Collection where Element == SkippedKey {
     /// The phrases joined, up to a limit, with the number of the rest; `nil` when nothing is left out.
-    package var phrase: String? {
-        isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))."
-    }
+    package var phrase: String? { isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))." }
 }
 
 extension SkippedKey {

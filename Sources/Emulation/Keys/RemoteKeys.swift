@@ -116,9 +116,7 @@ extension RemoteKeys {
             skipped: reader.skipped, problem: problem, lifetime: lifetime)
     }
 
-    private static func content(
-        of answer: KeyAnswer
-    ) throws(KeyFetchProblem) -> (Int, CacheLifetime?, [UInt8]) {
+    private static func content(of answer: KeyAnswer) throws(KeyFetchProblem) -> (Int, CacheLifetime?, [UInt8]) {
         switch answer {
         case .failed(let problem): throw problem
         case .answered(let status, let cacheControl, let body):
@@ -226,14 +224,10 @@ public struct KeyRequest: Sendable, Hashable {
     /// An absolute URL, or a path on this server after ``ownServer``.
     public let url: String
 
-    public init(url: String) {
-        self.url = url
-    }
+    public init(url: String) { self.url = url }
 
     /// The target on this server; `nil` for a URL that leads elsewhere.
-    package var ownTarget: String? {
-        url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil
-    }
+    package var ownTarget: String? { url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil }
 
     public var fields: HTTPFields { [.accept: "application/json"] }
 }

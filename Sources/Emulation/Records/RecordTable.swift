@@ -71,9 +71,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// Creates a table of the fixtures' records, in their order; groups contain only what requests added.
     ///
     /// - Parameter lastNumber: the number after which numbers are issued, unless the fixtures have a larger one.
-    package init(fixtures records: [Record] = [], lastNumber: Int = 0) {
-        base = Base(records, lastNumber: lastNumber)
-    }
+    package init(fixtures records: [Record] = [], lastNumber: Int = 0) { base = Base(records, lastNumber: lastNumber) }
 
     // MARK: - Lookup
 

@@ -24,9 +24,7 @@ public final class RouteGuide: Sendable {
     private let members: [RouteTable.Member]
     private let memory = Mutex(Memory())
 
-    init(_ members: [RouteTable.Member]) {
-        self.members = members
-    }
+    init(_ members: [RouteTable.Member]) { self.members = members }
 
     /// The closest endpoints, at most three, each as `VENDOR ROUTE: METHOD PATH`.
     ///

@@ -223,9 +223,7 @@ extension RouteTable {
 package struct RouteClash: Error, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// The paths of one vendor as a tree of segments; literals take precedence over parameters, and those over a rest

@@ -176,8 +176,7 @@ enum Generation {
 /// A vendor as loaded from one reading of its fixtures.
 @usableFromInline
 final class LoadedVendor<V: Vendor>: Sendable {
-    @usableFromInline typealias Answering =
-        @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep
+    @usableFromInline typealias Answering = @Sendable (Exchange, RouteTable.Match, SandboxedVendor<V>) -> ExchangeStep
 
     /// The vendor's position in the load order.
     @usableFromInline let generation: Int

@@ -96,9 +96,7 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
     }
 
     @usableFromInline
-    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep {
-        answering(exchange, match, self)
-    }
+    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep { answering(exchange, match, self) }
 
     private static func behaviour(_ settings: Settings) -> Behaviour {
         let values = settings.values(vendor: V.identity.id, V.Switches.declarations)
@@ -226,13 +224,9 @@ extension SandboxedVendor {
             // Compared here, so that the usual case costs one comparison and no call.
             if content.loaded !== loaded, !content.catchUp(with: loaded) { return .outdated(content.loaded) }
             if content.isSealed { return .sealed }
-            if content.live.armed != nil {
-                content.passDeadlines(until: call.moment, call.identifiers, call.switches)
-            }
+            if content.live.armed != nil { content.passDeadlines(until: call.moment, call.identifiers, call.switches) }
             let outcome = Self.work(&call, &content.state, vendors.uploads)
-            if !call.outbox.isEmpty {
-                content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
-            }
+            if !call.outbox.isEmpty { content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment) }
             content.lookAhead()
             if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
             noteChange(&content)

@@ -144,9 +144,7 @@ public final class Sandbox: Sendable {
     }
 
     /// Changes what requests and control calls control, and notes the change.
-    func alter<Value, Failure: Error>(
-        _ change: (inout Control) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
+    func alter<Value, Failure: Error>(_ change: (inout Control) throws(Failure) -> Value) throws(Failure) -> Value {
         try control.withLock { (control) throws(Failure) in
             let value = try change(&control)
             changes.set()

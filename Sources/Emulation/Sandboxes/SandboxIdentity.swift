@@ -25,9 +25,7 @@ public struct SandboxIdentity: Sendable, Hashable {
     }
 
     /// The digits for a new start.
-    package static func drawStart(seed: UInt64?) -> String {
-        String(IdentifierSource(seed: seed).uuid().prefix(8))
-    }
+    package static func drawStart(seed: UInt64?) -> String { String(IdentifierSource(seed: seed).uuid().prefix(8)) }
 }
 
 /// The name of a sandbox: 1 to 63 lowercase letters, digits and hyphens, so that it can also be a host label.
@@ -236,17 +234,13 @@ public final class IdentifierSource: Sendable {
         self.changes = changes
     }
 
-    package func reseed(_ seed: UInt64?) {
-        seeded.withLock { $0 = seed.map(SplitMix64.init(state:)) }
-    }
+    package func reseed(_ seed: UInt64?) { seeded.withLock { $0 = seed.map(SplitMix64.init(state:)) } }
 
     /// The position of a source with a seed, for ``resume(at:)``; `nil` without a seed.
     package var position: UInt64? { seeded.withLock { $0?.state } }
 
     /// Continues at the position of another source with the same seed.
-    package func resume(at position: UInt64) {
-        seeded.withLock { $0 = SplitMix64(state: position) }
-    }
+    package func resume(at position: UInt64) { seeded.withLock { $0 = SplitMix64(state: position) } }
 
     /// The position among the ids of a seed; `nil` at the start, and without a seed.
     package func kept(seed: UInt64?) -> JSON? {

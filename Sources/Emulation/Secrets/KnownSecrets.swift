@@ -63,9 +63,7 @@ final class KnownSecrets: Sendable {
         return bytes.count >= window && !(isWord && bytes.count <= longestWord)
     }
 
-    private static func start(_ bytes: [UInt8]) -> UInt64 {
-        bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    private static func start(_ bytes: [UInt8]) -> UInt64 { bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// Adds the ranges of long secrets.
     func find(in bytes: UnsafeBufferPointer<UInt8>, _ found: inout [Range<Int>]) {
@@ -194,9 +192,7 @@ final class FixtureSecrets: Sendable {
     private let vendors: [any AnyLoadedVendor]
     private let made = Mutex<(secrets: KnownSecrets, published: Set<String>)?>(nil)
 
-    init(of vendors: [any AnyLoadedVendor]) {
-        self.vendors = vendors
-    }
+    init(of vendors: [any AnyLoadedVendor]) { self.vendors = vendors }
 
     var texts: (secrets: KnownSecrets, published: Set<String>) {
         made.once {
@@ -226,9 +222,7 @@ public struct SecretLedger: Sendable {
     /// The number of the newest secret; 0 when there is none.
     var latest: Int { entries.last?.number ?? 0 }
 
-    func texts(after number: Int) -> [String] {
-        entries.reversed().prefix { $0.number > number }.map(\.text)
-    }
+    func texts(after number: Int) -> [String] { entries.reversed().prefix { $0.number > number }.map(\.text) }
 }
 
 /// How much of a vendor's ledger in a sandbox has been read: up to which secret of which state.

@@ -207,9 +207,7 @@ extension SecretFinder {
         return index
     }
 
-    private func longestRun(_ bytes: ArraySlice<UInt8>) -> Int {
-        bytes.split { !$0.isBase64 }.map(\.count).max() ?? 0
-    }
+    private func longestRun(_ bytes: ArraySlice<UInt8>) -> Int { bytes.split { !$0.isBase64 }.map(\.count).max() ?? 0 }
 }
 
 /// A string without its percent escapes that knows the origin of each of its bytes.
@@ -244,7 +242,5 @@ struct DecodedText {
         self.origins = origins
     }
 
-    func origin(of place: Range<Int>) -> Range<Int> {
-        Int(origins[place.lowerBound])..<Int(origins[place.upperBound])
-    }
+    func origin(of place: Range<Int>) -> Range<Int> { Int(origins[place.lowerBound])..<Int(origins[place.upperBound]) }
 }

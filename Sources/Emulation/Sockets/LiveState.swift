@@ -90,9 +90,7 @@ struct SocketRegistry: Sendable {
     /// - Parameters:
     ///   - own: the socket whose frame is being handled, if any.
     ///   - cause: the exchange that is being handled, if any.
-    mutating func commit(
-        _ outbox: Outbox, from own: WebSocket?, at moment: Moment, because cause: FrameCause? = nil
-    ) {
+    mutating func commit(_ outbox: Outbox, from own: WebSocket?, at moment: Moment, because cause: FrameCause? = nil) {
         for order in outbox.orders {
             switch order {
             case .send(let message, let topics): send(message, to: audience(of: topics), moment, cause)
@@ -275,9 +273,7 @@ public final class Alarm: Sendable {
     private let owner = Mutex(Owner())
     private let timer: DeadlineTimer
 
-    init(_ timer: DeadlineTimer) {
-        self.timer = timer
-    }
+    init(_ timer: DeadlineTimer) { self.timer = timer }
 
     func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
 
@@ -287,9 +283,7 @@ public final class Alarm: Sendable {
     ///
     /// Called under the lock of the vendor's state, so that the later of two changes wins. What is already due is
     /// handled soon, but not in this call.
-    func set(_ deadline: Moment?, for vendor: Int) {
-        timer.set(deadline.flatMap(machineMoment), for: self, vendor)
-    }
+    func set(_ deadline: Moment?, for vendor: Int) { timer.set(deadline.flatMap(machineMoment), for: self, vendor) }
 
     /// The machine's time at which the sandbox's clock will show the moment; `nil` for never, since it stops before
     /// that.

@@ -139,9 +139,7 @@ public struct Outbox: Sendable {
     @usableFromInline var cause: FrameCause?
 
     @inlinable
-    public init() {
-        orders = []
-    }
+    public init() { orders = [] }
 
     @inlinable var isEmpty: Bool { orders.isEmpty }
 
@@ -167,9 +165,7 @@ public struct SocketTopic: Hashable, Sendable {
     private let text: String
 
     /// Creates a topic from a string that only its vendor interprets.
-    public init(_ text: String) {
-        self.text = text
-    }
+    public init(_ text: String) { self.text = text }
 }
 
 /// The exchange that caused messages to sockets; its number is known once the journal has it.

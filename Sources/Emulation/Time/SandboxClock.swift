@@ -128,9 +128,7 @@ public struct Moment: Sendable, Hashable, Comparable {
     public let unixSeconds: Double
 
     /// The moment that many seconds after 1970-01-01T00:00:00Z.
-    public init(unixSeconds: Double) {
-        self.unixSeconds = unixSeconds
-    }
+    public init(unixSeconds: Double) { self.unixSeconds = unixSeconds }
 
     /// The whole seconds since 1970, rounded down and clamped to the range of an integer.
     public var wholeSeconds: Int { Int(exactly: unixSeconds.rounded(.down)) ?? (unixSeconds < 0 ? .min : .max) }
@@ -198,9 +196,7 @@ public struct RFC3339Time: Sendable, Hashable {
 
     public static let epoch = RFC3339Time(text: "1970-01-01T00:00:00Z", unixSeconds: 0)
 
-    private init(text: String, unixSeconds: Double) {
-        (self.text, self.unixSeconds) = (text, unixSeconds)
-    }
+    private init(text: String, unixSeconds: Double) { (self.text, self.unixSeconds) = (text, unixSeconds) }
 
     /// Parses a string; `nil` when it is not an existing date and time.
     public init?(_ text: String) {

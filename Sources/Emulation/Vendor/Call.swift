@@ -176,9 +176,7 @@ public struct PathParameters: Sendable {
     var all: [(name: String, value: String)] { Array(zip(names, values)) }
 
     /// The parameter of that name; empty when the pattern has none, which the route's own test reveals at once.
-    public subscript(name: String) -> String {
-        names.firstIndex(of: name).map { values[$0] } ?? ""
-    }
+    public subscript(name: String) -> String { names.firstIndex(of: name).map { values[$0] } ?? "" }
 }
 
 /// A handler's result: a response, or something to wait for first.
@@ -273,9 +271,7 @@ extension StatedRefusal {
         guard condition else { throw Self(reason()) }
     }
 
-    package static func require<Value>(
-        _ value: Value?, _ reason: @autoclosure () -> String
-    ) throws(Self) -> Value {
+    package static func require<Value>(_ value: Value?, _ reason: @autoclosure () -> String) throws(Self) -> Value {
         guard let value else { throw Self(reason()) }
         return value
     }

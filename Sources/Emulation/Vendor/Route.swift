@@ -5,8 +5,7 @@ public final class Route<V: Vendor>: Sendable {
     /// A handler: a function of the call and the vendor's state in this sandbox.
     ///
     /// It checks first and changes state last, so a thrown refusal has changed nothing.
-    public typealias Handler =
-        @Sendable (inout Call<V>, inout V.State) throws(Refusal<V.Failure>) -> Reply
+    public typealias Handler = @Sendable (inout Call<V>, inout V.State) throws(Refusal<V.Failure>) -> Reply
 
     /// The route's name for people and files, such as `addressbook.list`.
     public let id: String
@@ -170,8 +169,7 @@ public final class VendorTraits: Sendable {
 
     @usableFromInline
     convenience init(_ identity: VendorIdentity, secrets: Set<String>) {
-        self.init(
-            id: identity.id, secrets: secrets, readsForms: identity.readsForms, unreadNames: identity.unreadNames)
+        self.init(id: identity.id, secrets: secrets, readsForms: identity.readsForms, unreadNames: identity.unreadNames)
     }
 }
 

@@ -208,8 +208,7 @@ extension TokenRule {
         _ check: String, _ expected: String, _ source: String, _ evidence: Evidence = .documented,
         orFail failure: Facts.Failure, _ judgement: @escaping Judgement
     ) {
-        self.init(
-            check, expects: .text(expected), source: source, evidence, orFail: failure, judgement)
+        self.init(check, expects: .text(expected), source: source, evidence, orFail: failure, judgement)
     }
 }
 

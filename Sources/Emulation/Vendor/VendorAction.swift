@@ -7,8 +7,7 @@ public struct VendorAction<V: Vendor>: Sendable {
     /// Performs the action: it checks first and changes state last, and returns a result for people.
     package typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
     /// The same for an action that sends messages to open sockets.
-    package typealias SendingBody =
-        @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
+    package typealias SendingBody = @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
     /// Reads a state without changing it.
     package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
 

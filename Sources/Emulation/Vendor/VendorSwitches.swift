@@ -82,9 +82,7 @@ public struct SwitchDeclaration: Sendable {
 public struct SwitchValues: Sendable, Hashable {
     private let values: [String: String]
 
-    package init(_ values: [String: String]) {
-        self.values = values
-    }
+    package init(_ values: [String: String]) { self.values = values }
 
     /// The value of a switch; empty when the vendor declares none with that name.
     package subscript(name: String) -> String { values[name] ?? "" }
@@ -121,9 +119,7 @@ public struct SwitchCoder: Sendable {
     package let values: SwitchValues?
     private(set) var declarations: [SwitchDeclaration] = []
 
-    init(_ values: SwitchValues?) {
-        self.values = values
-    }
+    init(_ values: SwitchValues?) { self.values = values }
 
     package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ value: inout Choice, observed: Choice? = nil, about: String, source: String

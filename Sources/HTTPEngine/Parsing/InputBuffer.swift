@@ -60,9 +60,7 @@ struct InputBuffer {
     mutating func nextLine() -> Line {
         if scanned == line { strayReturn = nil }
         guard let end = nextLineFeed() else { return .incomplete }
-        guard end > line, bytes[end - 1] == .carriageReturn else {
-            return .bareLineFeed(end - start)
-        }
+        guard end > line, bytes[end - 1] == .carriageReturn else { return .bareLineFeed(end - start) }
         let found = line..<(end - 1)
         line = end + 1
         scanned = line

@@ -66,9 +66,7 @@ package final class CertificateAuthority: Sendable {
     /// - Parameters:
     ///   - names: Host names, which may start with `*.`, and IP addresses; at least one.
     ///   - validity: In seconds since 1970; at most 397 days, since clients reject more.
-    package func issue(
-        for names: [String], validity: Range<Int>? = nil
-    ) throws(CertificateAuthorityError) -> Issue {
+    package func issue(for names: [String], validity: Range<Int>? = nil) throws(CertificateAuthorityError) -> Issue {
         let names = try names.map { (name) throws(CertificateAuthorityError) in try SubjectName(name) }
         guard let first = names.first else { throw .noName }
         let now = OperatingSystem.unixTime
@@ -212,6 +210,5 @@ struct SubjectName {
 }
 
 extension ByteSet {
-    fileprivate static let hostLabel = ByteSet(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+    fileprivate static let hostLabel = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 }

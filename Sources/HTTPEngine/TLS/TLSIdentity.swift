@@ -38,9 +38,7 @@ package final class TLSIdentity: Sendable {
         guard let index = blocks.firstIndex(where: \.isPrivateKey) else { throw .noPrivateKey }
         // Otherwise OpenSSL would ask for the passphrase on the terminal.
         guard !blocks[index].isEncrypted else { throw .encryptedPrivateKey }
-        guard let key = PrivateKey(der: blocks[index].bytes) else {
-            throw .unreadableBlock(index + 1, of: .privateKey)
-        }
+        guard let key = PrivateKey(der: blocks[index].bytes) else { throw .unreadableBlock(index + 1, of: .privateKey) }
         return key
     }
 

@@ -178,9 +178,7 @@ public struct KeySet: Sendable {
     /// The other keys: RFC 7517 section 5 says to ignore those that are not understood.
     public private(set) var skipped: [Skipped] = []
 
-    public init(keys: [VerificationKey]) {
-        self.keys = keys
-    }
+    public init(keys: [VerificationKey]) { self.keys = keys }
 
     /// Reads a JWKS; the result may have no usable key.
     ///
@@ -202,9 +200,7 @@ public struct KeySet: Sendable {
     }
 
     /// The first key with that `kid`, compared byte for byte.
-    public func key(withID id: String) -> VerificationKey? {
-        keys.first { $0.id?.hasSameBytes(as: id) == true }
-    }
+    public func key(withID id: String) -> VerificationKey? { keys.first { $0.id?.hasSameBytes(as: id) == true } }
 
     public var hasIDs: Bool { keys.contains { $0.id != nil } }
 

@@ -139,9 +139,7 @@ extension Defect {
 
     private func countMilliseconds(_ draft: inout TokenDraft) throws(MintError) {
         let names = ["exp", "nbf", "iat"].filter { NumericDate(draft.claims[$0]).seconds() != nil }
-        guard !names.isEmpty else {
-            throw .notApplicable(self, "the token has no exp, nbf or iat that is a number")
-        }
+        guard !names.isEmpty else { throw .notApplicable(self, "the token has no exp, nbf or iat that is a number") }
         for name in names {
             guard let value = NumericDate(draft.claims[name]).seconds() else { continue }
             draft.claims[name] = .number(JSONNumber((value * 1000).rounded()))
@@ -234,8 +232,7 @@ package struct TokenDraft: Sendable, Hashable {
     ) throws(MintError) -> String {
         var draft = self
         if draft.header["alg"] == nil {
-            draft.header = JSONObject(
-                [("alg", .string(algorithm.rawValue))] + header.map { ($0.name, $0.value) })
+            draft.header = JSONObject([("alg", .string(algorithm.rawValue))] + header.map { ($0.name, $0.value) })
         }
         var order = SigningOrder(key: key, algorithm: algorithm)
         if let defect {

@@ -102,8 +102,7 @@ struct ControlAPI: Sendable {
     ) -> Answer {
         do throws(ControlProblem) {
             guard operation.traits.contains(.open) || access.hasToken(request) else {
-                throw ControlProblem(
-                    .unauthorized, "control-token-wrong", "The control API requires its bearer token.")
+                throw ControlProblem(.unauthorized, "control-token-wrong", "The control API requires its bearer token.")
             }
             if request.bodyExceedsLimit {
                 throw ControlProblem(

@@ -73,9 +73,7 @@ struct ControlCall {
                 let hint = Nearest.hint(to: name, among: declared)
                 throw .invalid("there is no query parameter \(name)\(hint)")
             }
-            guard names.insert(name).inserted else {
-                throw .invalid("query parameter \(name) occurs twice")
-            }
+            guard names.insert(name).inserted else { throw .invalid("query parameter \(name) occurs twice") }
         }
         return Fields(queryOf: request)
     }
@@ -120,8 +118,7 @@ enum ControlFields: FieldDialect {
 
     static func refusal(of problems: [FieldProblem]) -> ControlProblem {
         let (problem, name) = (problems[0], problems[0].path)
-        if let reason = problem.reason(
-            of: "The content", expected: nil, whenEmpty: "is empty; expected a JSON object")
+        if let reason = problem.reason(of: "The content", expected: nil, whenEmpty: "is empty; expected a JSON object")
         {
             return ControlProblem(.badRequest, "body-malformed", reason + ".")
         }
@@ -142,9 +139,7 @@ extension FieldReader {
         value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
     }
 
-    mutating func flag(_ name: String) -> Bool? {
-        value(name, expecting: "true or false") { Bool($0.string ?? "") }
-    }
+    mutating func flag(_ name: String) -> Bool? { value(name, expecting: "true or false") { Bool($0.string ?? "") } }
 }
 
 /// Why a control call, or a request that reaches no vendor, is refused; in a neutral format, independent of vendors.
@@ -162,9 +157,7 @@ struct ControlProblem: Error {
     static func invalid(_ message: String) -> ControlProblem { ControlProblem(.badRequest, "invalid", message) }
 
     /// `{"error":{"code":…,"message":…}}`.
-    var response: Response {
-        .json(["error": ["code": .string(code), "message": .string(message)]], status: status)
-    }
+    var response: Response { .json(["error": ["code": .string(code), "message": .string(message)]], status: status) }
 }
 
 extension Response {

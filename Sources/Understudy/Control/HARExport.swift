@@ -83,8 +83,7 @@ enum HARExport {
     }
 
     private static func headers(of message: JSON) -> JSON {
-        .array(
-            (message["headers"]?.array ?? []).map { ["name": $0[0] ?? .null, "value": $0[1] ?? .null] })
+        .array((message["headers"]?.array ?? []).map { ["name": $0[0] ?? .null, "value": $0[1] ?? .null] })
     }
 
     private static func field(_ name: String, of message: JSON) -> String? {

@@ -24,9 +24,7 @@ extension ControlAPI {
                 throw .invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
             }
             for element in elements {
-                guard let object = element.object else {
-                    throw .invalid("a fault is an object, not \(element.text)")
-                }
+                guard let object = element.object else { throw .invalid("a fault is an object, not \(element.text)") }
                 faults.append(try fault(object, call))
             }
         } else {
@@ -55,8 +53,7 @@ extension ControlAPI {
         let vendors = call.emulator.vendors
         if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
         guard let route = object["route"] else {
-            throw .invalid(
-                "route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
+            throw .invalid("route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
         }
         // The first route of a list determines the vendor; the others are then looked up there.
         guard let name = route.string ?? route[0]?.string else {
@@ -82,8 +79,7 @@ extension ControlAPI {
             if hasRules { json["rules"] = .array(scenario.rules) }
             return .object(json)
         }
-        return .ready(
-            .json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
+        return .ready(.json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
     }
 
     /// Activates the scenario that the content names, or those in the list of its member `scenarios`, the first one

@@ -150,9 +150,7 @@ struct JournalQuery {
     }
 
     /// The newest of the entries, as many as requested.
-    func newest(of entries: [JournalEntry]) -> [JournalEntry] {
-        last.map { Array(entries.suffix($0)) } ?? entries
-    }
+    func newest(of entries: [JournalEntry]) -> [JournalEntry] { last.map { Array(entries.suffix($0)) } ?? entries }
 
     /// A moment, or how long ago it was by the sandbox's clock.
     private static func moment(_ query: inout FieldReader, _ now: () -> Moment) -> Moment? {
@@ -224,9 +222,7 @@ private struct CoveredNames {
 
     var words: String { "\(count - never.count) of \(count)" }
 
-    var json: JSON {
-        ["met": JSON(count - never.count), "all": JSON(count), "never": .array(never.map(JSON.string))]
-    }
+    var json: JSON { ["met": JSON(count - never.count), "all": JSON(count), "never": .array(never.map(JSON.string))] }
 
     /// ours: that many names are read.
     private static let mostShown = 12

@@ -109,8 +109,7 @@ extension ControlAPI {
 extension ControlAPI {
     @Sendable static func readMetrics(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let text = call.emulator.metricsText(calls: operations.map(\.id))
-        return .ready(
-            Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
+        return .ready(Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
     }
 }
 

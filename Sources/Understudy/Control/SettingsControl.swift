@@ -51,8 +51,7 @@ extension ControlAPI {
         for member in switches {
             let text = member.value.string ?? member.value.number?.literal
             guard text != nil || member.value.isNull else {
-                throw .invalid(
-                    "switch \(member.name) is a JSON \(member.value.typeName); expected a string, or null")
+                throw .invalid("switch \(member.name) is a JSON \(member.value.typeName); expected a string, or null")
             }
             try rephrase(call) { () throws(SettingsProblem) in
                 try settings.set(member.name, to: text, among: call.emulator.vendors)
@@ -85,9 +84,7 @@ extension ControlAPI {
         return text
     }
 
-    static func seedJSON(of settings: Settings) -> JSON {
-        settings.seed.map { JSON(Int(clamping: $0)) } ?? .null
-    }
+    static func seedJSON(of settings: Settings) -> JSON { settings.seed.map { JSON(Int(clamping: $0)) } ?? .null }
 
     private static func rephrase(
         _ call: ControlCall, _ change: () throws(SettingsProblem) -> Void

@@ -32,8 +32,7 @@ extension ControlAPI {
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
-            let minted = try call.sandbox.mint(
-                MintRequest(kind: kind, members: members), of: index, by: call.selector)
+            let minted = try call.sandbox.mint(MintRequest(kind: kind, members: members), of: index, by: call.selector)
             return .ready(.json(minted.json))
         } catch {
             throw .invalid(error.description)
@@ -78,8 +77,7 @@ extension ControlAPI {
         let fetched = vendors.enumerated().flatMap { index, vendor in
             call.sandbox.vendor(index).remoteKeys.map { json($0, of: vendor) }
         }
-        return .ready(
-            .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
+        return .ready(.json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
     }
 
     @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -167,9 +165,7 @@ extension ControlAPI {
             try call.vendor(value.string ?? value.text)
         }
         let moment = body["at"].map { Moment($0) } ?? sandbox.now
-        guard let moment else {
-            throw .invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339")
-        }
+        guard let moment else { throw .invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339") }
         let answer = try body["answer"].map { value throws(ControlProblem) in
             guard let status = value["status"]?.int else {
                 throw .invalid("answer is \(value.text); expected an object with a status")

@@ -204,9 +204,7 @@ struct Explanation {
     let ofRoute: [String]?
 
     /// The failure that a handler found, where every check passed.
-    private var handled: String? {
-        entry.record.checks.firstFailed == nil ? entry.record.failure : nil
-    }
+    private var handled: String? { entry.record.checks.firstFailed == nil ? entry.record.failure : nil }
 
     /// The content that was seen, text as a string; of a redirect, the error that its address carries.
     private var content: JSON? {

@@ -204,9 +204,7 @@ extension Explainer {
     /// The calls that no vendor answers as routes of the app's own backend: the text of a file in `own`.
     ///
     /// - Parameter omitted: receives what is not in it, and why.
-    package func ownRoutes(
-        of calls: [RecordedCall], omitted: inout [String]
-    ) throws(RecordingProblem) -> String {
+    package func ownRoutes(of calls: [RecordedCall], omitted: inout [String]) throws(RecordingProblem) -> String {
         var (names, endpoints, text): (Set<String>, Set<String>, String) = ([], [], "")
         for call in calls {
             var (words, path, respond) = recorded(call)

@@ -104,8 +104,7 @@ package final class StateKeeper: SandboxKeeper {
         secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
     ) {
         audience.withLock {
-            $0 = Audience(
-                setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
+            $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
         }
         tellHealth()
         if let replica = store.replica { reloads.note(replica: replica) }

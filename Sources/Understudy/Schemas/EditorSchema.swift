@@ -61,8 +61,7 @@ package struct EditorSchema: Sendable {
         if vendor.addedRoutes != nil { schemas = [] }
         let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
         if !vendor.identity.accountLists.isEmpty {
-            schemas.append(
-                try added(to: vendor.identity, try fixtures.file(accounts), at: "\(folder)/added-accounts"))
+            schemas.append(try added(to: vendor.identity, try fixtures.file(accounts), at: "\(folder)/added-accounts"))
         }
         for name in fixtures.names(in: folder) where name.hasSuffix(FixtureStore.schemaSuffix) {
             let path = "\(folder)/\(name)"
@@ -220,9 +219,7 @@ enum Schema {
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
     /// The input of a call: it refuses members that are not named here, unless others are of a kind.
-    static func content(
-        _ about: String, required: [String] = [], others: JSON = false, _ members: JSONObject
-    ) -> JSON {
+    static func content(_ about: String, required: [String] = [], others: JSON = false, _ members: JSONObject) -> JSON {
         var schema = Self.members(about, members, required)
         schema["additionalProperties"] = others
         return .object(schema)
@@ -234,9 +231,7 @@ enum Schema {
     }
 
     /// The input of a call that passes further members on to other code, which may refuse them.
-    static func open(_ about: String, _ members: JSONObject) -> JSON {
-        .object(Self.members(about, members, []))
-    }
+    static func open(_ about: String, _ members: JSONObject) -> JSON { .object(Self.members(about, members, [])) }
 
     static func joined(_ members: JSONObject, _ others: JSONObject) -> JSONObject {
         others.reduce(into: members) { $0.append($1.name, $1.value) }
@@ -260,9 +255,7 @@ enum Schema {
         ["type": .string(type), "description": .string(about)]
     }
 
-    private static func members(
-        _ about: String, _ members: JSONObject, _ required: [String]
-    ) -> JSONObject {
+    private static func members(_ about: String, _ members: JSONObject, _ required: [String]) -> JSONObject {
         var schema = described("object", about)
         schema["properties"] = .object(members)
         if !required.isEmpty { schema["required"] = .array(required.map(JSON.string)) }
@@ -274,9 +267,7 @@ enum Schema {
 struct DrillSchema {
     private let vendor: any AnyLoadedVendor
 
-    init(_ vendor: any AnyLoadedVendor) {
-        self.vendor = vendor
-    }
+    init(_ vendor: any AnyLoadedVendor) { self.vendor = vendor }
 
     var schema: JSON {
         let id = vendor.identity.id

@@ -111,9 +111,7 @@ final class KeptTrust: Sendable {
     private let kept = Mutex<(certificate: [UInt8], trust: TLSTrust)?>(nil)
 
     /// Uses the local authority in that folder.
-    init(folder: String?) {
-        self.folder = folder
-    }
+    init(folder: String?) { self.folder = folder }
 
     /// The current trust; a damaged local certificate is ignored.
     var current: TLSTrust {

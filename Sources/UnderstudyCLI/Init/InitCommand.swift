@@ -103,9 +103,7 @@ struct StarterFolder {
     init(_ root: String) { self.root = root }
 
     /// Plans files at their paths below the folder.
-    mutating func add(_ added: [Starter.File]) {
-        files += added.map { (FixtureStore.join(root, $0.path), $0.bytes) }
-    }
+    mutating func add(_ added: [Starter.File]) { files += added.map { (FixtureStore.join(root, $0.path), $0.bytes) } }
 
     /// The files with the folder's path, as they were added.
     var paths: [String] { files.map(\.path) }

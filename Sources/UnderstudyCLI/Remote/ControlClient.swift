@@ -30,9 +30,7 @@ struct ControlClient: ParsableArguments {
         let url = "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
         var fields: HTTPFields = [.contentType: "application/json"]
         if let sandbox, let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
-        if let token = try sources.controlToken(flag: controlToken) {
-            fields[.authorization] = "Bearer \(token)"
-        }
+        if let token = try sources.controlToken(flag: controlToken) { fields[.authorization] = "Bearer \(token)" }
         let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
         do {
             let answer = try Waiting.until { [fields] () async throws(ClientError) in
@@ -186,9 +184,7 @@ extension CompletionKind {
     }
 
     /// Only a running server has sandboxes.
-    static var sandboxes: CompletionKind {
-        .custom { words, _, _ in ask("sandboxes", words)?.texts("name") ?? [] }
-    }
+    static var sandboxes: CompletionKind { .custom { words, _, _ in ask("sandboxes", words)?.texts("name") ?? [] } }
 
     private static func names(_ member: String, in path: String) -> CompletionKind {
         fromServer(path) { $0.texts(member) }

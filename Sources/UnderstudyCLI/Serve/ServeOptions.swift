@@ -48,8 +48,7 @@ struct SecureListenerOptions: ParsableArguments {
             throw Misuse("the key \(key) has no certificate; give it with --tls-cert as well, or leave out --tls-key.")
         }
         if let certificate, port == nil {
-            throw Misuse(
-                "the certificate \(certificate) needs a port; give one with --https-port, such as 8443.")
+            throw Misuse("the certificate \(certificate) needs a port; give one with --https-port, such as 8443.")
         }
     }
 
@@ -104,9 +103,7 @@ struct ControlOptions: ParsableArguments {
     var allowHost: [String] = []
 
     /// The required token; `nil` for none.
-    func token(_ sources: OptionSources) throws -> String? {
-        try sources.controlToken(flag: controlToken)
-    }
+    func token(_ sources: OptionSources) throws -> String? { try sources.controlToken(flag: controlToken) }
 
     /// The separate listener for control calls; `nil` when they share that of the vendors.
     func listener(host: String, _ sources: OptionSources) throws -> ServerConfiguration.Listener? {

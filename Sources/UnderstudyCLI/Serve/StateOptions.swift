@@ -194,8 +194,7 @@ struct StateCommand: ParsableCommand {
             let fixtures = try fixtureOptions.store(try fixtureOptions.sources())
             let keeper = StateKeeper(try StateOptions.store(places.database))
             defer { keeper.leave() }
-            let emulator = try Emulator(
-                fixtures: fixtures, sandboxes: SandboxLimits(capacity: .max), keeper: keeper)
+            let emulator = try Emulator(fixtures: fixtures, sandboxes: SandboxLimits(capacity: .max), keeper: keeper)
             let (count, setAside) = try emulator.restoreState(document, from: file.name)
             if let problem = keeper.finish() { throw AnswerIsNo(message: "\(problem).") }
             keeper.handOverAll()

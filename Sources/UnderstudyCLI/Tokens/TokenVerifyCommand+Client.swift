@@ -198,9 +198,7 @@ struct KeyInput {
         // Anything but JSON is PEM or DER.
         guard let value = try? JSON.parse(bytes) else { return KeySet(keys: try encodedKeys(bytes)) }
         if let mistake = KeyForm.mistake(in: value) { throw KeyError.unreadable(mistake) }
-        guard value["keys"] != nil else {
-            return KeySet(keys: [try VerificationKey.jwk(value, acceptsPrivate: true)])
-        }
+        guard value["keys"] != nil else { return KeySet(keys: [try VerificationKey.jwk(value, acceptsPrivate: true)]) }
         let set = try KeySet(jwks: value, acceptsPrivate: true)
         guard set.keys.isEmpty else { return set }
         let reasons = set.skipped.map { "\($0.name): \($0.reason)" }
@@ -209,9 +207,7 @@ struct KeyInput {
     }
 
     private static func encodedKeys(_ bytes: [UInt8]) throws -> [VerificationKey] {
-        if bytes.firstRange(of: "-----BEGIN".utf8) != nil {
-            return try VerificationKey.pem(bytes)
-        }
+        if bytes.firstRange(of: "-----BEGIN".utf8) != nil { return try VerificationKey.pem(bytes) }
         do {
             return [try VerificationKey.certificate(der: bytes)]
         } catch {

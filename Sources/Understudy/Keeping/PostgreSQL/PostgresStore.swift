@@ -59,9 +59,7 @@ package final class PostgresStore: StateStore {
     /// - Parameters:
     ///   - lease: how long a renewal counts; the same for all servers of the store.
     ///   - patience: how long the database may be silent.
-    package init(
-        _ url: String, lease: Duration = .seconds(1), patience: Duration = .seconds(5)
-    ) throws(StoreProblem) {
+    package init(_ url: String, lease: Duration = .seconds(1), patience: Duration = .seconds(5)) throws(StoreProblem) {
         try LibPQ.load()
         let address = try PostgresAddress(url)
         let digits = Self.digits()
@@ -215,8 +213,7 @@ package final class PostgresStore: StateStore {
         let rows = try connection.run(
             "SELECT part, key, rank, document FROM understudy.records WHERE sandbox = $1 ORDER BY rank", [sandbox])
         return rows.indices.map { row in
-            let name = StateRow.Name(
-                part: rows.text(row, 0) ?? "", key: rows.text(row, 1) ?? "")
+            let name = StateRow.Name(part: rows.text(row, 0) ?? "", key: rows.text(row, 1) ?? "")
             return StateRow(name, rank: rows.number(row, 2), document: rows.bytes(row, 3))
         }
     }
