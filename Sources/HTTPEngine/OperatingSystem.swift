@@ -17,6 +17,13 @@ package enum OperatingSystem {
         strerror(reason).map { String(cString: $0) } ?? "error \(reason)"
     }
 
+    /// The machine's name; Foundation would ask the resolver, which may take long.
+    package static var machineName: String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// The time in seconds since 1970.
     static var unixTime: Int { time(nil) }
 

@@ -36,7 +36,6 @@ public struct Admission: Sendable {
     /// The answer to the request, once it is complete.
     public let answer: @Sendable (Request) -> Answer
 
-    /// An admission with these parts.
     public init(bodyLimit: Int, answer: @escaping @Sendable (Request) -> Answer) {
         self.bodyLimit = bodyLimit
         self.answer = answer
@@ -60,7 +59,6 @@ public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
     package enum Event: Sendable, Hashable {
         /// The bytes were not a valid request and got that status.
         case refused(status: Int, reason: String)
-        /// A TLS handshake failed.
         case handshakeFailed(String)
     }
 

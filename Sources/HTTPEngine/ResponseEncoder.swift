@@ -76,9 +76,7 @@ struct ResponseEncoder {
     }
 
     /// Appends the interim answer that invites the content (RFC 9110 section 15.2.1).
-    static func encodeContinue(into output: inout [UInt8]) {
-        output.append("HTTP/1.1 100 Continue\r\n\r\n")
-    }
+    static func encodeContinue(into output: inout [UInt8]) { output.append("HTTP/1.1 100 Continue\r\n\r\n") }
 
     private enum Role {
         case framing
@@ -101,9 +99,7 @@ struct ResponseEncoder {
     }
 
     /// RFC 9110 section 7.8: `Upgrade` applies to this connection only, and `Connection` must say so.
-    private func appendConnection(
-        _ persists: Bool, _ hasUpgrade: Bool, _ exchange: Framing, _ output: inout [UInt8]
-    ) {
+    private func appendConnection(_ persists: Bool, _ hasUpgrade: Bool, _ exchange: Framing, _ output: inout [UInt8]) {
         if hasUpgrade { output.append("Connection: upgrade\r\n") }
         if !persists {
             output.append("Connection: close\r\n")

@@ -38,7 +38,6 @@ package final class Server: Sendable {
 
     deinit { stop(by: .now) }
 
-    /// Starts accepting connections.
     package func start() { acceptingMailbox.post(.accept) }
 
     /// Stops: accepts nothing more, closes idle connections, and finishes what is in flight.
@@ -70,7 +69,6 @@ package struct ServerConfiguration: Sendable {
         /// The server's TLS identity; `nil` for plain text.
         package var identity: TLSIdentity?
 
-        /// A listener on that address.
         package init(host: String = "127.0.0.1", port: Int, identity: TLSIdentity? = nil) {
             self.host = host
             self.port = port
@@ -78,7 +76,6 @@ package struct ServerConfiguration: Sendable {
         }
     }
 
-    /// The addresses to listen on.
     package var listeners: [Listener]
     /// The number of event loops, each on its own thread.
     package var loops: Int
@@ -113,9 +110,7 @@ package struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     package var scheme: String { isSecure ? "https" : "http" }
 
     /// The address by which this machine reaches it: `0.0.0.0` and `::` are none.
-    package var local: BoundAddress {
-        BoundAddress(host: Self.local(host) ?? host, port: port, isSecure: isSecure)
-    }
+    package var local: BoundAddress { BoundAddress(host: Self.local(host) ?? host, port: port, isSecure: isSecure) }
 
     /// What this machine connects to where a server listens on all addresses of a family; `nil` for a single address.
     package static func local(_ host: String) -> String? { ["0.0.0.0": "127.0.0.1", "::": "::1"][host] }

@@ -106,13 +106,9 @@ extension String {
 public struct ExactText: Sendable, Hashable, Comparable, CustomStringConvertible {
     public var wrappedValue: String
 
-    public init(wrappedValue: String) {
-        self.wrappedValue = wrappedValue
-    }
+    public init(wrappedValue: String) { self.wrappedValue = wrappedValue }
 
-    public init(_ text: some StringProtocol) {
-        wrappedValue = String(text)
-    }
+    public init(_ text: some StringProtocol) { wrappedValue = String(text) }
 
     public var text: String { wrappedValue }
 

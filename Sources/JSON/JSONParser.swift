@@ -18,9 +18,7 @@ extension JSON {
     }
 
     /// Reads exactly one value from an array of bytes, as for any collection.
-    public static func parse(
-        _ text: [UInt8], maximumDepth: Int = defaultMaximumDepth
-    ) throws(JSONError) -> JSON {
+    public static func parse(_ text: [UInt8], maximumDepth: Int = defaultMaximumDepth) throws(JSONError) -> JSON {
         try text.withUnsafeBufferPointer { parse(contiguous: $0, maximumDepth: maximumDepth) }.get()
     }
 
@@ -200,9 +198,7 @@ private struct JSONParser {
         return UTF16.decode(UTF16.EncodedScalar([first, second]))
     }
 
-    private func loneSurrogate(at offset: Int) -> JSONError {
-        JSONError(.loneSurrogate, at: offset - 1, in: text)
-    }
+    private func loneSurrogate(at offset: Int) -> JSONError { JSONError(.loneSurrogate, at: offset - 1, in: text) }
 
     private mutating func codeUnit() throws(JSONError) -> UInt16 {
         position += 1
@@ -285,7 +281,6 @@ public struct JSONError: Error, Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The text ended inside a value.
         case endOfText
-        /// A byte that is not allowed here.
         case unexpectedByte(UInt8)
         /// The text starts with a byte-order mark.
         case byteOrderMark
@@ -301,7 +296,6 @@ public struct JSONError: Error, Sendable, Hashable {
         case trailingBytes
     }
 
-    /// What is wrong.
     public let reason: Reason
     /// The offset of the offending byte, in bytes from 0.
     public let offset: Int

@@ -97,9 +97,7 @@ struct JSONPathQuery: Sendable, Hashable {
 
 extension JSONPathQuery.Segment {
     /// Appends what the segment selects: from the value first, then from its descendants, parents before children.
-    fileprivate func select(
-        from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout WorkBudget
-    ) {
+    fileprivate func select(from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout WorkBudget) {
         guard budget.spend() else { return }
         for selector in selectors { selector.select(from: value, root: root, into: &found, &budget) }
         guard reachesDescendants else { return }

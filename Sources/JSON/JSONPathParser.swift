@@ -174,9 +174,7 @@ extension JSONPathParser {
     }
 
     /// The text read since `start`.
-    func text(from start: Int) -> String {
-        String(String.UnicodeScalarView(scalars[start..<position]))
-    }
+    func text(from start: Int) -> String { String(String.UnicodeScalarView(scalars[start..<position])) }
 
     /// An error about the next character.
     func unexpected(_ expected: String) -> JSONPathError {
@@ -192,9 +190,7 @@ extension JSONPathParser {
 extension JSONPathParser {
     /// A filter's condition: comparisons and existence tests joined by `||` and by `&&`, which binds tighter.
     mutating func condition() throws(JSONPathError) -> JSONPathCondition {
-        guard depth < Self.maximumDepth else {
-            throw unexpected("conditions nest at most \(Self.maximumDepth) deep")
-        }
+        guard depth < Self.maximumDepth else { throw unexpected("conditions nest at most \(Self.maximumDepth) deep") }
         depth += 1
         var condition = try conjunction()
         while takeBehindBlanks("||") { condition = .or(condition, try conjunction()) }

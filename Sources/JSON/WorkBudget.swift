@@ -10,7 +10,6 @@ public struct WorkBudget: Sendable {
     /// The remaining steps.
     package private(set) var left: Int
 
-    /// A budget of that many steps.
     public init(steps: Int = standardSteps) { left = steps }
 
     /// Whether nothing is left; the result may then be incomplete.

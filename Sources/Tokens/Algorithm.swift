@@ -24,10 +24,8 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         case hmac
         /// RSASSA-PKCS1-v1_5.
         case rsaPKCS1
-        /// RSASSA-PSS.
         case rsaPSS
         case ecdsa
-        /// EdDSA.
         case edwards
     }
 
@@ -44,9 +42,7 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// The values of `alg` that name this algorithm.
     ///
     /// RFC 9864 section 2.2 adds `Ed25519`, which is more specific than `EdDSA`.
-    public var names: [String] {
-        self == .edDSA ? [rawValue, "Ed25519"] : [rawValue]
-    }
+    public var names: [String] { self == .edDSA ? [rawValue, "Ed25519"] : [rawValue] }
 
     /// The algorithm with that name, compared byte for byte.
     public init?(named name: String) {
@@ -85,7 +81,6 @@ public enum KeyKind: Sendable, Hashable {
     case secret(byteCount: Int)
     /// An RSA key and the size of its modulus.
     case rsa(bits: Int)
-    /// A key on an elliptic curve.
     case ec(Curve)
     case ed25519
 
@@ -170,9 +165,7 @@ extension KeyKind {
     }
 
     /// Lengths up to 255, enough for P-521 signatures.
-    private static func derLength(_ count: Int) -> [UInt8] {
-        count < 0x80 ? [UInt8(count)] : [0x81, UInt8(count)]
-    }
+    private static func derLength(_ count: Int) -> [UInt8] { count < 0x80 ? [UInt8(count)] : [0x81, UInt8(count)] }
 }
 
 /// Why a key cannot be used.

@@ -2,7 +2,6 @@
 public enum Base64URL {
     /// Why a text is not base64url.
     public enum Fault: Error, Sendable, Hashable {
-        /// `=` at the end.
         case padding
         /// `+` or `/`, from the alphabet of RFC 4648 section 4.
         case standardAlphabet(UInt8)
@@ -16,9 +15,7 @@ public enum Base64URL {
         case unusedBits
     }
 
-    public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] {
-        try decode(Array(text)[...])
-    }
+    public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] { try decode(Array(text)[...]) }
 
     public static func decode(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
         let count = text.count

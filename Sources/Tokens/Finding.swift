@@ -87,9 +87,7 @@ public struct Finding: Sendable, Hashable {
     }
 
     /// What a remark says, in one line: its note, or what was found.
-    package var remark: String {
-        "\(check): \(note ?? found.map { "found \($0)" } ?? outcome.rawValue)"
-    }
+    package var remark: String { "\(check): \(note ?? found.map { "found \($0)" } ?? outcome.rawValue)" }
 
     /// The same finding with a note that explains it.
     ///
@@ -146,7 +144,6 @@ public enum Fact: Sendable, Hashable {
     /// One of several texts.
     case anyOf([String])
     case algorithm(Algorithm)
-    /// One of several algorithms.
     case algorithms([Algorithm])
     /// Names that are misplaced or repeated.
     case repeated([String])

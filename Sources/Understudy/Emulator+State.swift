@@ -163,19 +163,14 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
     package let problem: String
     private let value: JSON
 
-    /// Creates a part from a document of several sandboxes.
-    ///
-    /// - Parameter secrets: names of members whose values are never shown.
+    /// Creates a part from a document of several sandboxes; the values of members with a secret's name are never shown.
     init(_ part: Salvage.Part, of document: JSON, secrets: Set<String>) {
         let first = part.path.split(separator: ".", maxSplits: 1).first
         let index = first.flatMap { Int($0.dropFirst("sandboxes[".count).dropLast()) }
-        self.init(
-            part, of: index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }, secrets: secrets)
+        self.init(part, of: index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }, secrets: secrets)
     }
 
     /// Creates a part from what was kept of a sandbox.
-    ///
-    /// - Parameter secrets: names of members whose values are never shown.
     init(_ part: Salvage.Part, of sandbox: String?, secrets: Set<String>) {
         self.sandbox = sandbox
         let steps = part.path.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -234,12 +229,7 @@ final class SetAsideParts: Sendable {
     private let content = Mutex<[JSON]>([])
     private let reloads: Reloads
 
-    /// Creates an empty collection.
-    ///
-    /// - Parameter reloads: reports the parts in `health`.
-    init(reporting reloads: Reloads) {
-        self.reloads = reloads
-    }
+    init(reporting reloads: Reloads) { self.reloads = reloads }
 
     /// The parts as written in an export, earliest first.
     var parts: [JSON] { content.withLock { $0 } }

@@ -51,25 +51,10 @@ package final class Emulator: Sendable {
     /// Loads the fixtures and prepares every vendor.
     ///
     /// - Parameters:
-    ///   - fixtures: the fixture files.
-    ///   - loaders: the vendors.
-    ///   - settings: the initial settings of sandboxes.
-    ///   - controlToken: the bearer token that the control API requires; `nil` for none.
     ///   - hostNames: names under which the control API answers, besides addresses, `localhost`, names below it, and
     ///     names without a dot.
-    ///   - stateLimit: the longest state that the control API accepts, in bytes; reading it takes several times as
-    ///     much.
-    ///   - limits: how many sandboxes may exist, and how long each may stay unused.
-    ///   - logger: receives a line for every exchange.
-    ///   - recorder: receives every exchange as the journal shows it; a client waits while it is called.
-    ///   - machine: the machine's clock, which determines sandbox expiry.
-    ///   - publicBase: the address under which clients reach the server.
-    ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
-    ///   - keeper: keeps the sandboxes in a store; `nil` if nothing does.
-    ///   - keyTrust: which certificates to trust when published keys are fetched over https.
-    ///   - keyFetchPace: how often keys are requested from others; by default all emulators of a process share one
-    ///     pace.
-    /// - Throws: the first problem with the fixtures.
+    ///   - stateLimit: in bytes; reading a state takes several times as much.
+    ///   - recorder: a client waits while it is called.
     package init(
         fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.mounted, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
@@ -97,15 +82,9 @@ package final class Emulator: Sendable {
         self.keeper = keeper
         metrics = Metrics(vendors: loaded.vendors, routes)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
-        self.stateLimit = stateLimit
-        self.machine = machine
-        self.logger = logger
-        self.recorder = recorder
-        self.droppedLogLines = droppedLogLines
-        self.keyTrust = keyTrust
-        self.keyFetchPace = keyFetchPace
-        keeper?.serve(
-            sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
+        (self.stateLimit, self.machine, self.logger, self.recorder) = (stateLimit, machine, logger, recorder)
+        (self.droppedLogLines, self.keyTrust, self.keyFetchPace) = (droppedLogLines, keyTrust, keyFetchPace)
+        keeper?.serve(sandboxes, setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
     }
 
     /// Notes where clients reach the server, unless an address was configured.
@@ -201,9 +180,7 @@ extension Emulator {
 
     /// Answers a call once it is certain that its sandbox was this server's when it was carried out; a sandbox that
     /// others have taken meanwhile started from its state before the call.
-    func confirmed(
-        in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response
-    ) async -> Response {
+    func confirmed(in sandbox: Sandbox, _ answer: () -> Response, or again: () async -> Response) async -> Response {
         let end = ContinuousClock.now + Self.patience
         while !sandboxes.mayAnswer(in: sandbox) {
             if sandbox.isLost { return await again() }
@@ -225,8 +202,7 @@ extension Emulator {
 
     /// The refusal of a call whose effect is not known. ours: no vendor is involved.
     static var uncertain: Response {
-        unavailable(
-            SandboxUnavailable("Whether the call was carried out will show when the store can be reached."))
+        unavailable(SandboxUnavailable("Whether the call was carried out will show when the store can be reached."))
     }
 
     /// The refusal of a call whose sandbox has moved twice meanwhile.
@@ -264,7 +240,6 @@ extension FixtureStore {
 
     /// The folder of the installed fixtures; `nil` when it was not found beside the program.
     package static var installedFolder: String? {
-        folder(
-            among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
+        folder(among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
     }
 }

@@ -84,7 +84,6 @@ final class Metrics: Sendable {
         vendors[vendor].routes.isEmpty ? table.addedNames : vendors[vendor].routes
     }
 
-    /// Counts an exchange.
     func count(_ label: ExchangeLabel, after watch: Stopwatch) {
         let nanoseconds = watch.elapsedNanoseconds
         ownPlace.counts.withLock { $0.record(label, nanoseconds: nanoseconds) }
@@ -103,7 +102,6 @@ final class Metrics: Sendable {
 
     var occupancies: [ServerOccupancy] { servers.withLock { $0 } }
 
-    /// All counts together.
     var total: ExchangeCounts {
         places.reduce(into: ExchangeCounts(vendorCount: vendors.count)) { total, place in
             total.add(place.counts.withLock { $0 })
@@ -122,16 +120,13 @@ struct ExchangeLabel: Hashable, Sendable, Comparable {
     var failure = none
 
     /// In one step instead of four, since every request is counted.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(vendor << 48 ^ route << 32 ^ status << 16 ^ failure)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(vendor << 48 ^ route << 32 ^ status << 16 ^ failure) }
 
     static func < (left: ExchangeLabel, right: ExchangeLabel) -> Bool {
         (left.vendor, left.route, left.status, left.failure) < (right.vendor, right.route, right.status, right.failure)
     }
 }
 
-/// The counts so far.
 struct ExchangeCounts: Sendable {
     private(set) var exchanges: [ExchangeLabel: Int] = [:]
     /// By the call as route, and the status.
@@ -139,9 +134,7 @@ struct ExchangeCounts: Sendable {
     /// By vendor, the last one for paths that no vendor owns.
     private(set) var durations: [DurationHistogram]
 
-    init(vendorCount: Int) {
-        durations = Array(repeating: DurationHistogram(), count: vendorCount + 1)
-    }
+    init(vendorCount: Int) { durations = Array(repeating: DurationHistogram(), count: vendorCount + 1) }
 
     mutating func record(_ label: ExchangeLabel, nanoseconds: Int) {
         exchanges[label, default: 0] += 1

@@ -122,9 +122,7 @@ package struct Pipeline: RequestHandler {
     }
 
     /// Logs what the engine refused before there was a request.
-    package func noted(_ note: EngineNote) {
-        emulator.logger?.notice("\(note)")
-    }
+    package func noted(_ note: EngineNote) { emulator.logger?.notice("\(note)") }
 
     /// Includes the server's connections in the metrics.
     package func willServe(_ occupancy: ServerOccupancy) {
@@ -235,9 +233,7 @@ package struct Pipeline: RequestHandler {
     private func again(_ exchange: Exchange, _ measurement: Measurement) async -> Response {
         let (request, name) = (exchange.request, exchange.sandbox.name)
         // ours: only once; a sandbox that moves again at once is better requested elsewhere.
-        guard !measurement.isRepeated else {
-            return Emulator.moving(name)
-        }
+        guard !measurement.isRepeated else { return Emulator.moving(name) }
         return await emulator.fetching(name) { sandbox in
             self.exchange(
                 request, at: emulator.routes.match(request.method, request.path), in: sandbox, by: exchange.selector,

@@ -43,7 +43,6 @@ struct SandboxSelection {
         return request
     }
 
-    /// The refusal of an invalid sandbox name.
     static func invalid(_ name: String) -> ControlProblem {
         ControlProblem(
             .badRequest, "sandbox-name-invalid", "“\(name)” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")

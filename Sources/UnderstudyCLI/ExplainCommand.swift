@@ -10,7 +10,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy explain`
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says why the real server refused a call.",

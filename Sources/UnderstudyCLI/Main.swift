@@ -29,9 +29,7 @@ enum Main {
             end(1)
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
-            guard UnderstudyCommand.exitCode(for: error) == .success else {
-                fail(message, code: 2)
-            }
+            guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
             Output.line(message)
             Output.checkArrival()
         }
@@ -71,11 +69,8 @@ struct UnderstudyCommand: ParsableCommand {
         version: Emulator.version,
         subcommands: [
             InitCommand.self, ServeCommand.self, ExplainCommand.self, TokenCommand.self, RoutesCommand.self,
-            FixturesCommand.self,
-            AuthorityCommand.self,
-            ContractCommand.self, DrillCommand.self, TryCommand.self, JournalCommand.self, CoverageCommand.self,
-            SandboxCommand.self,
-            ClockCommand.self, ScenarioCommand.self,
+            FixturesCommand.self, AuthorityCommand.self, ContractCommand.self, DrillCommand.self, TryCommand.self,
+            JournalCommand.self, CoverageCommand.self, SandboxCommand.self, ClockCommand.self, ScenarioCommand.self,
             StateCommand.self, HealthcheckCommand.self,
         ])
 }

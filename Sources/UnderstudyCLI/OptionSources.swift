@@ -12,10 +12,8 @@ struct OptionSources {
     /// The options with a single text or number, by flag name.
     static let names = [
         "host", "port", "public-base", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures",
-        "log", "record",
-        "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state", "import",
-        "export-on-exit", "state-limit", "drain", "scenario", "watch",
-        "until-stdin-closes",
+        "log", "record", "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state",
+        "import", "export-on-exit", "state-limit", "drain", "scenario", "watch", "until-stdin-closes",
     ]
 
     private let environment: [String: String]
@@ -41,8 +39,7 @@ struct OptionSources {
         // Of the package's build, its clients and its Compose file, often in the same shell.
         let others: Set = [
             "UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL",
-            "UNDERSTUDY_SANDBOX",
-            "UNDERSTUDY_IMAGE",
+            "UNDERSTUDY_SANDBOX", "UNDERSTUDY_IMAGE",
         ]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
             .sorted().map {
@@ -159,7 +156,6 @@ extension Duration {
     }
 }
 
-/// A configuration file in YAML.
 struct ConfigurationFile {
     let path: String
     /// The values by flag name, and where each is set; those that are no single text or number as JSON.

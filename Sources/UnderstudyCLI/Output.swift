@@ -10,7 +10,6 @@ import Understudy
     import Glibc
 #endif
 
-/// Output of commands.
 enum Output {
     /// The asynchronous writers of a command that must never block.
     private struct Writers: Sendable {

@@ -3,7 +3,6 @@ import Emulation
 import JSON
 import Understudy
 
-/// `understudy routes`
 struct RoutesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "routes", abstract: "Lists what is emulated, with evidence and source.",

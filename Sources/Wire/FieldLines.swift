@@ -47,9 +47,7 @@ public struct FieldLines: Sendable {
     public var byteCount: Int { bytes.count }
 
     /// The field's value; several lines with the name are joined with `, ` (RFC 9110 section 5.3).
-    public subscript(name: HTTPField.Name) -> String? {
-        bytes(of: name).map { String(decoding: $0, as: UTF8.self) }
-    }
+    public subscript(name: HTTPField.Name) -> String? { bytes(of: name).map { String(decoding: $0, as: UTF8.self) } }
 
     /// The bytes of the field's value, without making a string; several lines are joined the same way.
     public func bytes(of name: HTTPField.Name) -> ArraySlice<UInt8>? {

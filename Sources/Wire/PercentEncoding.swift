@@ -62,7 +62,8 @@ public enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func value(of digit: UInt8) -> UInt8? {
+    /// The value of a hexadecimal digit; `nil` for any other byte.
+    package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
@@ -73,7 +74,6 @@ public enum PercentEncoding {
 }
 
 extension Request {
-    /// The query as ``PercentEncoding/items(of:)``; `+` stays `+`.
     public var queryItems: [(name: String, value: String)] { query.map { PercentEncoding.items(of: $0) } ?? [] }
 
     /// The first value of that name in the query; `nil` when there is none.

@@ -40,9 +40,7 @@ public struct Request: Sendable {
     final class SharedParts: Sendable {
         @usableFromInline let parts: Parts
 
-        init(_ parts: consuming Parts) {
-            self.parts = parts
-        }
+        init(_ parts: consuming Parts) { self.parts = parts }
     }
 
     // Inlinable, so that reading one part copies neither it nor the others.
@@ -103,9 +101,7 @@ public struct Request: Sendable {
     public var path: Substring { target[..<(questionMark ?? target.endIndex)] }
 
     /// The target after the first `?`, not decoded; `nil` without one.
-    public var query: Substring? {
-        questionMark.map { target[target.utf8.index(after: $0)...] }
-    }
+    public var query: Substring? { questionMark.map { target[target.utf8.index(after: $0)...] } }
 
     /// Searches the bytes: as characters, a `?` followed by a combining accent would not be found.
     ///

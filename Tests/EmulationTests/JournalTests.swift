@@ -125,7 +125,7 @@ import Wire
 
     @Test("a long poll ends when nobody waits for it any more", .timeLimit(.minutes(15))) func pollCancelled() async {
         let journal = journal()
-        let poll = Task { await journal.entries(JournalFilter(), atLeast: 1, within: .seconds(600)) }
+        let poll = Task { await journal.first(within: .seconds(600), { journal.entries() }, where: { !$0.isEmpty }) }
         poll.cancel()
         #expect(await poll.value.isEmpty)
     }

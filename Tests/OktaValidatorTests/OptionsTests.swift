@@ -150,7 +150,7 @@ import Tokens
         var settings = CheckerSettings()
         (settings.issuer, settings.audience, settings.clientID) = (TestIssuer.base, "api://default", TestToken.client)
         (settings.scopes, settings.claims) = ("openid", [("uid", "00uunderstudyada0001")])
-        expect(TokenChecker.okta.problem(with: settings), is: nil)
+        expect(TokenChecker.okta.complaint(settings), is: nil)
         let token = CompactToken(try TestToken.access.signed())
         let good = await TokenChecker.okta.verdict(on: token, at: moment, settings, fetching: issuer.fetch)
         #expect(good.isUsable && good.result["key"] == "discovery")
@@ -179,10 +179,10 @@ import Tokens
 
     @Test("says which settings make no sense") func problems() {
         var settings = CheckerSettings()
-        expect(TokenChecker.okta.problem(with: settings)?.hasPrefix("without the option issuer"), is: true)
+        expect(TokenChecker.okta.complaint(settings)?.hasPrefix("without the option issuer"), is: true)
         settings.issuer = "x"
         settings.claims = [("a", "1"), ("a", "2")]
-        expect(TokenChecker.okta.problem(with: settings), is: "the claim a is given twice.")
+        expect(TokenChecker.okta.complaint(settings), is: "the claim a is given twice.")
     }
 
     @Test("lists its rules") func rules() {

@@ -216,7 +216,7 @@ import Wire
             Task { try await world.call(.get, "/subscriber/own", [("authorization", "Bearer " + token)]).status }
         }
         // The first entry is the request for keys, whose answer is then on its way.
-        _ = await world.sandbox.journal.entries(JournalFilter(), atLeast: 1, within: .seconds(60))
+        _ = await world.sandbox.journal.first(within: .seconds(60), { world.sandbox.journal.count }, where: { $0 > 0 })
         try await world.control(.delete, "sandboxes/\(world.name)")
         for reader in readers { expect(try await reader.value, is: 200) }
         // Looking up the entry's origin has named the sandbox again.

@@ -183,8 +183,7 @@ extension HurlReader {
             _ = try JSON.parse(draft.probe)
         } catch {
             let offset = min(error.offset, draft.origins.count - 1)
-            throw problem(
-                "found JSON in which \(error.reason)", at: offset < 0 ? position : draft.origins[offset])
+            throw problem("found JSON in which \(error.reason)", at: offset < 0 ? position : draft.origins[offset])
         }
     }
 }

@@ -25,9 +25,7 @@ extension HurlReader {
         return nil
     }
 
-    mutating func readRequestSection(
-        _ section: HurlSection, into request: inout HurlRequest
-    ) throws(HurlProblem) {
+    mutating func readRequestSection(_ section: HurlSection, into request: inout HurlRequest) throws(HurlProblem) {
         switch section.name {
         case "Query", "QueryStringParams": request.query = try pairs()
         case "Form", "FormParams": request.form = try pairs()
@@ -48,9 +46,7 @@ extension HurlReader {
         }
     }
 
-    mutating func readResponseSection(
-        _ section: HurlSection, into response: inout HurlResponse
-    ) throws(HurlProblem) {
+    mutating func readResponseSection(_ section: HurlSection, into response: inout HurlResponse) throws(HurlProblem) {
         switch section.name {
         case "Captures":
             while let name = try key() {
@@ -60,8 +56,7 @@ extension HurlReader {
         case "Asserts":
             while let assert = try assert() { response.asserts.append(assert) }
         default:
-            throw problem(
-                "found [\(section.name)]; a response may have [Captures] and [Asserts]", at: section.position)
+            throw problem("found [\(section.name)]; a response may have [Captures] and [Asserts]", at: section.position)
         }
     }
 

@@ -89,9 +89,7 @@ package struct ContractResult: Sendable {
     /// The result of each request, in order.
     package internal(set) var cases: [ContractCase]
 
-    package init(file: String, cases: [ContractCase]) {
-        (self.file, self.cases) = (file, cases)
-    }
+    package init(file: String, cases: [ContractCase]) { (self.file, self.cases) = (file, cases) }
 
     /// Adds to the failed case what another source knows, such as the server's journal.
     package mutating func explain(_ explanation: String) {

@@ -122,9 +122,7 @@ struct BodyDifference {
     }
 
     /// A content for people: JSON with one line per member.
-    static func shown(_ bytes: [UInt8]) -> [String] {
-        json(bytes).map(lines) ?? textLines(bytes)
-    }
+    static func shown(_ bytes: [UInt8]) -> [String] { json(bytes).map(lines) ?? textLines(bytes) }
 
     private static func json(_ bytes: [UInt8]) -> JSON? {
         // Other content is compared as text.

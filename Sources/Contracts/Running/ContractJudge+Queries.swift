@@ -14,9 +14,7 @@ extension ContractJudge {
         return value
     }
 
-    private func value(
-        of subject: HurlQuery.Subject, at place: HurlPlace
-    ) throws(ContractFailure) -> ContractValue? {
+    private func value(of subject: HurlQuery.Subject, at place: HurlPlace) throws(ContractFailure) -> ContractValue? {
         switch subject {
         case .status: return .json(JSON(answer.status))
         case .body: return .json(.string(answer.text))
@@ -106,8 +104,7 @@ extension ContractJudge {
     }
 
     private func wrong(_ value: ContractValue, _ filter: HurlFilter, _ place: HurlPlace) -> ContractFailure {
-        ContractFailure(
-            place: place, message: "the filter \(filter.word) cannot work on \(value.kind), \(value.shown)")
+        ContractFailure(place: place, message: "the filter \(filter.word) cannot work on \(value.kind), \(value.shown)")
     }
 
     /// The first group of the pattern's first match.

@@ -17,9 +17,7 @@ struct ContractJudge {
         for field in response.fields {
             note(&failures) { () throws(ContractFailure) in try check(field) }
         }
-        if let body = response.body {
-            note(&failures) { () throws(ContractFailure) in try check(body) }
-        }
+        if let body = response.body { note(&failures) { () throws(ContractFailure) in try check(body) } }
         for assert in response.asserts {
             note(&failures) { () throws(ContractFailure) in try check(assert) }
         }
@@ -65,8 +63,7 @@ struct ContractJudge {
         let values = answer.values(of: name)
         guard !values.contains(where: { $0.hasSameBytes(as: expected) }) else { return }
         let found = values.isEmpty ? "none" : values.map { "“\($0)”" }.joined(separator: ", ")
-        throw ContractFailure(
-            place: field.name.place, message: "field \(name): expected “\(expected)”, found \(found)")
+        throw ContractFailure(place: field.name.place, message: "field \(name): expected “\(expected)”, found \(found)")
     }
 
     private func check(_ body: HurlBody) throws(ContractFailure) {
@@ -106,9 +103,7 @@ extension ContractJudge {
         case fails
         case makesNoSense
 
-        init(_ holds: Bool?) {
-            self = holds.map { $0 ? .holds : .fails } ?? .makesNoSense
-        }
+        init(_ holds: Bool?) { self = holds.map { $0 ? .holds : .fails } ?? .makesNoSense }
     }
 
     private func judge(

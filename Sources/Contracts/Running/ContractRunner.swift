@@ -27,9 +27,7 @@ package struct ContractRunner: Sendable {
         isPreparation: @escaping @Sendable (_ url: String) -> Bool = { _ in false },
         leavesOutPreparations: Bool = false, send: @escaping Send
     ) {
-        self.isPreparation = isPreparation
-        self.leavesOutPreparations = leavesOutPreparations
-        self.send = send
+        (self.isPreparation, self.leavesOutPreparations, self.send) = (isPreparation, leavesOutPreparations, send)
     }
 
     /// Runs a file up to its first failed case, since later cases may depend on it.
@@ -88,9 +86,7 @@ package struct ContractRunner: Sendable {
     }
 
     /// Applies the options; returns false when the request is skipped.
-    private func prepare(
-        _ request: HurlRequest, _ variables: inout ContractVariables
-    ) throws(ContractFailure) -> Bool {
+    private func prepare(_ request: HurlRequest, _ variables: inout ContractVariables) throws(ContractFailure) -> Bool {
         var isSkipped = false
         for option in request.options {
             switch option {
@@ -117,17 +113,13 @@ package struct ContractRunner: Sendable {
 /// A case's request with its variables replaced.
 package struct ContractRequest: Sendable, Hashable {
     package let method: HTTPRequest.Method
-    /// The absolute URL.
     package let url: String
     /// The fields, except those for framing, which the sender adds.
     package let fields: HTTPFields
     package let body: [UInt8]
 
     package init(method: HTTPRequest.Method, url: String, fields: HTTPFields = [:], body: [UInt8] = []) {
-        self.method = method
-        self.url = url
-        self.fields = fields
-        self.body = body
+        (self.method, self.url, self.fields, self.body) = (method, url, fields, body)
     }
 }
 
@@ -139,9 +131,7 @@ package struct ContractAnswer: Sendable {
     package let body: [UInt8]
 
     package init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
-        self.status = status
-        self.fields = fields
-        self.body = body
+        (self.status, self.fields, self.body) = (status, fields, body)
     }
 
     /// The content as text; invalid UTF-8 is replaced.
@@ -155,12 +145,9 @@ package struct ContractAnswer: Sendable {
 
 /// Why a case's request has no answer, as a sentence.
 package struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The sentence.
     package let description: String
 
-    package init(_ description: String) {
-        self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 }
 
 extension ContractRequest {
@@ -200,18 +187,14 @@ extension ContractRequest {
         return (fields, try variables.bytes(body))
     }
 
-    private static func cookies(
-        _ pairs: [HurlPair], _ variables: ContractVariables
-    ) throws(ContractFailure) -> String {
+    private static func cookies(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
         var cookies: [String] = []
         for pair in pairs { cookies.append("\(try variables.text(pair.name))=\(try variables.text(pair.value))") }
         return cookies.joined(separator: "; ")
     }
 
     /// Pairs encoded as in a query or form.
-    private static func encoded(
-        _ pairs: [HurlPair], _ variables: ContractVariables
-    ) throws(ContractFailure) -> String {
+    private static func encoded(_ pairs: [HurlPair], _ variables: ContractVariables) throws(ContractFailure) -> String {
         var items: [String] = []
         for pair in pairs {
             items.append(

@@ -6,9 +6,7 @@ package struct ContractVariables: Sendable, Hashable {
     /// Variables that requests left out would have set, and where.
     private var lost: [String: HurlPlace] = [:]
 
-    package init(_ values: [String: JSON] = [:]) {
-        self.values = values
-    }
+    package init(_ values: [String: JSON] = [:]) { self.values = values }
 
     package subscript(name: String) -> JSON? {
         get { values[name] }

@@ -88,7 +88,6 @@ package enum HurlOption: Sendable, Hashable {
     case skip(Bool)
 }
 
-/// The value that an option assigns.
 package enum HurlOptionValue: Sendable, Hashable {
     /// `null`, a boolean or a number.
     case constant(JSON)
@@ -119,17 +118,14 @@ package struct HurlCapture: Sendable, Hashable {
 
 /// A claim about an answer.
 package struct HurlAssert: Sendable, Hashable {
-    /// What is examined.
     package let query: HurlQuery
     /// What must hold of it.
     package let predicate: HurlPredicate
-    /// The assert as written.
     package let source: String
 }
 
 /// The content of a request, or the exact expected content of an answer.
 package struct HurlBody: Sendable, Hashable {
-    /// The notation of the content.
     package enum Content: Sendable, Hashable {
         /// JSON exactly as written, whitespace included.
         case json([JSONPart])
@@ -148,7 +144,6 @@ package struct HurlBody: Sendable, Hashable {
     }
 
     package let place: HurlPlace
-    /// The content in its notation.
     package let content: Content
 
     /// The default media type of a request with this content.
@@ -187,7 +182,6 @@ package struct HurlTemplate: Sendable, Hashable {
     package var isEmpty: Bool { parts.isEmpty }
 }
 
-/// One use of a variable.
 package struct HurlVariable: Sendable, Hashable {
     package let name: String
     /// Where its braces start.

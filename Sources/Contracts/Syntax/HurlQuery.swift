@@ -3,7 +3,6 @@ package import JSON
 /// What an assert or a capture examines.
 package struct HurlQuery: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
-        /// The status, an integer.
         case status
         /// The value of a field; of several lines, all values.
         case header(HurlTemplate)
@@ -83,7 +82,6 @@ package struct HurlPredicate: Sendable, Hashable {
 
     /// A position in a text or in bytes.
     package enum Position: String, Sendable, Hashable {
-        /// At the beginning.
         case start = "startsWith"
         case end = "endsWith"
         case anywhere = "contains"
@@ -103,7 +101,6 @@ package struct HurlPredicate: Sendable, Hashable {
     }
 
     package enum Function: Sendable, Hashable {
-        /// Equals this value.
         case equal(HurlLiteral)
         /// Does not equal this value.
         case unequal(HurlLiteral)

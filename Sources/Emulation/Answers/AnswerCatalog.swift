@@ -24,7 +24,6 @@ public struct AnswerCatalog: Sendable {
     }
 
     package struct Route: Sendable {
-        /// The answers that are no failure, by status.
         package let answers: [(status: Int, shape: Shape)]
         /// The failures that it can answer, each once.
         package let refused: [String]
@@ -58,8 +57,7 @@ public struct AnswerCatalog: Sendable {
     init(_ fixtures: VendorFixtures, routes known: [String], failures: [String]) throws(FixtureProblem) {
         var files: [FixtureMapping] = []
         for name in fixtures.names(in: "answers") where name.hasSuffix(".yaml") {
-            files.append(
-                try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames"))
+            files.append(try fixtures.document("answers/\(name)").mapping("schemas", "refusals", "answers", "frames"))
         }
         let shared = try Self.entries("schemas", of: files)
         let reader = SchemaReader(parts: shared.map(\.name))
@@ -176,5 +174,160 @@ extension FixtureNode {
         let name = try string()
         if known.contains(name) { return name }
         throw problem("unknown \(kind) “\(name)”\(Nearest.hint(to: name, among: known))")
+    }
+}
+
+/// Reads the JSON Schema in fixtures: a few keywords, references by the name of a shared part, and closed objects.
+package struct SchemaReader {
+    package static let types = ["string", "integer", "number", "boolean", "object", "array", "null"]
+    package static let keywords = [
+        "$ref", "type", "const", "enum", "format", "pattern", "properties", "required", "additionalProperties", "items",
+        "anyOf", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "description",
+    ]
+    /// Where references find the shared parts.
+    package static let place = "#/components/schemas/"
+
+    let parts: [String]
+
+    /// The schema as JSON Schema; an object with properties has no others unless it says so.
+    func schema(_ node: FixtureNode) throws(FixtureProblem) -> JSON {
+        // What may be anything, or must be absent.
+        if let bool = try? node.bool() { return .bool(bool) }
+        let members = try node.mapping(Self.keywords)
+        if let reference = members["$ref"],
+            members.members.contains(where: { !["$ref", "description"].contains($0.name) })
+        {
+            throw reference.nameProblem("found other keywords beside $ref; expected at most a description")
+        }
+        var schema = JSONObject()
+        for (name, value) in members.members { schema.append(name, try self.value(of: name, value)) }
+        if let properties = schema["properties"] {
+            let known = (properties.object ?? [:]).map(\.name)
+            for name in try members["required"]?.elements() ?? [] { _ = try name.known("property", among: known) }
+            if schema["additionalProperties"] == nil { schema.append("additionalProperties", false) }
+        }
+        return .object(schema)
+    }
+
+    private func value(of keyword: String, _ node: FixtureNode) throws(FixtureProblem) -> JSON {
+        switch keyword {
+        case "$ref": return .string(Self.place + (try node.known("shared part", among: parts)))
+        case "type":
+            func type(_ node: FixtureNode) throws(FixtureProblem) -> JSON {
+                .string(try node.known("type", among: Self.types))
+            }
+            return (try? node.elements()) == nil ? try type(node) : .array(try list(node, type))
+        case "properties":
+            var properties = JSONObject()
+            for (name, value) in try node.members() { properties.append(name, try schema(value)) }
+            return .object(properties)
+        case "items", "additionalProperties": return try schema(node)
+        case "anyOf": return .array(try list(node, schema))
+        case "enum": return .array(try list(node) { node throws(FixtureProblem) in try node.json() })
+        case "required": return .array(try list(node) { node throws(FixtureProblem) in .string(try node.string()) })
+        case "format", "pattern", "description": return .string(try node.string())
+        case "minItems", "maxItems", "minLength", "maxLength": return JSON(try node.int(in: 0...Int.max))
+        case "minimum", "maximum":
+            _ = try node.number()
+            return try node.json()
+        default: return try node.json()
+        }
+    }
+
+    private func list(
+        _ node: FixtureNode, _ read: (FixtureNode) throws(FixtureProblem) -> JSON
+    ) throws(FixtureProblem) -> [JSON] {
+        let list = try node.elements().map(read)
+        guard !list.isEmpty else { throw node.problem("found an empty list; expected at least one element") }
+        return list
+    }
+}
+
+extension JSON {
+    /// The schema of what fits one of these; each counts once.
+    package static func either(_ schemas: [JSON]) -> JSON {
+        let distinct = schemas.enumerated().filter { !schemas[..<$0.offset].contains($0.element) }.map(\.element)
+        return distinct.count == 1 ? distinct[0] : ["anyOf": .array(distinct)]
+    }
+}
+
+/// What a vendor's calls look like from outside, for its documents.
+public struct VendorDescription: Sendable {
+    package let answers: AnswerCatalog
+    package let failures: [FailureShape]
+    /// The ways to satisfy each route's access, in the order of the routes.
+    package let security: [[[SecurityScheme]]]
+}
+
+/// The forms that a failure can have, with their content as JSON Schema.
+package struct FailureShape: Sendable {
+    package struct Form: Sendable {
+        package let status: Int
+        /// The media type and schema of the content; `nil` for none.
+        package let content: (type: String, schema: JSON)?
+    }
+
+    package let name: String
+    package let about: String
+    package let evidence: Evidence
+    package let source: String
+    package let forms: [Form]
+    /// Its content with the usual parameters, text as a string; `nil` for none.
+    let usualContent: JSON?
+}
+
+extension FailureShape {
+    /// Whether an answer is this failure's, in any of its forms.
+    ///
+    /// - Parameters:
+    ///   - status: `nil` for any, as in a redirect that carries the content.
+    ///   - content: text as a string; `nil` if it is unknown.
+    package func fits(status: Int?, _ content: JSON?) -> Bool {
+        forms.contains { form in
+            guard status == nil || form.status == status else { return false }
+            guard let content, let schema = form.content?.schema else { return content == nil || content == "" }
+            // A page that is shown again has the text among others.
+            if form.status < 300, let text = schema["const"]?.string, let page = content.string {
+                return page.firstRange(of: text) != nil
+            }
+            return content.fits(schema)
+        }
+    }
+
+    /// Whether that is exactly its content, without parameters of a request.
+    package func isUsual(_ content: JSON?) -> Bool { content == usualContent }
+}
+
+extension JSON {
+    /// Whether the value satisfies a schema that ``BodyTemplate/schema(_:)`` made.
+    fileprivate func fits(_ schema: JSON) -> Bool {
+        if let constant = schema["const"] { return self == constant }
+        if let schemas = schema["anyOf"]?.array { return schemas.contains(where: fits) }
+        if let type = schema["type"]?.string, type != typeName { return false }
+        if let items = schema["items"], let array {
+            return array.count == schema["minItems"]?.int && array.allSatisfy { $0.fits(items) }
+        }
+        guard let object, let properties = schema["properties"] else { return true }
+        let required = schema["required"]?.array ?? []
+        return required.allSatisfy { $0.string.flatMap { object[$0] } != nil }
+            && object.allSatisfy { member in
+                (properties[member.name] ?? schema["additionalProperties"]).map { $0.bool ?? member.value.fits($0) }
+                    ?? true
+            }
+    }
+}
+
+/// A way to present a credential, named as in an OpenAPI document (version 3.1, section 4.8.27).
+public struct SecurityScheme: Sendable {
+    package let name: String
+    package let json: JSON
+
+    package static func authorization(_ scheme: String) -> SecurityScheme {
+        SecurityScheme(name: scheme, json: ["type": "http", "scheme": .string(scheme)])
+    }
+
+    /// In another field, in the query, or in a cookie.
+    package static func key(_ name: String, in place: String = "header") -> SecurityScheme {
+        SecurityScheme(name: name, json: ["type": "apiKey", "in": .string(place), "name": .string(name)])
     }
 }

@@ -45,9 +45,7 @@ package struct ExchangeCondition: Sendable {
     /// The names of the parts, such as `header x-device`.
     var names: [String] { parts.map(\.name) }
 
-    package init() {
-        parts = []
-    }
+    package init() { parts = [] }
 
     /// Reads a condition: `method`, `path`, `reason`, `token_age` and `token_left` each take a ``ValueMatcher``;
     /// `query`, `header` and `form` take one per name; `body` and `claims` one per member or JSONPath.
@@ -85,9 +83,7 @@ package struct ExchangeCondition: Sendable {
         }
     }
 
-    private static func subject(
-        _ name: String, _ key: String, _ node: FixtureNode
-    ) throws(FixtureProblem) -> Subject {
+    private static func subject(_ name: String, _ key: String, _ node: FixtureNode) throws(FixtureProblem) -> Subject {
         switch name {
         case "query": .query(key)
         case "header": .header(try fieldName(key, node))
@@ -208,12 +204,8 @@ public struct MatchContext: Sendable {
         token: CompactToken? = nil, moment: Moment, reason: String? = nil, budget: WorkBudget = WorkBudget()
     ) {
         content = Content(budget)
-        self.request = request
-        self.parameters = parameters
-        self.claims = claims
-        self.token = token
-        self.moment = moment
-        self.reason = reason
+        (self.request, self.parameters, self.claims, self.token) = (request, parameters, claims, token)
+        (self.moment, self.reason) = (moment, reason)
     }
 
     /// The content as JSON, parsed once for all conditions; `nil` when it is not JSON.
@@ -227,9 +219,7 @@ public struct MatchContext: Sendable {
 
     /// Judges within the rest of the budget that all conditions of an exchange share: one caller could set a thousand
     /// rules.
-    func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
-        content.spending(judge)
-    }
+    func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value { content.spending(judge) }
 
     /// Whether some condition did not hold because judging it would have exceeded the budget.
     var isBeyondBudget: Bool { content.spending { $0.isSpent } }
@@ -261,31 +251,12 @@ public struct MatchContext: Sendable {
             return value
         }
 
-        func query(of request: Request) -> [(name: String, value: String)] {
-            query.withLock { query in
-                let items = query ?? request.queryItems
-                query = items
-                return items
-            }
-        }
+        func query(of request: Request) -> [(name: String, value: String)] { query.once { request.queryItems } }
 
-        func form(of request: Request) -> [(name: String, value: String)] {
-            form.withLock { form in
-                let items = form ?? request.formItems
-                form = items
-                return items
-            }
-        }
+        func form(of request: Request) -> [(name: String, value: String)] { form.once { request.formItems } }
 
-        func json(of request: Request) -> JSON? {
-            json.withLock { json in
-                if let known = json { return known }
-                // Content that is not JSON has no members to match.
-                let read = try? JSON.parse(request.body)
-                json = .some(read)
-                return read
-            }
-        }
+        // Content that is not JSON has no members to match.
+        func json(of request: Request) -> JSON? { json.once { try? JSON.parse(request.body) } }
     }
 
     /// The claim's time in seconds since 1970; `nil` when it is absent or not a number.

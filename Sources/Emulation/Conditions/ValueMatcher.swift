@@ -152,9 +152,7 @@ package struct ValueMatcher: Sendable {
 package struct Wildcard: Sendable {
     private let pattern: [Unicode.Scalar]
 
-    package init(_ text: String) {
-        pattern = Array(text.unicodeScalars)
-    }
+    package init(_ text: String) { pattern = Array(text.unicodeScalars) }
 
     package func matches(_ text: String) -> Bool {
         var budget = WorkBudget(steps: .max)

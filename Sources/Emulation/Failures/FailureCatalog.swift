@@ -17,11 +17,9 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
             installed: () throws(FixtureProblem) -> FixtureStore.File?
         ) throws(FixtureProblem) {
             let document = try FixtureNode(file: file).mapping("sources", "envelopes", "failures")
-            var envelopes: [FailureEnvelope] = []
-            for node in try document["envelopes"]?.elements() ?? [] {
-                envelopes.append(try FailureEnvelope(node, scope))
+            envelopes = try (document["envelopes"]?.elements() ?? []).map { (node) throws(FixtureProblem) in
+                try FailureEnvelope(node, scope)
             }
-            self.envelopes = envelopes
             let failures = try document.required("failures")
             var templates = try FailureCatalog.templates(failures, scope)
             let missing = Failure.allCases.filter { templates[$0] == nil }
@@ -59,7 +57,6 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         changes = try Self.changes(fixtures, scope)
     }
 
-    /// The failures that `failures/*.yaml` change.
     private static func changes(
         _ fixtures: VendorFixtures, _ scope: FailureScope
     ) throws(FixtureProblem) -> [Failure: FailureTemplate] {
@@ -143,7 +140,6 @@ extension FailureCatalog {
 
 public struct FailureListing: Sendable {
     package let name: String
-    /// When it occurs.
     package let about: String
     package let status: Int
     package let evidence: Evidence

@@ -35,7 +35,7 @@ struct FailureTemplate: Sendable {
         about = try entry.required("about").string()
         evidence = try entry.required("evidence").choice(of: Evidence.self)
         source = try entry.required("source").string()
-        defaults = try Self.defaults(entry["parameters"])
+        defaults = try entry["parameters"]?.object() ?? [:]
         let names = defaults.map(\.name)
         usual = Form(
             status: try HTTPResponse.Status(entry.required("status")),
@@ -124,9 +124,7 @@ struct FailureTemplate: Sendable {
         }
     }
 
-    private static func content(
-        of entry: FixtureMapping, _ parameters: [String]
-    ) throws(FixtureProblem) -> Content? {
+    private static func content(of entry: FixtureMapping, _ parameters: [String]) throws(FixtureProblem) -> Content? {
         if let node = entry["text"] {
             if let body = entry["body"] { throw body.nameProblem("a failure has a body or a text, not both") }
             return .text(try TextTemplate(try node.string(), roots: parameters, escaping: .none, at: node))
@@ -136,17 +134,8 @@ struct FailureTemplate: Sendable {
         }
     }
 
-    private static func defaults(_ node: FixtureNode?) throws(FixtureProblem) -> JSONObject {
-        var defaults = JSONObject()
-        for (name, value) in try node?.members() ?? [] { defaults.append(name, try value.json()) }
-        return defaults
-    }
-
     private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field]? {
-        guard let node else { return nil }
-        var fields: [Field] = []
-        for (name, value) in try node.members() { fields.append(try Field(name, value, parameters)) }
-        return fields
+        try node?.members().map { (member) throws(FixtureProblem) in try Field(member.name, member.value, parameters) }
     }
 
     /// A field of the answer, whose value may name parameters.
@@ -160,9 +149,7 @@ struct FailureTemplate: Sendable {
             guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is not a field name") }
             self.name = name
             value = try node.fieldValue()
-            template =
-                value.opensTag
-                ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
+            template = value.opensTag ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
         }
 
         func text(_ values: JSONObject) -> String { template?.text(values) ?? value }
@@ -210,7 +197,9 @@ struct FailureCondition: Sendable {
     init(_ node: FixtureNode, _ scope: FailureScope) throws(FixtureProblem) {
         for (name, value) in try node.members() {
             if name == "route" {
-                routes = try Self.routes(value, scope.routes)
+                routes = try value.elements().map { (node) throws(FixtureProblem) in
+                    try node.known("route", among: scope.routes)
+                }
                 continue
             }
             guard let declaration = scope.switches.first(where: { $0.name == name }) else {
@@ -223,18 +212,6 @@ struct FailureCondition: Sendable {
             }
             required.append((name, wanted))
         }
-    }
-
-    private static func routes(_ node: FixtureNode, _ known: [String]) throws(FixtureProblem) -> [String] {
-        var routes: [String] = []
-        for element in try node.elements() {
-            let route = try element.string()
-            guard known.contains(route) else {
-                throw element.problem("unknown route “\(route)”\(Nearest.hint(to: route, among: known))")
-            }
-            routes.append(route)
-        }
-        return routes
     }
 
     func holds(in situation: Situation) -> Bool {

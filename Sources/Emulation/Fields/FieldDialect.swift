@@ -45,12 +45,8 @@ public struct FieldPolicy: Sendable {
         readsNumbersAsTexts: Bool = false, textLengths: ClosedRange<Int> = 0...Int.max,
         indexSigns: (before: String, behind: String) = ("[", "]")
     ) {
-        self.tellsAll = tellsAll
-        self.nullIsAbsent = nullIsAbsent
-        self.emptyIsAbsent = emptyIsAbsent
-        self.readsNumbersAsTexts = readsNumbersAsTexts
-        self.textLengths = textLengths
-        self.indexSigns = indexSigns
+        (self.tellsAll, self.nullIsAbsent, self.emptyIsAbsent) = (tellsAll, nullIsAbsent, emptyIsAbsent)
+        (self.readsNumbersAsTexts, self.textLengths, self.indexSigns) = (readsNumbersAsTexts, textLengths, indexSigns)
     }
 }
 
@@ -120,9 +116,7 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     /// Returns what `read` makes of the fields; when it finds a problem, the result is discarded.
     ///
     /// `read` must change nothing else: it may run twice.
-    @inlinable public func read<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(Dialect.FieldRefusal) -> Value {
+    @inlinable public func read<Value>(_ read: (inout FieldReader) -> Value) throws(Dialect.FieldRefusal) -> Value {
         let (value, refusal) = outcome(read)
         if let refusal { throw refusal }
         return value
@@ -168,16 +162,12 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     }
 
     /// Returns what `read` makes of the members of the content, which must be a JSON object.
-    @inlinable public func body<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(Refusal<V.Failure>) -> Value {
+    @inlinable public func body<Value>(_ read: (inout FieldReader) -> Value) throws(Refusal<V.Failure>) -> Value {
         try body().read(read)
     }
 
     /// Returns what `read` makes of the content, which must be a JSON array; `read` uses ``FieldReader/elements``.
-    @inlinable public func list<Value>(
-        _ read: (inout FieldReader) -> Value
-    ) throws(Refusal<V.Failure>) -> Value {
+    @inlinable public func list<Value>(_ read: (inout FieldReader) -> Value) throws(Refusal<V.Failure>) -> Value {
         try Fields<V>(listOf: request, notedBy: arrival).read(read)
     }
 

@@ -50,7 +50,6 @@ public struct FieldReader {
         }
     }
 
-    /// Whether there is no member at all.
     public var isEmpty: Bool { object.isEmpty }
 
     /// Lets members pass that have no effect, or that are read elsewhere.
@@ -65,7 +64,6 @@ public struct FieldReader {
 
     // MARK: Values
 
-    /// A required string.
     public mutating func text(_ name: String, atLeast minimum: Int? = nil, atMost maximum: Int? = nil) -> String {
         optionalText(name, isRequired: true, atLeast: minimum, atMost: maximum) ?? ""
     }
@@ -100,9 +98,7 @@ public struct FieldReader {
         return text
     }
 
-    private func fault(
-        of text: String, _ isRequired: Bool, _ minimum: Int?, _ maximum: Int?
-    ) -> FieldProblem.Kind? {
+    private func fault(of text: String, _ isRequired: Bool, _ minimum: Int?, _ maximum: Int?) -> FieldProblem.Kind? {
         let minimum = minimum ?? (isRequired ? policy.textLengths.lowerBound : 0)
         let maximum = maximum ?? (isQuery ? .max : policy.textLengths.upperBound)
         if isRequired, policy.emptyIsAbsent, text.utf8.isEmpty { return .missing }
@@ -152,9 +148,7 @@ public struct FieldReader {
     }
 
     /// A time that `read` parses from a string; a number that could be a time is reported as such.
-    public mutating func time<Time>(
-        _ name: String, isRequired: Bool = false, _ read: (String) -> Time?
-    ) -> Time? {
+    public mutating func time<Time>(_ name: String, isRequired: Bool = false, _ read: (String) -> Time?) -> Time? {
         describe(name, ["type": "string", "format": "date-time"])
         if let value = found(name), value.number != nil {
             report(name, .noTime, expected: "a string", found: value)
@@ -286,13 +280,9 @@ public struct FieldReader {
     /// Records a problem with a field by a rule of the vendor's own.
     ///
     /// - Parameter reason: what was found and what would be right, following the field's name.
-    public mutating func refuse(_ name: String, _ reason: String) {
-        report(name, .other(reason), found: object[name])
-    }
+    public mutating func refuse(_ name: String, _ reason: String) { report(name, .other(reason), found: object[name]) }
 
-    public mutating func report(
-        _ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil
-    ) {
+    public mutating func report(_ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil) {
         add(FieldProblem(path: path(to: name), kind: kind, expected: expected, found: found, isInQuery: isQuery))
     }
 

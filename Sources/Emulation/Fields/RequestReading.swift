@@ -27,7 +27,6 @@ extension ReadingLedger {
     }
 }
 
-/// What was read of a request.
 public struct ReadParts: OptionSet, Sendable {
     /// Every field of the content.
     public static let content = ReadParts(rawValue: 1)
@@ -121,7 +120,6 @@ struct UnreadField {
     /// How many are named in a remark; the rest are counted.
     private static let most = 10
 
-    /// The remark on them, in one line.
     static func remark(on fields: [UnreadField]) -> String {
         if fields.count == 1 {
             return "\(fields[0].name) is read by nobody" + (fields[0].nearest.map { "; did you mean \"\($0)\"?" } ?? "")

@@ -318,9 +318,7 @@ package struct FixtureDigest: Sendable, Hashable {
 
     init() {}
 
-    init(of bytes: [UInt8]) {
-        mix(bytes)
-    }
+    init(of bytes: [UInt8]) { mix(bytes) }
 
     private mutating func mix(_ word: UInt64) {
         hash = (hash ^ word) &* 0x100_0000_01B3

@@ -31,9 +31,7 @@ public struct FixtureNode {
     }
 
     init(file: String, _ content: Content, _ salvage: Salvage? = nil) {
-        self.file = file
-        self.content = content
-        self.salvage = salvage
+        (self.file, self.content, self.salvage) = (file, content, salvage)
     }
 
     package func problem(_ message: String) -> FixtureProblem {
@@ -78,22 +76,17 @@ public struct FixtureNode {
         case .yaml(let node, _):
             switch node.content {
             case .scalar(let text, let isPlain): return YAMLNode.value(text, isPlain: isPlain)
-            case .sequence: return .array(try Self.values(of: try elements()))
+            case .sequence: return .array(try elements().map { (node) throws(FixtureProblem) in try node.json() })
             case .mapping: return .object(try object())
             }
         }
     }
 
-    private func object() throws(FixtureProblem) -> JSONObject {
+    /// The members of a mapping as JSON.
+    func object() throws(FixtureProblem) -> JSONObject {
         var object = JSONObject()
         for (name, value) in try members() { object.append(name, try value.json()) }
         return object
-    }
-
-    private static func values(of elements: FixtureElements) throws(FixtureProblem) -> [JSON] {
-        var values: [JSON] = []
-        for element in elements { values.append(try element.json()) }
-        return values
     }
 
     private func checkNames() throws(FixtureProblem) {

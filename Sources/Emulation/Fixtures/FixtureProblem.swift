@@ -1,3 +1,4 @@
+package import JSON
 import Synchronization
 
 /// What is wrong with a fixture file: where, what was found and what would be right.
@@ -12,10 +13,7 @@ public struct FixtureProblem: Error, Sendable, Hashable {
     package let message: String
 
     package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.message = message
+        (self.file, self.line, self.column, self.message) = (file, line, column, message)
     }
 }
 
@@ -81,9 +79,7 @@ extension FixtureStore {
 
     /// Does something that reads files of a vendor. A problem that ends it is collected, too, unless it may come from what
     /// was left out before.
-    package func collecting(
-        of vendor: String, _ read: () throws(FixtureProblem) -> Void
-    ) throws(FixtureProblem) {
+    package func collecting(of vendor: String, _ read: () throws(FixtureProblem) -> Void) throws(FixtureProblem) {
         do {
             try read()
         } catch {
@@ -92,5 +88,160 @@ extension FixtureStore {
             }
             if isIncomplete != true { try sight.warnings.take(error, leavingOut: true) }
         }
+    }
+}
+
+/// The records of a state that could not be read, so that nothing else is lost.
+///
+/// Each reading has its own; it is not shared.
+package final class Salvage {
+    /// A record that was set aside.
+    package struct Part: Sendable, Hashable {
+        /// Where it stood, such as `sandboxes[0].state.VENDOR.users[3]`.
+        package let path: String
+        /// What was found there and what would be right, with the position.
+        package let problem: String
+        /// The record, unchanged.
+        package let value: JSON
+
+        package init(path: String, problem: String, value: JSON) {
+            (self.path, self.problem, self.value) = (path, problem, value)
+        }
+    }
+
+    /// The records, in their original order.
+    package private(set) var parts: [Part] = []
+
+    package init() {}
+
+    func setAside(_ part: Part, insteadOfAllAfter count: Int) {
+        parts.removeSubrange(count...)
+        parts.append(part)
+    }
+}
+
+/// The elements of a list in a fixture or in JSON; each node is created on demand, since a list may be long.
+package struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
+    private enum Content {
+        case yaml([YAMLNode])
+        case json([JSON], FixturePath)
+        case places([FixtureNode])
+    }
+
+    private let file: String
+    private let content: Content
+    private var salvage: Salvage?
+
+    init(file: String, _ elements: [YAMLNode]) {
+        self.file = file
+        content = .yaml(elements)
+    }
+
+    init(file: String, _ elements: [JSON], at path: FixturePath, _ salvage: Salvage?) {
+        self.file = file
+        self.salvage = salvage
+        content = .json(elements, path)
+    }
+
+    package init(arrayLiteral elements: FixtureNode...) {
+        file = ""
+        content = .places(elements)
+    }
+
+    /// The position of the first element.
+    package var startIndex: Int { 0 }
+
+    /// The position after the last element.
+    package var endIndex: Int {
+        switch content {
+        case .yaml(let elements): elements.count
+        case .json(let elements, _): elements.count
+        case .places(let elements): elements.count
+        }
+    }
+
+    package subscript(position: Int) -> FixtureNode {
+        switch content {
+        case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))
+        case .json(let elements, let path):
+            FixtureNode(file: file, .json(elements[position], .element(position, of: path)), salvage)
+        case .places(let elements): elements[position]
+        }
+    }
+}
+
+/// A fixture folder in use, and its files that are never read.
+package struct FixtureLayer: Sendable {
+    /// The folder, from the root of the file system.
+    package let folder: String
+    /// Unread files, or whole folders with a trailing slash, that look like fixtures; each with a hint.
+    package let unread: [String]
+    /// Remarks on the files of all layers, given for the topmost one.
+    let remarks: [String]
+
+    /// A warning for each unread file, and the remarks.
+    package var warnings: [String] { unread.map { "nobody reads \(FixtureStore.join(folder, $0))" } + remarks }
+
+    package var json: JSON { ["folder": .string(folder), "unread": .array(unread.map(JSON.string))] }
+}
+
+extension FixtureStore {
+    /// How the names of schemas end, which editors read and no server does.
+    package static let schemaSuffix = ".schema.json"
+
+    /// The layers, topmost first, once all vendors have been read.
+    ///
+    /// The bottom layer is not checked: it is complete and ships with the program.
+    ///
+    /// - Parameter vendors: the folders of the vendors.
+    /// - Throws: the problem that prevents listing a folder.
+    func layers(of vendors: [String]) throws(FixtureProblem) -> [FixtureLayer] {
+        guard let bottom = layers.last else { return [] }
+        return try layers.map { layer throws(FixtureProblem) in
+            FixtureLayer(
+                folder: Self.absolute(layer),
+                unread: layer == bottom ? [] : try unreadFixtures(of: layer, over: bottom, vendors),
+                remarks: layer == layers.first ? remarks : [])
+        }
+    }
+
+    /// Remarks on the files that were read.
+    package var remarks: [String] { sight.warnings.all.map(\.description) }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
+    }
+
+    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) throws(FixtureProblem)
+        -> [String]
+    {
+        let unread = try usage(of: layer).unread.filter { path in
+            // Files that ship with the program are right where they are, such as schemas for editors.
+            Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
+        }
+        return Self.hinted(unread, vendors)
+    }
+
+    /// Files that nobody reads, and the folders of no vendor as a whole; each with a hint.
+    package static func hinted(_ unread: [String], _ vendors: [String]) -> [String] {
+        let unknown = unread.compactMap(folder).filter { !vendors.contains($0) }
+        let inside = unread.filter { folder(of: $0).map(vendors.contains) ?? true }
+        return Set(unknown).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" }
+            + inside.map { $0.hasSuffix(".yml") ? "\($0); files of fixtures end in .yaml" : $0 }
+    }
+
+    /// Documentation, code, schemas for editors, and what only others read are not fixtures of a server: contract cases,
+    /// what documents say of answers and requests, and drills.
+    private static func looksLikeFixture(_ path: String) -> Bool {
+        let parts = path.split(separator: "/").dropFirst()
+        if parts.first == "requests.yaml" || ["answers", "drills"].contains(parts.first) && path.hasSuffix(".yaml") {
+            return false
+        }
+        return !path.hasSuffix(FixtureStore.schemaSuffix)
+            && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
+    }
+
+    private static func folder(of path: String) -> String? {
+        path.contains("/") ? path.split(separator: "/").first.map(String.init) : nil
     }
 }

@@ -51,13 +51,7 @@ public struct FixtureStore: Sendable {
         let here = FileSystem.currentFolder
         let warnings = FixtureWarnings()
 
-        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] {
-            walked.withLock { walked in
-                let walks = walked ?? layers.map(FixtureWalk.init)
-                walked = walks
-                return walks
-            }
-        }
+        func walks(of layers: ArraySlice<String>) -> [FixtureWalk] { walked.once { layers.map(FixtureWalk.init) } }
 
         /// Notes a file that was read, and returns how many bytes all of them had.
         func note(_ full: String, _ path: String, _ file: File) -> Int {
@@ -86,9 +80,7 @@ public struct FixtureStore: Sendable {
     /// not listed: of it, only what is read is looked at.
     ///
     /// - Parameter judged: the digests of the files in such a layer; `nil` when there is none, or all must be judged.
-    package init(layers: [String], judged: [UInt64]? = nil) {
-        (self.layers, self.judged) = (layers, judged)
-    }
+    package init(layers: [String], judged: [UInt64]? = nil) { (self.layers, self.judged) = (layers, judged) }
 
     /// A short string that changes with any file that was read.
     package var fingerprint: String { sight.fingerprint }
@@ -101,15 +93,12 @@ public struct FixtureStore: Sendable {
         if let problem = walks.lazy.compactMap(\.problem).first { throw problem }
     }
 
-    /// The first of the folders that holds all these files.
     package static func folder(among candidates: [String], holding files: [String]) -> String? {
         candidates.first { folder in files.allSatisfy { FileSystem.holds(join(folder, $0)) } }
     }
 
     /// The first layer whose folder does not exist.
-    package var missingLayer: String? {
-        layers.first { !FileSystem.holds($0) }
-    }
+    package var missingLayer: String? { layers.first { !FileSystem.holds($0) } }
 
     /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
     ///
@@ -200,7 +189,7 @@ public struct FixtureStore: Sendable {
         return walks.reduce(into: Set(unlisted ?? [])) { $0.formUnion($1.names(in: folder)) }.sorted()
     }
 
-    static func join(_ folder: String, _ path: String) -> String {
+    package static func join(_ folder: String, _ path: String) -> String {
         if folder == "." { return path }
         return folder.hasSuffix("/") ? folder + path : folder + "/" + path
     }

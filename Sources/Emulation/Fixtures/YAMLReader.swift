@@ -94,9 +94,7 @@ final class YAMLReader {
         }
     }
 
-    private func scalar(
-        _ start: UnsafePointer<UInt8>, _ count: Int, _ style: yaml_scalar_style_t
-    ) -> YAMLNode.Content {
+    private func scalar(_ start: UnsafePointer<UInt8>, _ count: Int, _ style: yaml_scalar_style_t) -> YAMLNode.Content {
         let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
         return .scalar(text, isPlain: style == YAML_PLAIN_SCALAR_STYLE)
     }
@@ -200,11 +198,7 @@ final class YAMLReader {
 
     /// A problem with a character that YAML forbids: it is refused before anything counts lines.
     private func signProblem(_ message: String) -> FixtureProblem {
-        let before = bytes.prefix(parser.pointee.problem_offset)
-        let line = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? before[...]
-        return FixtureProblem(
-            file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+        TextEncoding.problem(in: file, behind: bytes.prefix(parser.pointee.problem_offset), message)
     }
 }
 
@@ -273,10 +267,7 @@ final class YAMLNode: Sendable {
     let warnings: FixtureWarnings?
 
     init(_ content: Content, line: Int, column: Int, _ warnings: FixtureWarnings?) {
-        self.content = content
-        self.line = line
-        self.column = column
-        self.warnings = warnings
+        (self.content, self.line, self.column, self.warnings) = (content, line, column, warnings)
     }
 
     func problem(_ message: String, in file: String) -> FixtureProblem {
@@ -318,23 +309,23 @@ enum TextEncoding {
         guard String(validating: file.bytes, as: UTF8.self) != nil else {
             let count = wholeCharacters(file.bytes)
             throw problem(
-                in: file, behind: count,
+                in: file.path, behind: file.bytes.prefix(count),
                 "the file is not UTF-8: a byte \(hexadecimal(file.bytes[count])) stands here; save it as UTF-8")
         }
         // A mark at the very beginning is harmless.
         if let place = file.bytes.dropFirst(mark.count).place(of: mark) {
-            throw problem(in: file, behind: place, "there is an invisible byte order mark here; remove it")
+            throw problem(
+                in: file.path, behind: file.bytes.prefix(place),
+                "there is an invisible byte order mark here; remove it")
         }
     }
 
-    private static func problem(
-        in file: FixtureStore.File, behind count: Int, _ message: String
-    ) -> FixtureProblem {
-        let text = file.bytes.prefix(count)
-        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? []
+    /// A problem at the byte behind these.
+    static func problem(in file: String, behind text: some Collection<UInt8>, _ message: String) -> FixtureProblem {
+        let line = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last
+        let column = line.map { String(decoding: $0, as: UTF8.self).unicodeScalars.count } ?? 0
         return FixtureProblem(
-            file: file.path, line: text.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+            file: file, line: text.count { $0 == UInt8(ascii: "\n") } + 1, column: column + 1, message: message)
     }
 
     /// Looks for a UTF-16 mark, or for zeros beside the first characters, which are ASCII in every fixture.

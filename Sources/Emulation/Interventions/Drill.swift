@@ -22,7 +22,6 @@ package struct Drill: Sendable {
     package let name: String
     package let about: String
     package let vendor: String
-    /// What a correct client does.
     package let client: String
     package let source: String
     package let evidence: Evidence?

@@ -31,8 +31,7 @@ package struct Fault: Sendable {
             } ?? ExchangeCondition()
         effect = try Effect(mapping, scope)
         guard !effect.isNone else {
-            throw node.problem(
-                "this fault has no effect: give fail, fault, respond, do, defects or advance")
+            throw node.problem("this fault has no effect: give fail, fault, respond, do, defects or advance")
         }
         let described = (try node.json().object ?? [:]).filter { $0.name != "vendor" }.map { ($0.name, $0.value) }
         description = JSONObject([("vendor", .string(scope.vendor))] + described)
@@ -166,8 +165,7 @@ struct WireFault: Sendable, Hashable {
         case "truncate": return .truncated(bytes: try count(value, from: 0))
         case "drip":
             let drip = try value.mapping("chunk", "every")
-            return .drip(
-                bytes: try count(drip.required("chunk"), from: 1), every: try duration(drip.required("every")))
+            return .drip(bytes: try count(drip.required("chunk"), from: 1), every: try duration(drip.required("every")))
         default: return try value.bool() ? try fault(name, value) : nil
         }
     }

@@ -12,13 +12,9 @@ struct Interventions: Sendable {
     /// The random source for faults and scenarios without a seed of their own.
     private var dice: SplitMix64
 
-    init(seed: UInt64?) {
-        dice = Self.dice(seed)
-    }
+    init(seed: UInt64?) { dice = Self.dice(seed) }
 
-    private static func dice(_ seed: UInt64?) -> SplitMix64 {
-        SplitMix64(state: seed ?? UInt64.random(in: 0 ... .max))
-    }
+    private static func dice(_ seed: UInt64?) -> SplitMix64 { SplitMix64(state: seed ?? UInt64.random(in: 0 ... .max)) }
 
     var isEmpty: Bool { faults.isEmpty && runs.isEmpty }
 
@@ -26,9 +22,7 @@ struct Interventions: Sendable {
     mutating func reseed(_ seed: UInt64?) { dice = Self.dice(seed) }
 
     /// Replaces the faults; each counts calls from now on.
-    mutating func arm(_ faults: [Fault]) {
-        self.faults = faults.map { ArmedFault($0, seed: dice.next()) }
-    }
+    mutating func arm(_ faults: [Fault]) { self.faults = faults.map { ArmedFault($0, seed: dice.next()) } }
 
     /// Replaces the active scenarios, each with the index of its starting state; the first one takes precedence.
     mutating func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
@@ -98,7 +92,7 @@ extension Interventions {
         var kept: JSONObject = [
             "dice": dice.written, "faults": .array(faults.map(\.kept)), "scenarios": .array(runs.map(\.kept)),
         ]
-        if runs.contains(where: \.asksForNewerToken) { kept["tokens"] = tokens.kept }
+        if runs.contains(where: \.asksForNewerToken) { kept["tokens"] = tokens.json(.changes) }
         return .object(kept)
     }
 
@@ -112,19 +106,17 @@ extension Interventions {
         try mapping.required("scenarios").forEachRecord { (node) throws(FixtureProblem) in
             runs.append(try ScenarioRun(node, among: loaded))
         }
-        if let node = mapping["tokens"] { tokens = try TokenMemory(node) }
+        try mapping["tokens"].map { (node) throws(FixtureProblem) in try tokens.read(node, .export(.changes)) }
     }
 }
 
 extension Request {
-    fileprivate var isPreflight: Bool {
-        method == .options && fields.count(of: .accessControlRequestMethod) > 0
-    }
+    fileprivate var isPreflight: Bool { method == .options && fields.count(of: .accessControlRequestMethod) > 0 }
 }
 
 /// The tokens of a sandbox that no scenario takes for newer: those that scenarios refused, and those sent or minted
 /// before.
-struct TokenMemory: Sendable {
+struct TokenMemory: CodedRecord {
     private(set) var refused = TokenDigests()
     private var earlier = TokenDigests()
 
@@ -137,16 +129,10 @@ struct TokenMemory: Sendable {
 
     mutating func note(_ token: [UInt8]) { earlier.insert(token) }
 
-    var kept: JSON { ["refused": refused.written, "earlier": earlier.written] }
-
-    /// Reads what ``kept`` gives.
-    init(_ node: FixtureNode) throws(FixtureProblem) {
-        let mapping = try node.mapping("refused", "earlier")
-        refused = try TokenDigests.read(mapping.required("refused"))
-        earlier = try TokenDigests.read(mapping.required("earlier"))
+    package mutating func code(_ coder: inout RecordCoder) {
+        coder.member("refused", &refused)
+        coder.member("earlier", &earlier)
     }
-
-    init() {}
 }
 
 /// The digests of the latest thousand tokens.
@@ -162,9 +148,7 @@ public struct TokenDigests: Sendable {
         Digest.sha256(token).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    func contains(_ token: [UInt8]) -> Bool {
-        !digests.isEmpty && digests.contains(Self.digest(of: token))
-    }
+    func contains(_ token: [UInt8]) -> Bool { !digests.isEmpty && digests.contains(Self.digest(of: token)) }
 
     mutating func insert(_ token: [UInt8]) {
         let digest = Self.digest(of: token)

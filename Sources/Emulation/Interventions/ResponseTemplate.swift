@@ -33,8 +33,7 @@ struct ResponseTemplate: Sendable {
             guard let name = HTTPField.Name(text) else { throw value.nameProblem("“\(text)” is not a field name") }
             let content = try value.fieldValue()
             if name == .contentType { ownType = content }
-            fields.append(
-                (name, try TextTemplate(content, roots: TemplateValues.roots, escaping: .none, at: value)))
+            fields.append((name, try TextTemplate(content, roots: TemplateValues.roots, escaping: .none, at: value)))
         }
         let standardType: String?
         (body, standardType) = try Self.body(mapping, ownType, scope)
@@ -58,12 +57,9 @@ struct ResponseTemplate: Sendable {
         return (.json(try BodyTemplate(node, roots: TemplateValues.roots)), "application/json; charset=utf-8")
     }
 
-    private static func template(
-        _ text: String, _ type: String?, _ node: FixtureNode
-    ) throws(FixtureProblem) -> Body {
+    private static func template(_ text: String, _ type: String?, _ node: FixtureNode) throws(FixtureProblem) -> Body {
         let isJSON = type?.lowercased().contains("json") == true
-        return .text(
-            try TextTemplate(text, roots: TemplateValues.roots, escaping: isJSON ? .json : .none, at: node))
+        return .text(try TextTemplate(text, roots: TemplateValues.roots, escaping: isJSON ? .json : .none, at: node))
     }
 
     private static let typesByEnding = [

@@ -29,9 +29,7 @@ public final class Scenario: Sendable {
         }
 
         /// Reads the members of a scenario among others.
-        init(
-            _ mapping: FixtureMapping, named name: String, _ scope: InterventionScope
-        ) throws(FixtureProblem) {
+        init(_ mapping: FixtureMapping, named name: String, _ scope: InterventionScope) throws(FixtureProblem) {
             self.name = try mapping.required(name).string()
             about = try mapping.required("about").string()
             let vendorNode = try mapping.required("vendor")
@@ -111,9 +109,7 @@ public final class Scenario: Sendable {
 struct ScenarioRule: Sendable {
     /// What a rule may require of the token besides its claims.
     enum TokenCondition: String, Sendable, CaseIterable {
-        /// There is a readable token.
         case present
-        /// There is no readable token.
         case absent
         /// It came after the refusal: neither refused, nor sent or minted before.
         case newer
@@ -129,9 +125,7 @@ struct ScenarioRule: Sendable {
     /// The index of the next state; `nil` to stay.
     let next: Int?
 
-    fileprivate init(
-        _ node: FixtureNode, states: [String], _ scope: InterventionScope
-    ) throws(FixtureProblem) {
+    fileprivate init(_ node: FixtureNode, states: [String], _ scope: InterventionScope) throws(FixtureProblem) {
         let mapping = try node.mapping(["on", "when", "go"] + Occurrence.members + Effect.members)
         let on = try mapping.required("on")
         routes = try scope.routes(on)

@@ -129,9 +129,7 @@ public final class Journal: Sendable {
     }
 
     /// The entry of that number, unless it was dropped.
-    package func entry(_ id: Int) -> JournalEntry? {
-        entries().first { $0.id == id }
-    }
+    package func entry(_ id: Int) -> JournalEntry? { entries().first { $0.id == id } }
 
     /// The number of the newest entry; 0 when there is none.
     package var newest: Int { last?.id ?? 0 }
@@ -139,9 +137,7 @@ public final class Journal: Sendable {
     /// The number that no entry exceeds before ``noteReserve(_:)`` calls again.
     var reservedNumber: Int { (state.withLock { $0.lastID } / Self.reserve + 1) * Self.reserve }
 
-    func resume(after number: Int) {
-        state.withLock { $0.lastID = max($0.lastID, min(number, Ordinal.largest)) }
-    }
+    func resume(after number: Int) { state.withLock { $0.lastID = max($0.lastID, min(number, Ordinal.largest)) } }
 
     /// The bytes that the entries keep, estimated.
     package var bytes: Int { state.withLock { $0.bytes } }
@@ -215,17 +211,6 @@ public final class Journal: Sendable {
 }
 
 extension Journal {
-    /// The entries that a filter admits, as soon as there are `count` of them or the duration has passed.
-    package func entries(
-        _ filter: JournalFilter, atLeast count: Int, within duration: Duration
-    ) async -> [JournalEntry] {
-        await first(within: duration) {
-            entries(filter)
-        } where: {
-            $0.count >= count
-        }
-    }
-
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
     /// It is called immediately, after each new entry, and after each socket message. There is no waiting once the task
@@ -269,5 +254,23 @@ extension Journal {
         } onCancel: {
             state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
         }
+    }
+}
+
+/// Which routes and failures the exchanges of a sandbox have met, as one bit for each.
+package struct Coverage: Sendable {
+    private var words: [UInt64] = []
+
+    package init() {}
+
+    /// Sets a bit; a negative one stands for nothing.
+    mutating func note(_ mark: Int) {
+        guard mark >= 0 else { return }
+        while words.count <= mark >> 6 { words.append(0) }
+        words[mark >> 6] |= 1 << UInt64(mark & 63)
+    }
+
+    package func holds(_ mark: Int) -> Bool {
+        words.indices.contains(mark >> 6) && words[mark >> 6] >> UInt64(mark & 63) & 1 == 1
     }
 }

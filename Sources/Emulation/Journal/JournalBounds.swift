@@ -15,7 +15,6 @@ final class JournalTotal: Sendable {
 
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
 
-    /// Assigns a place to its journal.
     func settle(_ journal: Journal, at place: Int) { order.withLock { $0.settle(journal, at: place) } }
 
     /// Releases the place of a journal that is being destroyed, and subtracts its bytes.

@@ -157,12 +157,7 @@ package enum PresentedTokens {
     private static let beginning = Array("eyJ".utf8)
 
     /// Whether it is a letter of base64url or the dot between two parts.
-    private static func isOfToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
-        default: false
-        }
-    }
+    private static func isOfToken(_ byte: UInt8) -> Bool { byte.isBase64URL || byte == UInt8(ascii: ".") }
 
     /// Header and claims of a token, with the dot that the signature follows.
     private static func signed(_ token: String) -> Substring {

@@ -57,11 +57,7 @@ public struct IssuerKeys: Sendable {
         name: String, algorithm: Algorithm, signing: SigningKey, next: SigningKey? = nil, spares: [SigningKey] = [],
         naming: Naming = .random
     ) {
-        self.name = name
-        self.naming = naming
-        self.algorithm = algorithm
-        self.signing = signing
-        self.next = next
+        (self.name, self.naming, self.algorithm, self.signing, self.next) = (name, naming, algorithm, signing, next)
         initial = [signing, next].compactMap(\.self)
         self.spares = spares
     }
@@ -74,9 +70,7 @@ public struct IssuerKeys: Sendable {
     }
 
     /// The published keys as a JWKS (RFC 7517 section 5), public parts only.
-    package var keySet: JSON {
-        ["keys": .array(published.compactMap { $0.key.publicJWK(algorithm: algorithm) })]
-    }
+    package var keySet: JSON { ["keys": .array(published.compactMap { $0.key.publicJWK(algorithm: algorithm) })] }
 
     /// Counts a request for the published keys.
     ///
@@ -228,9 +222,7 @@ extension IssuerKeys {
 
     /// The known key with that public part, since a drill may have given its id to another one; without a public part
     /// the one with that id.
-    private func known(
-        _ id: String?, _ jwk: FixtureNode?, _ name: FixtureNode
-    ) throws(FixtureProblem) -> SigningKey {
+    private func known(_ id: String?, _ jwk: FixtureNode?, _ name: FixtureNode) throws(FixtureProblem) -> SigningKey {
         let thumbprint = try jwk?.publicKey()?.thumbprint
         let found = known.first { key in
             if let thumbprint { return key.thumbprint == thumbprint }

@@ -12,7 +12,6 @@ public struct KeyFetchReport: Sendable {
     package let status: Int?
     /// The usable keys, in the answer's order; of several with the same id, the first.
     package let keys: [VerificationKey]
-    /// The keys that were left out.
     package let skipped: [SkippedKey]
     /// Why there are no keys; `nil` when there are some.
     package let problem: KeyFetchProblem?
@@ -235,9 +234,7 @@ package struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
 
 extension Collection where Element == SkippedKey {
     /// The phrases joined, up to a limit, with the number of the rest; `nil` when nothing is left out.
-    package var phrase: String? {
-        isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))."
-    }
+    package var phrase: String? { isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))." }
 }
 
 extension SkippedKey {

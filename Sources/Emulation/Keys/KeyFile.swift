@@ -1,6 +1,7 @@
+import Dispatch
 import JSON
 import Synchronization
-package import Tokens
+public import Tokens
 
 /// A private key in a file of the fixtures. One that tests have judged is parsed on first use.
 package final class KeyFile: Sendable {
@@ -86,9 +87,7 @@ package final class IssuerKeyFiles: Sendable {
         }
         var spares: [KeyFile] = []
         try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try file(node)) }
-        self.name = name
-        self.naming = naming
-        self.spares = spares
+        (self.name, self.naming, self.spares) = (name, naming, spares)
         key = try file(try entry.required("key"))
         next = try entry["next"].map { (node) throws(FixtureProblem) in try file(node) }
         cacheControl = try entry["cache_control"]?.string()
@@ -138,5 +137,185 @@ public struct SharedSecret: Sendable {
             case .secret(let byteCount): byteCount
             case .rsa, .ec, .ed25519: 0
             }
+    }
+}
+
+/// A key pair that is generated when it is first needed.
+///
+/// A 2048-bit RSA pair costs about 0.2 s of a core. One background queue generates them in turn, so that they hold up
+/// neither a request's event loop nor the whole machine.
+public final class DeferredKeyPair: Sendable {
+    private enum Stage {
+        case unmade
+        case unread(@Sendable () throws(KeyError) -> SigningKey)
+        case inMaking
+        case made(Result<SigningKey, KeyError>)
+    }
+
+    private static let workshop = DispatchQueue(label: "understudy.key-pairs", qos: .utility)
+    private let stage: Mutex<Stage>
+    private let gate = Gate()
+    private let kind: KeyKind
+
+    package init(of kind: KeyKind = .rsa(bits: 2048)) {
+        self.kind = kind
+        stage = Mutex(.unmade)
+    }
+
+    package init(_ key: SigningKey) {
+        kind = key.kind
+        stage = Mutex(.made(.success(key)))
+    }
+
+    /// A pair that is read when it is first needed.
+    package init(reading read: @escaping @Sendable () throws(KeyError) -> SigningKey) {
+        kind = .rsa(bits: 2048)
+        stage = Mutex(.unread(read))
+    }
+
+    /// Whether the pair exists, read or not.
+    package var isGiven: Bool {
+        stage.withLock { stage in
+            switch stage {
+            case .unmade, .inMaking, .made(.failure): false
+            case .unread, .made(.success): true
+            }
+        }
+    }
+
+    /// The pair, or `nil` until it is generated.
+    ///
+    /// - Throws: why the library could not generate it.
+    package func key() throws(KeyError) -> SigningKey? {
+        let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
+            if case .unread(let read) = stage { stage = .made(Result(catching: read)) }
+            return if case .made(let result) = stage { result } else { nil }
+        }
+        return try result?.get()
+    }
+
+    /// The pair, or `nil` until it is generated or when that failed.
+    public var made: SigningKey? {
+        // Callers that need the pair report why there is none.
+        (try? key()) ?? nil
+    }
+
+    /// Returns once the pair exists; concurrent callers share one generation.
+    package func make() async {
+        let (isMade, isFirst) = stage.withLock { stage in
+            switch stage {
+            case .made, .unread: return (true, false)
+            case .inMaking: return (false, false)
+            case .unmade:
+                stage = .inMaking
+                return (false, true)
+            }
+        }
+        if isMade { return }
+        if isFirst { Self.workshop.async { self.work() } }
+        await gate.passage()
+    }
+
+    private func work() {
+        let result = Result { () throws(KeyError) in try generate() }
+        stage.withLock { $0 = .made(result) }
+        gate.open()
+    }
+
+    private func generate() throws(KeyError) -> SigningKey {
+        switch kind {
+        case .rsa(let bits): try SigningKey.generateRSA(bits: bits)
+        case .ec(let curve): try SigningKey.generateEC(curve)
+        case .ed25519: try SigningKey.generateEd25519()
+        case .secret: throw .unsupportedType("secret, which has no pair")
+        }
+    }
+}
+
+/// A one-time event that tasks can await without blocking a thread.
+final class Gate: Sendable {
+    private enum Stage {
+        case closed([CheckedContinuation<Void, Never>])
+        case open
+    }
+
+    private let stage = Mutex(Stage.closed([]))
+
+    /// Returns once the gate is open.
+    func passage() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = stage.withLock { stage in
+                guard case .closed(let waiting) = stage else { return true }
+                stage = .closed(waiting + [continuation])
+                return false
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = stage.withLock { stage -> [CheckedContinuation<Void, Never>] in
+            defer { stage = .open }
+            if case .closed(let waiting) = stage { return waiting }
+            return []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+public enum KeyDrill: String, Sendable, CaseIterable {
+    case overlap
+    case retire
+    case replace
+    case sameKID = "same-kid"
+    case `break`
+    case repair
+
+    package var needsPair: Bool {
+        switch self {
+        case .overlap, .replace, .sameKID: true
+        case .retire, .break, .repair: false
+        }
+    }
+
+    package var about: String {
+        switch self {
+        case .overlap: "Another key signs; the old one stays published."
+        case .retire: "The old key leaves the published set."
+        case .replace: "Another key signs, and the old ones leave at once."
+        case .sameKID: "Another key signs under the name of the old one."
+        case .break: "Requests for the published keys get an error."
+        case .repair: "Requests for the published keys get the keys again."
+        }
+    }
+}
+
+extension VendorAction {
+    /// Rotates or breaks the keys of an issuer, with its spare pairs: an action cannot wait for a new one.
+    ///
+    /// - Parameter noun: the vendor's word for an issuer of keys.
+    package static func drillKeys(of noun: String) -> VendorAction {
+        VendorAction(
+            "drill-keys", about: "Rotates or breaks the keys of one \(noun).",
+            members: [
+                ActionMember("issuer", "name of the \(noun)", isRequired: true),
+                ActionMember(
+                    "drill",
+                    KeyDrill.allCases.map(\.rawValue).joined(separator: ", ") + "; without a spare pair only those "
+                        + "that need none", isRequired: true),
+            ]
+        ) { (call, state) throws(ActionRefusal) in
+            let (name, text) = (try call.required("issuer"), try call.required("drill"))
+            let drill = try ActionRefusal.require(
+                KeyDrill(rawValue: text), "no drill is called", text, among: KeyDrill.allCases.map(\.rawValue))
+            let issuers = call.vendor.issuers(in: state)
+            var keys = try ActionRefusal.require(
+                issuers.first(where: { $0.name == name }), "no \(noun) is called", name, among: issuers.map(\.name))
+            try ActionRefusal.require(
+                keys.perform(drill, with: nil, call.identifiers),
+                "\(name) has no spare pair; the call keys/\(V.identity.id)/\(name)/\(text) waits for a new one")
+            call.vendor.store(keys, in: &state)
+            return ["issuer": .string(name), "kids": .array(keys.published.map { JSON($0.key.id) })]
+        }
     }
 }

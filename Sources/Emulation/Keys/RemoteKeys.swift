@@ -30,15 +30,11 @@ public struct RemoteKeys: Sendable {
     public private(set) var lastReport: KeyFetchReport?
     /// How often the URL was requested.
     package private(set) var fetchCount = 0
-    /// The fetch in progress.
     var fetch: KeyFetch?
 
     /// Creates keys that have not been fetched yet.
     package init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
-        self.issuer = issuer
-        self.url = url
-        self.form = form
-        self.algorithm = algorithm
+        (self.issuer, self.url, self.form, self.algorithm) = (issuer, url, form, algorithm)
     }
 
     package var request: KeyRequest { KeyRequest(url: url) }
@@ -120,9 +116,7 @@ extension RemoteKeys {
             skipped: reader.skipped, problem: problem, lifetime: lifetime)
     }
 
-    private static func content(
-        of answer: KeyAnswer
-    ) throws(KeyFetchProblem) -> (Int, CacheLifetime?, [UInt8]) {
+    private static func content(of answer: KeyAnswer) throws(KeyFetchProblem) -> (Int, CacheLifetime?, [UInt8]) {
         switch answer {
         case .failed(let problem): throw problem
         case .answered(let status, let cacheControl, let body):
@@ -198,11 +192,8 @@ public struct KeyFetchPolicy: Sendable, Hashable {
         shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),
         staleTime: Duration = .seconds(86_400)
     ) {
-        self.coolDown = coolDown
-        self.standardLifetime = standardLifetime
-        self.shortestLifetime = shortestLifetime
-        self.longestLifetime = longestLifetime
-        self.staleTime = staleTime
+        (self.coolDown, self.standardLifetime, self.shortestLifetime) = (coolDown, standardLifetime, shortestLifetime)
+        (self.longestLifetime, self.staleTime) = (longestLifetime, staleTime)
     }
 }
 
@@ -233,14 +224,10 @@ public struct KeyRequest: Sendable, Hashable {
     /// An absolute URL, or a path on this server after ``ownServer``.
     public let url: String
 
-    public init(url: String) {
-        self.url = url
-    }
+    public init(url: String) { self.url = url }
 
     /// The target on this server; `nil` for a URL that leads elsewhere.
-    package var ownTarget: String? {
-        url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil
-    }
+    package var ownTarget: String? { url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil }
 
     public var fields: HTTPFields { [.accept: "application/json"] }
 }

@@ -355,7 +355,6 @@ extension CodedRecord {
         }
     }
 
-    /// The names of all members allowed in that form.
     static func memberNames(_ form: RecordForm) -> [String] {
         var coder = RecordCoder(listing: form)
         var record = Self()

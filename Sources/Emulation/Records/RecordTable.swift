@@ -71,9 +71,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// Creates a table of the fixtures' records, in their order; groups contain only what requests added.
     ///
     /// - Parameter lastNumber: the number after which numbers are issued, unless the fixtures have a larger one.
-    package init(fixtures records: [Record] = [], lastNumber: Int = 0) {
-        base = Base(records, lastNumber: lastNumber)
-    }
+    package init(fixtures records: [Record] = [], lastNumber: Int = 0) { base = Base(records, lastNumber: lastNumber) }
 
     // MARK: - Lookup
 
@@ -132,7 +130,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return Self.ordered(keys)
     }
 
-    /// All records, in the order of ``keys``.
     package var all: [Record] { keys.compactMap { self[$0] } }
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
@@ -341,7 +338,6 @@ public protocol KeyedRecord: Sendable {
     var key: Key { get }
     /// Its current additional names.
     var names: [Name] { get }
-    /// Its permanent group.
     var group: Group? { get }
     /// An estimate of the memory that it takes, in bytes, which must be cheap to get.
     var memory: Int { get }

@@ -139,8 +139,7 @@ extension RecordTable {
     /// What requests added to the records of the fixtures.
     @inlinable public var size: StateSize {
         guard !overlay.isEmpty else { return StateSize() }
-        return StateSize(
-            records: overlay[0].added.count, bytes: overlay[0].byteCount - base.untouched.byteCount)
+        return StateSize(records: overlay[0].added.count, bytes: overlay[0].byteCount - base.untouched.byteCount)
     }
 }
 
@@ -234,8 +233,7 @@ extension RecordCoder {
         let form = form
         return self.table(name, &table, isRequired: isRequired, within: bound, write: { $0.json($1) }) {
             (node, known) throws(FixtureProblem) in
-            try RecordTable.list(
-                node, form, known: known, atMost: limit, prepare: prepare, complaint: complaint)
+            try RecordTable.list(node, form, known: known, atMost: limit, prepare: prepare, complaint: complaint)
         }
     }
 
@@ -320,9 +318,7 @@ extension Moment: RecordValue {
 
 extension Array: RecordValue where Element: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> [Element] {
-        var values: [Element] = []
-        for element in try node.elements() { values.append(try Element.read(element)) }
-        return values
+        try node.elements().map(Element.read)
     }
 
     package var written: JSON { .array(map(\.written)) }

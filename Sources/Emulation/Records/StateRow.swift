@@ -28,7 +28,6 @@ package struct StateRows: Sendable {
     package var isAnew = false
     /// The lists whose earlier rows are all deleted first.
     package var emptied: [String] = []
-    /// The rows to delete.
     package var removed: [StateRow.Name] = []
     /// The rows to insert, or to write over those of the same name.
     package var written: [StateRow] = []

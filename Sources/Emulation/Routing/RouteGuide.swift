@@ -24,9 +24,7 @@ public final class RouteGuide: Sendable {
     private let members: [RouteTable.Member]
     private let memory = Mutex(Memory())
 
-    init(_ members: [RouteTable.Member]) {
-        self.members = members
-    }
+    init(_ members: [RouteTable.Member]) { self.members = members }
 
     /// The closest endpoints, at most three, each as `VENDOR ROUTE: METHOD PATH`.
     ///
@@ -231,7 +229,6 @@ private struct PathWord: Sendable, Hashable {
 
 /// How far a path is from path patterns, in steps that people are likely to take.
 private struct PathDistance {
-    /// A difference in case.
     private static let otherCase = 1
     /// A letter inserted, deleted or replaced.
     private static let letter = 2
@@ -285,7 +282,6 @@ private struct PathDistance {
         return row[count]
     }
 
-    /// Whether the path has a word of the pattern, or nearly.
     func sharesWord(with pattern: [Int]) -> Bool {
         pattern.contains { word in
             !words[word].isParameter && !words[word].isVersion

@@ -211,7 +211,6 @@ extension RouteTable {
         }
     }
 
-    /// A table of the vendors with routes of their own.
     package init(of vendors: [any AnyLoadedVendor]) throws(RouteClash) {
         try self.init(
             vendors.filter { $0.addedRoutes == nil }.map { vendor in
@@ -224,9 +223,7 @@ extension RouteTable {
 package struct RouteClash: Error, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// The paths of one vendor as a tree of segments; literals take precedence over parameters, and those over a rest
@@ -351,7 +348,6 @@ public struct PathRules: Sendable {
         case collapseLeading
     }
 
-    /// The treatment of repeated slashes.
     package let repeatedSlashes: RepeatedSlashes
     package let ignoresTrailingSlash: Bool
     /// Rewrites the decoded segments before route lookup: replaces spellings that clients are known to send by those of

@@ -154,9 +154,7 @@ public struct TokenExplanation: Sendable {
 
 extension TokenExplanation {
     /// Why the token would be refused, in one line; `nil` when it would not.
-    package var reason: String? {
-        failure == nil ? nil : findings.first { $0.outcome == .failed }?.description
-    }
+    package var reason: String? { failure == nil ? nil : findings.first { $0.outcome == .failed }?.description }
 
     package var json: JSON {
         var answer: JSON = nil

@@ -158,7 +158,6 @@ extension SandboxedVendor {
 }
 
 public enum KeyDrillOutcome: Sendable {
-    /// It was done, and these are the keys now.
     case done(IssuerKeys)
     /// Nothing was done, because an unused key pair is needed.
     case needsPair

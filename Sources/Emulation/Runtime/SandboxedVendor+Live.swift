@@ -30,9 +30,7 @@ extension SandboxedVendor.Content {
 
     /// Passes the deadlines that are due by then.
     @usableFromInline
-    mutating func passDeadlines(
-        until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches
-    ) {
+    mutating func passDeadlines(until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches) {
         // ours: a vendor with endless successive deadlines must not block access to the state.
         for _ in 0..<1000 {
             guard let deadline = live.armed, deadline <= moment else { return }
@@ -121,9 +119,7 @@ extension SandboxedVendor {
         }
     }
 
-    private func work(
-        _ connection: SocketConnection<V>, _ work: (inout Content, inout SocketCall<V>) -> Void
-    ) {
+    private func work(_ connection: SocketConnection<V>, _ work: (inout Content, inout SocketCall<V>) -> Void) {
         let (switches, identifiers, loaded) = (switches, connection.sandbox.identifiers, loaded)
         content.withLock { content in
             guard !content.isSealed else { return }

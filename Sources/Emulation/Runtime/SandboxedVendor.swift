@@ -90,16 +90,13 @@ final class SandboxedVendor<V: Vendor>: AnySandboxedVendor {
 
     deinit { vendors.uploads.add(-content.withLock { $0.countedUploads }) }
 
-    /// The vendor that is in force.
     @inlinable var loaded: LoadedVendor<V> {
         // Each load has the same vendors in the same places, which is checked when it comes into force.
         unsafeDowncast(vendors[index], to: LoadedVendor<V>.self)
     }
 
     @usableFromInline
-    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep {
-        answering(exchange, match, self)
-    }
+    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep { answering(exchange, match, self) }
 
     private static func behaviour(_ settings: Settings) -> Behaviour {
         let values = settings.values(vendor: V.identity.id, V.Switches.declarations)
@@ -227,13 +224,9 @@ extension SandboxedVendor {
             // Compared here, so that the usual case costs one comparison and no call.
             if content.loaded !== loaded, !content.catchUp(with: loaded) { return .outdated(content.loaded) }
             if content.isSealed { return .sealed }
-            if content.live.armed != nil {
-                content.passDeadlines(until: call.moment, call.identifiers, call.switches)
-            }
+            if content.live.armed != nil { content.passDeadlines(until: call.moment, call.identifiers, call.switches) }
             let outcome = Self.work(&call, &content.state, vendors.uploads)
-            if !call.outbox.isEmpty {
-                content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
-            }
+            if !call.outbox.isEmpty { content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment) }
             content.lookAhead()
             if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
             noteChange(&content)
@@ -323,7 +316,7 @@ extension SandboxedVendor {
     @usableFromInline
     func unrouted(_ exchange: Exchange, by loaded: LoadedVendor<V>) -> ExchangeStep? {
         guard let response = loaded.vendor.unroutedAnswer(to: exchange.request, { switches }) else { return nil }
-        return finish(exchange, response, record(by: loaded), by: loaded)
+        return finish(exchange, response, ExchangeRecord(loaded.traits), by: loaded)
     }
 
     /// Refuses a path that has no route, or only other methods.
@@ -331,7 +324,7 @@ extension SandboxedVendor {
     func refuse(_ exchange: Exchange, knowing methods: [HTTPRequest.Method]?, by loaded: LoadedVendor<V>)
         -> ExchangeStep
     {
-        var record = record(by: loaded)
+        var record = ExchangeRecord(loaded.traits)
         if let allow = methods?.map(\.rawValue).joined(separator: ", ") {
             let failure = V.unrouted.methodNotAllowed
             let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
@@ -350,7 +343,7 @@ extension SandboxedVendor {
 
     @usableFromInline
     func refuseLongBody(_ exchange: Exchange, at route: Route<V>, by loaded: LoadedVendor<V>) -> ExchangeStep {
-        var record = record(by: loaded)
+        var record = ExchangeRecord(loaded.traits)
         record.route = route.id
         let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
         let reason = exchange.request.excess(over: limit)
@@ -377,10 +370,6 @@ extension SandboxedVendor {
         let context = content.withLock { loaded.vendor.failureContext(in: $0.state, setting) }
         loaded.vendor.present(&response, refusal.parameters, context, in: setting)
         return response
-    }
-
-    private func record(by loaded: LoadedVendor<V>) -> ExchangeRecord {
-        ExchangeRecord(loaded.traits)
     }
 }
 

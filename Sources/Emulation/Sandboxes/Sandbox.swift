@@ -51,8 +51,7 @@ public final class Sandbox: Sendable {
 
     init(
         _ identity: SandboxIdentity, inForce: VendorsInForce, settings: Settings, journal: Journal,
-        timeToLive: Duration?,
-        timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
+        timeToLive: Duration?, timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
         machine: @escaping @Sendable () -> Moment
     ) {
         let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())
@@ -145,9 +144,7 @@ public final class Sandbox: Sendable {
     }
 
     /// Changes what requests and control calls control, and notes the change.
-    func alter<Value, Failure: Error>(
-        _ change: (inout Control) throws(Failure) -> Value
-    ) throws(Failure) -> Value {
+    func alter<Value, Failure: Error>(_ change: (inout Control) throws(Failure) -> Value) throws(Failure) -> Value {
         try control.withLock { (control) throws(Failure) in
             let value = try change(&control)
             changes.set()

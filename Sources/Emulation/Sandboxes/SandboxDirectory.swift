@@ -56,13 +56,8 @@ public final class SandboxDirectory: Sendable {
         journalLimits: Journal.Limits = Journal.Limits(), publicBase: PublicBase = PublicBase(),
         keeper: (any SandboxKeeper)? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
-        self.inForce = inForce
-        self.settings = settings
-        self.limits = limits
-        self.journalLimits = journalLimits
-        self.machine = machine
-        self.publicBase = publicBase
-        self.keeper = keeper
+        (self.inForce, self.settings, self.limits, self.journalLimits) = (inForce, settings, limits, journalLimits)
+        (self.machine, self.publicBase, self.keeper) = (machine, publicBase, keeper)
         let kept = settings.seed == nil ? keeper?.start : nil
         start = kept ?? SandboxIdentity.drawStart(seed: settings.seed)
         standardPlace = Mutex(
@@ -100,7 +95,6 @@ public final class SandboxDirectory: Sendable {
     /// Whether the sandbox of that name must be fetched before anybody uses it.
     package func mustFetch(_ name: String) -> Bool { keeper != nil && ready(name) == nil }
 
-    /// Whether sandboxes are kept, and so can be elsewhere.
     package var isKept: Bool { keeper != nil }
 
     /// Whether what a call did in a sandbox that was ready counts.
@@ -219,7 +213,6 @@ public final class SandboxDirectory: Sendable {
         name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
-    /// The sandbox of that name, if it exists and has not expired.
     package func existing(_ name: String) -> Sandbox? {
         if name == SandboxName.standard { return standard }
         guard let sandbox = sandboxes.withLock({ $0[name] }), !sandbox.isExpired(at: machine()) else { return nil }

@@ -121,9 +121,7 @@ extension BehaviourProfile: RecordValue {}
 package struct SettingsProblem: Error, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// A source of switches: a vendor's module, or the mounted vendor.

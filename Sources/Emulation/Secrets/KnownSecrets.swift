@@ -63,9 +63,7 @@ final class KnownSecrets: Sendable {
         return bytes.count >= window && !(isWord && bytes.count <= longestWord)
     }
 
-    private static func start(_ bytes: [UInt8]) -> UInt64 {
-        bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) }
-    }
+    private static func start(_ bytes: [UInt8]) -> UInt64 { bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// Adds the ranges of long secrets.
     func find(in bytes: UnsafeBufferPointer<UInt8>, _ found: inout [Range<Int>]) {
@@ -192,21 +190,14 @@ extension String {
 /// The secret and public strings of the fixtures; combined on reading.
 final class FixtureSecrets: Sendable {
     private let vendors: [any AnyLoadedVendor]
-    private let made = Mutex<(KnownSecrets, published: Set<String>)?>(nil)
+    private let made = Mutex<(secrets: KnownSecrets, published: Set<String>)?>(nil)
 
-    init(of vendors: [any AnyLoadedVendor]) {
-        self.vendors = vendors
-    }
+    init(of vendors: [any AnyLoadedVendor]) { self.vendors = vendors }
 
     var texts: (secrets: KnownSecrets, published: Set<String>) {
-        made.withLock { made in
-            if let made { return made }
-            let texts = (
-                KnownSecrets(vendors.flatMap(\.secretTexts).flatMap(\.spellings)),
-                published: Set(vendors.flatMap { $0.samples.map(\.value) })
-            )
-            made = texts
-            return texts
+        made.once {
+            let secrets = KnownSecrets(vendors.flatMap(\.secretTexts).flatMap(\.spellings))
+            return (secrets, published: Set(vendors.flatMap { $0.samples.map(\.value) }))
         }
     }
 }
@@ -231,9 +222,7 @@ public struct SecretLedger: Sendable {
     /// The number of the newest secret; 0 when there is none.
     var latest: Int { entries.last?.number ?? 0 }
 
-    func texts(after number: Int) -> [String] {
-        entries.reversed().prefix { $0.number > number }.map(\.text)
-    }
+    func texts(after number: Int) -> [String] { entries.reversed().prefix { $0.number > number }.map(\.text) }
 }
 
 /// How much of a vendor's ledger in a sandbox has been read: up to which secret of which state.

@@ -32,9 +32,7 @@ package struct Redactor: Sendable {
     package func text(_ text: String) -> String { hide(text, SecretFinder(known: known)) }
 
     /// A path with its secrets hidden; a token in a segment ends at the segment's end.
-    package func path(_ text: String) -> String {
-        hide(text, SecretFinder(known: known, isPath: true))
-    }
+    package func path(_ text: String) -> String { hide(text, SecretFinder(known: known, isPath: true)) }
 
     /// Content that the server wrote itself, where names are only labels and hide nothing.
     package func answer(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,4 +1,5 @@
 import Tokens
+import Wire
 
 /// Finds secrets in a text by their form: known secrets, signatures of tokens, private keys in PEM.
 ///
@@ -206,9 +207,7 @@ extension SecretFinder {
         return index
     }
 
-    private func longestRun(_ bytes: ArraySlice<UInt8>) -> Int {
-        bytes.split { !$0.isBase64 }.map(\.count).max() ?? 0
-    }
+    private func longestRun(_ bytes: ArraySlice<UInt8>) -> Int { bytes.split { !$0.isBase64 }.map(\.count).max() ?? 0 }
 }
 
 /// A string without its percent escapes that knows the origin of each of its bytes.
@@ -226,8 +225,9 @@ struct DecodedText {
         var index = 0
         while index < text.count {
             origins.append(UInt32(index))
-            if text[index] == UInt8(ascii: "%"), index + 2 < text.count, let high = text[index + 1].hexadecimal,
-                let low = text[index + 2].hexadecimal
+            if text[index] == UInt8(ascii: "%"), index + 2 < text.count,
+                let high = PercentEncoding.value(of: text[index + 1]),
+                let low = PercentEncoding.value(of: text[index + 2])
             {
                 bytes.append(high << 4 | low)
                 index += 3
@@ -242,19 +242,5 @@ struct DecodedText {
         self.origins = origins
     }
 
-    func origin(of place: Range<Int>) -> Range<Int> {
-        Int(origins[place.lowerBound])..<Int(origins[place.upperBound])
-    }
-}
-
-extension UInt8 {
-    /// The value of a hexadecimal digit; `nil` for any other byte.
-    fileprivate var hexadecimal: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
+    func origin(of place: Range<Int>) -> Range<Int> { Int(origins[place.lowerBound])..<Int(origins[place.upperBound]) }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import Wire
 
 /// Data beside a vendor's state, under the same lock: its open sockets and its next deadline.
@@ -88,9 +90,7 @@ struct SocketRegistry: Sendable {
     /// - Parameters:
     ///   - own: the socket whose frame is being handled, if any.
     ///   - cause: the exchange that is being handled, if any.
-    mutating func commit(
-        _ outbox: Outbox, from own: WebSocket?, at moment: Moment, because cause: FrameCause? = nil
-    ) {
+    mutating func commit(_ outbox: Outbox, from own: WebSocket?, at moment: Moment, because cause: FrameCause? = nil) {
         for order in outbox.orders {
             switch order {
             case .send(let message, let topics): send(message, to: audience(of: topics), moment, cause)
@@ -129,4 +129,171 @@ struct SocketRegistry: Sendable {
             if audiences[topic]?.isEmpty == true { audiences[topic] = nil }
         }
     }
+}
+
+/// Wakes sandboxes when something is due in them: one timer for all, and no thread while nothing is due.
+final class DeadlineTimer: Sendable {
+    private struct Key: Hashable {
+        let alarm: ObjectIdentifier
+        let vendor: Int
+    }
+
+    private struct Booking {
+        let number: Int
+        let alarm: Alarm
+    }
+
+    private struct State {
+        var due = DueHeap()
+        /// The bookings by alarm and vendor; a heap entry with any other number was cancelled.
+        var bookings: [Key: Booking] = [:]
+        var keys: [Int: Key] = [:]
+        var lastNumber = 0
+        var source: (any DispatchSourceTimer)?
+        /// The moment that the source waits for.
+        var armed: Moment?
+    }
+
+    private static let queue = DispatchQueue(label: "understudy.deadlines", qos: .userInitiated)
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    deinit { state.withLock { $0.source }?.cancel() }
+
+    /// Rings the alarm for the vendor at that moment by the machine's clock, replacing an earlier booking; `nil` only
+    /// cancels it.
+    func set(_ moment: Moment?, for alarm: Alarm, _ vendor: Int) {
+        let key = Key(alarm: ObjectIdentifier(alarm), vendor: vendor)
+        state.withLock { state in
+            if let old = state.bookings.removeValue(forKey: key) { state.keys[old.number] = nil }
+            guard let moment else { return }
+            state.lastNumber += 1
+            state.bookings[key] = Booking(number: state.lastNumber, alarm: alarm)
+            state.keys[state.lastNumber] = key
+            state.due.insert(moment, state.lastNumber)
+            // Cancelled entries stay until their time, unless they become the majority.
+            if state.due.count > 2 * state.keys.count + 64 { state.due.keep { state.keys[$0] != nil } }
+            arm(&state)
+        }
+    }
+
+    /// Waits for the first moment, if it is earlier than the current one.
+    private func arm(_ state: inout State) {
+        guard let first = state.due.first, state.armed.map({ first < $0 }) ?? true else { return }
+        let source = state.source ?? makeSource()
+        state.source = source
+        state.armed = first
+        // Checks again after a day at most: a moment may be arbitrarily far away.
+        let wait = min(max(0, first.unixSeconds - SandboxClock.machine.unixSeconds), 86_400)
+        // By the wall clock, since sandboxes show the machine's time even when it is changed.
+        source.schedule(wallDeadline: .now() + wait, leeway: .milliseconds(1))
+    }
+
+    private func makeSource() -> any DispatchSourceTimer {
+        let source = DispatchSource.makeTimerSource(queue: Self.queue)
+        source.setEventHandler { [weak self] in self?.fire() }
+        source.activate()
+        return source
+    }
+
+    private func fire() {
+        let now = SandboxClock.machine
+        let due = state.withLock { state in
+            var due: [(Alarm, Int)] = []
+            state.armed = nil
+            while let number = state.due.removeFirst(until: now) {
+                guard let key = state.keys.removeValue(forKey: number),
+                    let booking = state.bookings.removeValue(forKey: key)
+                else { continue }
+                due.append((booking.alarm, key.vendor))
+            }
+            arm(&state)
+            return due
+        }
+        // After unlocking: waking a sandbox books again.
+        for (alarm, vendor) in due { alarm.ring(vendor) }
+    }
+}
+
+/// Numbers by due moment, earliest first.
+struct DueHeap {
+    private var entries: [(moment: Moment, number: Int)] = []
+
+    var count: Int { entries.count }
+
+    var first: Moment? { entries.first?.moment }
+
+    mutating func insert(_ moment: Moment, _ number: Int) {
+        entries.append((moment, number))
+        var index = entries.count - 1
+        while index > 0, entries[index].moment < entries[(index - 1) / 2].moment {
+            entries.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    mutating func removeFirst(until moment: Moment) -> Int? {
+        guard let first = entries.first, first.moment <= moment else { return nil }
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        sink(from: 0)
+        return first.number
+    }
+
+    /// Keeps only the numbers that pass.
+    mutating func keep(_ isKept: (Int) -> Bool) {
+        let kept = entries.filter { isKept($0.number) }
+        entries = []
+        for entry in kept { insert(entry.moment, entry.number) }
+    }
+
+    private mutating func sink(from start: Int) {
+        var index = start
+        while true {
+            let children = [2 * index + 1, 2 * index + 2].filter { $0 < entries.count }
+            guard let least = children.min(by: { entries[$0].moment < entries[$1].moment }),
+                entries[least].moment < entries[index].moment
+            else { return }
+            entries.swapAt(index, least)
+            index = least
+        }
+    }
+}
+
+/// Wakes a sandbox when something in it is due by its clock.
+///
+/// Created before the sandbox, whose stores hold it.
+public final class Alarm: Sendable {
+    private struct Owner {
+        weak var sandbox: Sandbox?
+    }
+
+    private let owner = Mutex(Owner())
+    private let timer: DeadlineTimer
+
+    init(_ timer: DeadlineTimer) { self.timer = timer }
+
+    func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
+
+    private var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
+
+    /// Sets when the vendor's deadlines are checked next; `nil` cancels that.
+    ///
+    /// Called under the lock of the vendor's state, so that the later of two changes wins. What is already due is
+    /// handled soon, but not in this call.
+    func set(_ deadline: Moment?, for vendor: Int) { timer.set(deadline.flatMap(machineMoment), for: self, vendor) }
+
+    /// The machine's time at which the sandbox's clock will show the moment; `nil` for never, since it stops before
+    /// that.
+    private func machineMoment(of deadline: Moment) -> Moment? {
+        guard let clock = sandbox?.clock else { return nil }
+        let wait = deadline.unixSeconds - clock.now.unixSeconds
+        // Nor does the clock ever show a moment beyond its range.
+        if wait > 0, clock.isFrozen || !Moment.representable.contains(deadline) { return nil }
+        return Moment(unixSeconds: SandboxClock.machine.unixSeconds + max(0, wait))
+    }
+
+    func ring(_ vendor: Int) { sandbox?.passDeadlines(of: vendor) }
 }

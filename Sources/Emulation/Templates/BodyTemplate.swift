@@ -118,9 +118,7 @@ package struct BodyTemplate: Sendable {
         return .value(tags[0].split(separator: ".").map(String.init))
     }
 
-    private static func isNamePart(_ byte: UInt8) -> Bool {
-        byte.isASCIILetterOrDigit || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
-    }
+    private static func isNamePart(_ byte: UInt8) -> Bool { byte.isBase64URL || byte == UInt8(ascii: ".") }
 
     private static func fill(_ part: Part, _ values: JSONObject, _ budget: TemplateBudget) -> JSON {
         // The rest of a template over budget is not filled.
@@ -135,19 +133,7 @@ package struct BodyTemplate: Sendable {
         case .text(let template): return .string(template.text(values, within: budget))
         case .array(let parts): return .array(parts.map { fill($0, values, budget) })
         case .object(let parts):
-            return .object(
-                JSONObject(parts.map { ($0.name.text(values, within: budget), fill($0.1, values, budget)) }))
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isASCIILetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
+            return .object(JSONObject(parts.map { ($0.name.text(values, within: budget), fill($0.1, values, budget)) }))
         }
     }
 }

@@ -65,7 +65,6 @@ package struct TextTemplate: Sendable {
         text(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 
-    /// The JSON Schema of its texts.
     var schema: JSON {
         var text = ""
         for part in parts {

@@ -20,9 +20,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     @inlinable public var refusal: Refusal<Failure>? { first.map { Refusal($0, parameters) } }
 
     @inlinable
-    public init() {
-        list = FindingList()
-    }
+    public init() { list = FindingList() }
 
     /// Records a finding; if it failed and is the first to fail, `failure` is the answer.
     @inlinable
@@ -71,9 +69,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
 
     /// Records a remark that cannot fail.
     @inlinable
-    public mutating func note(_ finding: consuming Finding) {
-        list.append(finding)
-    }
+    public mutating func note(_ finding: consuming Finding) { list.append(finding) }
 
     /// Records remarks, whatever their outcomes.
     public mutating func note(_ findings: [Finding]) {
@@ -207,7 +203,6 @@ public enum OutsideNeed: Sendable {
     case record
     /// What happened before: that nothing is remembered here says nothing about there.
     case history
-    /// The key that signs there.
     case key
     /// A setting of the account, where another account stands in for it.
     case account
@@ -242,9 +237,7 @@ extension JudgedFinding {
     }
 
     /// Says that it cannot be judged here, and why.
-    package mutating func leaveOpen(_ note: String) {
-        (finding.outcome, finding.note) = (.notJudged, note)
-    }
+    package mutating func leaveOpen(_ note: String) { (finding.outcome, finding.note) = (.notJudged, note) }
 }
 
 extension CompactToken {

@@ -127,3 +127,15 @@ public struct SignatureMemory<Key: AnyObject & Sendable>: ~Copyable, Sendable {
         return mistake
     }
 }
+
+extension Mutex {
+    /// The value, which is made when it is first needed; the lock is held meanwhile.
+    package func once<Made: Sendable>(_ make: () -> Made) -> Made where Value == Made? {
+        withLock { value in
+            if let value { return value }
+            let made = make()
+            value = made
+            return made
+        }
+    }
+}

@@ -144,15 +144,10 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         return Step { token, _, nothing, outcomes in outcomes.note(judge(token, &nothing), bit) }
     }
 
-    public func findings(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
-        findings(on: facts, outcomes, explained: [])
-    }
-
     /// The findings of rules with these outcomes.
     ///
     /// - Parameter explained: the findings that were created at once.
-    @usableFromInline
-    func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding]) -> [Finding] {
+    public func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding] = []) -> [Finding] {
         judged(on: facts, outcomes, explained: explained).map(\.finding)
     }
 
@@ -212,7 +207,6 @@ public struct RuleListing: Sendable, Hashable {
     /// The name in findings.
     package let check: String
     package let expects: String
-    /// The document that says so.
     package let source: String?
     package let evidence: Evidence
     /// The failures that a broken rule causes; empty for rules that only make remarks.

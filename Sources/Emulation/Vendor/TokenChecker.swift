@@ -3,26 +3,21 @@ package import Tokens
 
 /// A vendor client's rules for judging a token before sending or trusting it, without a server or its state.
 public struct TokenChecker: Sendable {
-    /// The name, for `token verify --as NAME`.
     package let name: String
     /// The client that judges this way, in one line.
     package let about: String
     /// The settings that it takes; a caller refuses all others, since they would be ignored.
     package let options: Set<CheckerOption>
-    /// Its rules, in the order of its checks.
     package let rules: [RuleListing]
-    let complaint: @Sendable (CheckerSettings) -> String?
+    /// What is wrong with settings, in a sentence; `nil` if they can be used.
+    package let complaint: @Sendable (CheckerSettings) -> String?
     let check: @Sendable (CompactToken, Moment, CheckerSettings) -> CheckerVerdict
     let fetchingCheck: @Sendable (CompactToken, Moment, CheckerSettings, @escaping KeyFetching) async -> CheckerVerdict
 
     /// Makes a request for published keys, within the limits of ``KeyRequest``.
     public typealias KeyFetching = @Sendable (KeyRequest) async -> KeyAnswer
 
-    /// Creates a checker.
-    ///
     /// - Parameters:
-    ///   - options: the settings that it takes.
-    ///   - complaint: what is wrong with settings, in a sentence; `nil` if they can be used.
     ///   - check: the verdict without any request.
     ///   - fetchingCheck: the verdict, for which keys may be fetched.
     package init(
@@ -64,9 +59,6 @@ public struct TokenChecker: Sendable {
         ) { token, moment, settings, _ in check(token, moment, settings) }
     }
 
-    /// What is wrong with settings, in a sentence; `nil` if they can be used.
-    package func problem(with settings: CheckerSettings) -> String? { complaint(settings) }
-
     /// Judges a token without any request.
     package func verdict(
         on token: CompactToken, at moment: Moment, _ settings: CheckerSettings = CheckerSettings()
@@ -97,11 +89,8 @@ package struct CheckerVerdict: Sendable {
     package init(
         isUsable: Bool, summary: String? = nil, result: JSONObject, findings: [Finding], showsFindings: Bool = true
     ) {
-        self.isUsable = isUsable
-        self.summary = summary
-        self.result = result
-        self.findings = findings
-        self.showsFindings = showsFindings
+        (self.isUsable, self.summary, self.result) = (isUsable, summary, result)
+        (self.findings, self.showsFindings) = (findings, showsFindings)
     }
 
     /// The verdict when only this client was asked, for programs.
@@ -168,9 +157,7 @@ public struct CheckerSettings: Sendable {
 
     /// Creates settings that leave everything else to the client.
     package init(key: CheckerKey? = nil, profile: BehaviourProfile = .documented, margin: Duration? = nil) {
-        self.key = key
-        self.profile = profile
-        self.margin = margin
+        (self.key, self.profile, self.margin) = (key, profile, margin)
     }
 }
 

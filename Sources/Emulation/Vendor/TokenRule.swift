@@ -1,3 +1,4 @@
+public import JSON
 public import Tokens
 
 /// One rule of a vendor, as a value: its name, what it expects, its source, what follows when it is broken, and its
@@ -10,7 +11,6 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// does not even evaluate its right side.
     public typealias Judgement = @Sendable (inout Facts, inout Finding?) -> Finding.Outcome?
 
-    /// Whether a rule applies to the facts.
     public typealias Condition = @Sendable (inout Facts) -> Bool
 
     /// The stable name in the vendor's list; the check's name unless two rules share one.
@@ -19,7 +19,6 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     public let check: String
     /// What the rule expects, as far as it does not depend on the token.
     public let expected: Fact
-    /// The document that says so.
     public let source: String?
     public let evidence: Evidence
     /// The failures that a broken rule may cause; empty for rules that only make remarks.
@@ -64,13 +63,8 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         self.id = id ?? check
         self.check = check
         self.expected = expected
-        self.source = source
-        self.evidence = evidence
-        self.failures = failures
-        self.refusal = refusal
-        self.ownJudgement = ownJudgement
-        self.condition = condition
-        self.judgement = judgement
+        (self.source, self.evidence, self.failures, self.refusal) = (source, evidence, failures, refusal)
+        (self.ownJudgement, self.condition, self.judgement) = (ownJudgement, condition, judgement)
     }
 
     /// Creates a rule that reads only the token.
@@ -203,4 +197,35 @@ extension RuleFacts {
     /// By default, there is nothing large to drop.
     @inlinable
     public mutating func dropExplanations() {}
+}
+
+// Short forms of rules: most consist of a name, a sentence, a source, a failure and one comparison.
+
+extension TokenRule {
+    /// Creates a rule that expects what a sentence says, and causes one failure.
+    @inlinable
+    public init(
+        _ check: String, _ expected: String, _ source: String, _ evidence: Evidence = .documented,
+        orFail failure: Facts.Failure, _ judgement: @escaping Judgement
+    ) {
+        self.init(check, expects: .text(expected), source: source, evidence, orFail: failure, judgement)
+    }
+}
+
+extension Finding? {
+    /// Reports what was found, which is only evaluated for a finding that is read, and whether it is right.
+    @inlinable
+    public mutating func judge(_ found: @autoclosure () -> Fact?, _ isRight: Bool) -> Finding.Outcome {
+        self?.found = found()
+        return isRight ? .passed : .failed
+    }
+}
+
+extension CompactToken {
+    /// Judges a claim by its value, which is `nil` when it is absent; the rule does not apply to a token without claims.
+    @inlinable
+    public func claim(_ name: String, _ finding: inout Finding?, _ isRight: (JSON?) -> Bool) -> Finding.Outcome? {
+        guard let claims else { return nil }
+        return finding.judge(claims[name].map(Fact.json) ?? .absent, isRight(claims[name]))
+    }
 }

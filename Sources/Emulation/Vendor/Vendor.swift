@@ -76,9 +76,7 @@ public protocol Vendor: Sendable {
     /// - Parameters:
     ///   - extent: what the export contains, and thereby what happens to the rest; see ``StateExtent``.
     ///   - current: the state to be replaced, or to be overlaid with changes.
-    func state(
-        importing node: FixtureNode, _ extent: StateExtent, over current: State
-    ) throws(FixtureProblem) -> State
+    func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
 
     /// The state of a sandbox that began under older fixtures, adapted to the fixtures of this vendor.
     ///
@@ -161,7 +159,6 @@ public protocol Vendor: Sendable {
     /// Returns what this vendor would answer to a token, given without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
 
-    /// The secrets shared with signers.
     var sharedSecrets: [SharedSecret] { get }
 
     /// Ids and public keys of the sample accounts, shown at startup; never a secret.
@@ -241,7 +238,6 @@ extension Vendor {
     package static var checkers: [TokenChecker] { [] }
     package static var outsideChecks: [String: OutsideNeed] { [:] }
 
-    /// The row for what is in no list.
     static var rowName: StateRow.Name { StateRow.Name(part: "state/\(identity.id)") }
 
     package func write(_ state: inout State, to rows: RowWriter) {
@@ -283,9 +279,7 @@ extension Vendor {
     }
     package var sharedSecrets: [SharedSecret] { [] }
     package var samples: [(label: String, value: String)] { [] }
-    package func sampleRequest(in setting: TokenSetting<Self>) throws(MintRefusal) -> SampleRequest {
-        throw noTokens
-    }
+    package func sampleRequest(in setting: TokenSetting<Self>) throws(MintRefusal) -> SampleRequest { throw noTokens }
     package func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings { CheckerSettings() }
 
     package func issuers(in state: State) -> [IssuerKeys] { [] }
@@ -303,9 +297,7 @@ extension Vendor {
     package func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
 
     package func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State) {}
-    package func socketReceived(
-        _ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State
-    ) {}
+    package func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State) {}
     package func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Self>, _ state: inout State) {}
     @inlinable
     public func nextDeadline(in state: State) -> Moment? { nil }

@@ -7,8 +7,7 @@ public struct VendorAction<V: Vendor>: Sendable {
     /// Performs the action: it checks first and changes state last, and returns a result for people.
     package typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
     /// The same for an action that sends messages to open sockets.
-    package typealias SendingBody =
-        @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
+    package typealias SendingBody = @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
     /// Reads a state without changing it.
     package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
 
@@ -44,20 +43,16 @@ public struct VendorAction<V: Vendor>: Sendable {
 }
 
 extension Vendor {
-    /// How an action of the vendor was called.
     package typealias Action = ActionCall<Self>
 }
 
 package struct ActionMember: Sendable {
     package let name: String
-    /// What it means.
     package let about: String
     package let isRequired: Bool
 
     package init(_ name: String, _ about: String, isRequired: Bool = false) {
-        self.name = name
-        self.about = about
-        self.isRequired = isRequired
+        (self.name, self.about, self.isRequired) = (name, about, isRequired)
     }
 }
 
@@ -69,14 +64,11 @@ public struct ActionListing: Sendable {
 }
 
 package struct ActionCall<V: Vendor>: Sendable {
-    /// The vendor with its accounts and keys.
     package let vendor: V
     package let members: JSONObject
     /// The moment of the action, by the sandbox's clock.
     package let moment: Moment
-    /// The source of ids and other random values.
     package let identifiers: IdentifierSource
-    /// How this sandbox wants the vendor to behave.
     package let switches: V.Switches
     package let sandbox: SandboxIdentity
     /// How the request that caused the action named the sandbox.

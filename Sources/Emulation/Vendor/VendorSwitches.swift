@@ -21,7 +21,6 @@ public struct SwitchDeclaration: Sendable {
         case choice([String])
         /// A non-negative whole number or, when a word is given, that word.
         case count(orWord: String?)
-        /// A whole number in this range.
         case number(ClosedRange<Int>)
         /// Comma-separated host names or addresses without ports; may be empty.
         case hosts
@@ -40,12 +39,8 @@ public struct SwitchDeclaration: Sendable {
     package init(
         _ name: String, _ domain: Domain, documented: String, observed: String, about: String, source: String
     ) {
-        self.name = name
-        self.domain = domain
-        self.documented = documented
-        self.observed = observed
-        self.about = about
-        self.source = source
+        (self.name, self.domain, self.documented, self.observed) = (name, domain, documented, observed)
+        (self.about, self.source) = (about, source)
     }
 
     package func value(in profile: BehaviourProfile) -> String {
@@ -80,22 +75,14 @@ public struct SwitchDeclaration: Sendable {
 
     /// Letters, digits, and the separators in names and in both kinds of addresses.
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
-            UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isBase64URL || byte == UInt8(ascii: ".") || byte == UInt8(ascii: ":")
     }
 }
 
 public struct SwitchValues: Sendable, Hashable {
     private let values: [String: String]
 
-    package init(_ values: [String: String]) {
-        self.values = values
-    }
+    package init(_ values: [String: String]) { self.values = values }
 
     /// The value of a switch; empty when the vendor declares none with that name.
     package subscript(name: String) -> String { values[name] ?? "" }
@@ -132,9 +119,7 @@ public struct SwitchCoder: Sendable {
     package let values: SwitchValues?
     private(set) var declarations: [SwitchDeclaration] = []
 
-    init(_ values: SwitchValues?) {
-        self.values = values
-    }
+    init(_ values: SwitchValues?) { self.values = values }
 
     package mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ value: inout Choice, observed: Choice? = nil, about: String, source: String
@@ -142,10 +127,8 @@ public struct SwitchCoder: Sendable {
         if let values {
             value = Choice(rawValue: values[name]) ?? value
         } else {
-            declarations.append(
-                SwitchDeclaration(
-                    name, .choice(Choice.allCases.map { $0.rawValue }), documented: value.rawValue,
-                    observed: (observed ?? value).rawValue, about: about, source: source))
+            let words = Choice.allCases.map { $0.rawValue }
+            declare(name, .choice(words), value.rawValue, observed?.rawValue, about, source)
         }
     }
 
@@ -157,7 +140,6 @@ public struct SwitchCoder: Sendable {
         choice(name, &value, observed: observed, about: about, source: source)
     }
 
-    /// A switch that is `on` or `off`.
     package mutating func flag(
         _ name: String, _ value: inout Bool, observed: Bool? = nil, about: String, source: String
     ) {

@@ -10,10 +10,7 @@ public struct TokenKind: Sendable {
     package let defects: [String]
 
     package init(name: String, about: String, members: [(name: String, about: String)], defects: [String]) {
-        self.name = name
-        self.about = about
-        self.members = members
-        self.defects = defects
+        (self.name, self.about, self.members, self.defects) = (name, about, members, defects)
     }
 }
 
@@ -68,7 +65,6 @@ public struct TokenSetting<V: Vendor>: Sendable {
     package let switches: V.Switches
     package let sandbox: SandboxIdentity
     package private(set) var selector = SandboxSelector.none
-    /// The source of ids and other random values.
     package private(set) var identifiers = IdentifierSource()
 
     /// The server's public address, for clients that select the sandbox in this way.
@@ -84,9 +80,7 @@ public struct TokenVerdict<Failure: VendorFailure>: Sendable {
     package let findings: Findings<Failure>
 
     package init(kind: String?, account: String?, findings: Findings<Failure>) {
-        self.kind = kind
-        self.account = account
-        self.findings = findings
+        (self.kind, self.account, self.findings) = (kind, account, findings)
     }
 }
 
@@ -102,10 +96,7 @@ public struct SampleRequest: Sendable {
         endpoint: Endpoint, fields: [(name: String, value: String)], body: String,
         refusedAt refusedPlace: Endpoint? = nil
     ) {
-        self.endpoint = endpoint
-        self.fields = fields
-        self.body = body
-        self.refusedPlace = refusedPlace
+        (self.endpoint, self.fields, self.body, self.refusedPlace) = (endpoint, fields, body, refusedPlace)
     }
 
     /// A request that the vendor refuses: this one with another character near the end of its credentials.

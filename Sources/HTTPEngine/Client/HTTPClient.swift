@@ -119,7 +119,6 @@ struct ClientTarget: Sendable {
     /// The host without brackets.
     let host: String
     let port: Int
-    /// The path, at least `/`, and the query.
     let pathAndQuery: String
 
     /// Parses an absolute URL with the scheme `http` or `https`.

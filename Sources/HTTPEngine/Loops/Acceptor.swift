@@ -41,9 +41,7 @@ final class Acceptor {
     func mustAccept(_ now: MonotonicTime) -> Bool { isReady || resumption.map { $0 <= now } ?? false }
 
     /// Accepts waiting connections and passes each to a loop's mailbox.
-    func accept(
-        _ poller: Poller, _ now: MonotonicTime, give: (LoopMailbox, AcceptedSocket) -> Void
-    ) {
+    func accept(_ poller: Poller, _ now: MonotonicTime, give: (LoopMailbox, AcceptedSocket) -> Void) {
         isReady = false
         // Listeners take turns being first, or the last free slot would always go to the same one.
         turn = (turn + 1) % listeners.count

@@ -48,9 +48,7 @@ final class EventLoop {
         }
     }
 
-    deinit {
-        scratch.deallocate()
-    }
+    deinit { scratch.deallocate() }
 
     /// Runs until a stop is complete.
     func run() {
@@ -257,12 +255,9 @@ extension EventLoop {
         for connection in connections { connection?.stop(self) }
     }
 
-    private func hurry(to deadline: MonotonicTime) {
-        stopDeadline = stopDeadline.map { min($0, deadline) } ?? deadline
-    }
+    private func hurry(to deadline: MonotonicTime) { stopDeadline = stopDeadline.map { min($0, deadline) } ?? deadline }
 }
 
-/// What one loop needs.
 struct LoopConfiguration: Sendable {
     let limits: Limits
     let handler: any RequestHandler

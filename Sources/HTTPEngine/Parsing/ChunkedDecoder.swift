@@ -97,7 +97,6 @@ struct ChunkedDecoder {
         return digits.reduce(0) { $0 << 4 | ($1.hexadecimalValue ?? 0) }
     }
 
-    /// Only CRLF ends the data of a chunk.
     private func passEndOfData(_ input: inout InputBuffer) throws(RequestRejection) -> Bool {
         let end = input.unused.prefix(2)
         guard end.elementsEqual([.carriageReturn, .lineFeed].prefix(end.count)) else { throw .malformedChunk }

@@ -60,9 +60,7 @@ struct InputBuffer {
     mutating func nextLine() -> Line {
         if scanned == line { strayReturn = nil }
         guard let end = nextLineFeed() else { return .incomplete }
-        guard end > line, bytes[end - 1] == .carriageReturn else {
-            return .bareLineFeed(end - start)
-        }
+        guard end > line, bytes[end - 1] == .carriageReturn else { return .bareLineFeed(end - start) }
         let found = line..<(end - 1)
         line = end + 1
         scanned = line
@@ -164,7 +162,6 @@ struct ByteSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
-    /// The set of these ASCII characters.
     init(_ characters: String) {
         for byte in characters.utf8 { insert(byte) }
     }
@@ -191,6 +188,5 @@ struct ByteSet: Sendable {
     static let target = ByteSet(0x21...0x7E, except: UInt8(ascii: "#"))
     // ours: RFC 3986 also allows sub-delimiters and percent-encoding, which no reachable host uses and which two
     // parties may read differently.
-    /// The characters of a host name.
     static let hostName = ByteSet(alphanumerics + "-._~")
 }

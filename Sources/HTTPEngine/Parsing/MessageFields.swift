@@ -38,9 +38,7 @@ struct MessageFields {
     }
 
     /// Whether the connection persists after this message (RFC 9112 section 9.3).
-    func persists(in version: Request.Version) -> Bool {
-        !saysClose && (version == .http1_1 || saysKeepAlive)
-    }
+    func persists(in version: Request.Version) -> Bool { !saysClose && (version == .http1_1 || saysKeepAlive) }
 
     private mutating func noteHost(_ value: ArraySlice<UInt8>) throws(RequestRejection) {
         guard host == nil, Authority.isValid(value) else { throw .invalidHost }

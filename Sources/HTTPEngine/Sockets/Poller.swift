@@ -132,9 +132,7 @@ struct Readiness: Sendable {
         }
 
         /// Starts watching a descriptor; false when the system has no room for it.
-        func add(_ watched: Int32, _ interest: Interest) -> Bool {
-            update(watched, from: [], to: interest)
-        }
+        func add(_ watched: Int32, _ interest: Interest) -> Bool { update(watched, from: [], to: interest) }
 
         /// Changes the events to watch on a descriptor.
         func change(_ watched: Int32, from old: Interest, to new: Interest) { _ = update(watched, from: old, to: new) }

@@ -168,9 +168,7 @@ final class ListeningSocket: Sendable {
         socket.setOption(SOL_SOCKET, SO_REUSEADDR)
         // `::` means only IPv6 on every system; listening on both families takes two listeners.
         if address.isIPv6 { socket.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
-        guard address.withPointer({ bind(socket.descriptor, $0, $1) }) == 0 else {
-            throw failure(of: "bind", listener)
-        }
+        guard address.withPointer({ bind(socket.descriptor, $0, $1) }) == 0 else { throw failure(of: "bind", listener) }
         guard startListening(socket.descriptor) == 0 else { throw failure(of: "listen", listener) }
         guard let bound = SocketAddress(boundTo: socket) else { throw .lastFailure(of: "getsockname") }
         return BoundAddress(host: bound.host, port: bound.port, isSecure: listener.identity != nil)

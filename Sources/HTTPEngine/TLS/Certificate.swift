@@ -26,9 +26,7 @@ final class Certificate: @unchecked Sendable {
         TLSErrors.run { X509_check_issued(pointer, other.pointer) == X509_V_OK }
     }
 
-    func belongs(to key: PrivateKey) -> Bool {
-        TLSErrors.run { X509_check_private_key(pointer, key.pointer) == 1 }
-    }
+    func belongs(to key: PrivateKey) -> Bool { TLSErrors.run { X509_check_private_key(pointer, key.pointer) == 1 } }
 
     var keyBits: Int { X509_get0_pubkey(pointer).map { Int(EVP_PKEY_get_bits($0)) } ?? 0 }
 

@@ -59,7 +59,6 @@ package final class CertificateAuthority: Sendable {
     /// When the certificate expires, in seconds since 1970; `nil` if OpenSSL cannot read the date.
     package var end: Int? { certificate.end }
 
-    /// Whether a certificate can be issued for a name.
     package static func canName(_ name: String) -> Bool { SubjectName.isValid(name) }
 
     /// Issues a certificate for a server, with a new key.
@@ -67,9 +66,7 @@ package final class CertificateAuthority: Sendable {
     /// - Parameters:
     ///   - names: Host names, which may start with `*.`, and IP addresses; at least one.
     ///   - validity: In seconds since 1970; at most 397 days, since clients reject more.
-    package func issue(
-        for names: [String], validity: Range<Int>? = nil
-    ) throws(CertificateAuthorityError) -> Issue {
+    package func issue(for names: [String], validity: Range<Int>? = nil) throws(CertificateAuthorityError) -> Issue {
         let names = try names.map { (name) throws(CertificateAuthorityError) in try SubjectName(name) }
         guard let first = names.first else { throw .noName }
         let now = OperatingSystem.unixTime
@@ -213,6 +210,5 @@ struct SubjectName {
 }
 
 extension ByteSet {
-    fileprivate static let hostLabel = ByteSet(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+    fileprivate static let hostLabel = ByteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 }

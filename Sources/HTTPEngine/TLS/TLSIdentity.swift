@@ -21,7 +21,6 @@ package final class TLSIdentity: Sendable {
         self.context = context
     }
 
-    /// All certificates of a text, at least one.
     static func certificates(of text: [UInt8]) throws(TLSIdentityError) -> [Certificate] {
         var certificates: [Certificate] = []
         for (index, block) in try PEMBlock.all(of: text, .certificates).enumerated() where block.isCertificate {
@@ -34,15 +33,12 @@ package final class TLSIdentity: Sendable {
         return certificates
     }
 
-    /// The first private key of a text.
     static func privateKey(of text: [UInt8]) throws(TLSIdentityError) -> PrivateKey {
         let blocks = try PEMBlock.all(of: text, .privateKey)
         guard let index = blocks.firstIndex(where: \.isPrivateKey) else { throw .noPrivateKey }
         // Otherwise OpenSSL would ask for the passphrase on the terminal.
         guard !blocks[index].isEncrypted else { throw .encryptedPrivateKey }
-        guard let key = PrivateKey(der: blocks[index].bytes) else {
-            throw .unreadableBlock(index + 1, of: .privateKey)
-        }
+        guard let key = PrivateKey(der: blocks[index].bytes) else { throw .unreadableBlock(index + 1, of: .privateKey) }
         return key
     }
 

@@ -25,10 +25,7 @@ struct WebSocketConversation {
     /// Whether both close frames were exchanged or a failure was answered, so that the connection must finish.
     private(set) var hasEnded = false
 
-    /// The conversation after that upgrade.
-    init(_ upgrade: WebSocketUpgrade) {
-        frames = WebSocketFrames(maximumMessageBytes: upgrade.maximumMessageBytes)
-    }
+    init(_ upgrade: WebSocketUpgrade) { frames = WebSocketFrames(maximumMessageBytes: upgrade.maximumMessageBytes) }
 
     /// Whether the server has sent its close frame and waits for the client's.
     var isClosing: Bool { ownClosure != nil && !hasEnded }
@@ -85,9 +82,7 @@ struct WebSocketConversation {
     }
 
     /// RFC 6455 section 5.5.1: each side sends one close frame, so the server's is not sent twice.
-    private mutating func end(
-        _ closure: WebSocketClosure, answer: WebSocketClosure, _ output: inout [UInt8]
-    ) -> Event {
+    private mutating func end(_ closure: WebSocketClosure, answer: WebSocketClosure, _ output: inout [UInt8]) -> Event {
         if ownClosure == nil { WebSocketEncoder.encode(answer, into: &output) }
         hasEnded = true
         return .ended(ownClosure ?? closure)
@@ -159,9 +154,7 @@ enum WebSocketEncoder {
         append(.close, closure.payload, &output)
     }
 
-    private static func append(
-        _ opcode: WebSocketOpcode, _ payload: some Collection<UInt8>, _ output: inout [UInt8]
-    ) {
+    private static func append(_ opcode: WebSocketOpcode, _ payload: some Collection<UInt8>, _ output: inout [UInt8]) {
         output.append(0x80 | opcode.rawValue)
         appendLength(payload.count, &output)
         output.append(contentsOf: payload)

@@ -12,7 +12,6 @@ struct WebSocketFrames {
         case message(WebSocketMessage)
         /// A ping; the pong must repeat its payload.
         case ping([UInt8])
-        /// A pong, solicited or not.
         case pong([UInt8])
         /// The client's last frame.
         case close(WebSocketClosure)

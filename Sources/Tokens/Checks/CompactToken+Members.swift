@@ -121,7 +121,6 @@ public struct ValueTypes: OptionSet, Sendable, Hashable {
     /// The set with these bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// A string, including the empty one.
     public static let string: ValueTypes = [nonEmptyString, emptyString]
     /// A string of at least one byte.
     public static let nonEmptyString = ValueTypes(rawValue: 1)

@@ -32,9 +32,7 @@ extension TokenCheck {
 
     private static func algorithmNote(_ name: String?) -> String? {
         guard let name else { return nil }
-        if name.lowercased() == "none" {
-            return "An unsigned token proves nothing; anybody could have written it."
-        }
+        if name.lowercased() == "none" { return "An unsigned token proves nothing; anybody could have written it." }
         if Algorithm(rawValue: name) == nil, Algorithm(rawValue: name.uppercased()) != nil {
             return "Names of algorithms are case-sensitive."
         }
@@ -208,9 +206,7 @@ extension CompactToken {
     }
 
     /// The name of the first check of ``structure`` that fails; `nil` of a sound token.
-    public var firstFault: String? {
-        TokenCheck.structure.first { finding($0)?.outcome == .failed }?.name
-    }
+    public var firstFault: String? { TokenCheck.structure.first { finding($0)?.outcome == .failed }?.name }
 
     fileprivate func size(_ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .bytesUpTo(limits.bytes)

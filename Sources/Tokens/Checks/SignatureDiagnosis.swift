@@ -136,9 +136,7 @@ extension CompactToken {
     }
 
     /// The judgement of ``signature(by:algorithm:source:)``.
-    public func signature(
-        by key: VerificationKey, algorithm: Algorithm, _ finding: inout Finding?
-    ) -> Finding.Outcome {
+    public func signature(by key: VerificationKey, algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = .key(key.kind, id: key.id, algorithm)
         if let obstacle = obstacle(for: key, algorithm) {
             finding?.found = signature.map { .count($0.count) } ?? .absent

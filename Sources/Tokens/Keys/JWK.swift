@@ -165,13 +165,11 @@ public struct KeySet: Sendable {
         public let index: Int
         /// Its `kid`, if present.
         public let id: String?
-        /// Why it was skipped.
         public let reason: KeyError
 
         /// `key 2 “id”`, as people are told of it.
         package var name: String { "key \(index)" + (id.map { " “\($0.prefix(100))”" } ?? "") }
 
-        /// A remark that it was skipped.
         package var finding: Finding { Finding("key-left-out", .noted, found: .text(name), note: "\(reason)") }
     }
 
@@ -180,9 +178,7 @@ public struct KeySet: Sendable {
     /// The other keys: RFC 7517 section 5 says to ignore those that are not understood.
     public private(set) var skipped: [Skipped] = []
 
-    public init(keys: [VerificationKey]) {
-        self.keys = keys
-    }
+    public init(keys: [VerificationKey]) { self.keys = keys }
 
     /// Reads a JWKS; the result may have no usable key.
     ///
@@ -204,11 +200,8 @@ public struct KeySet: Sendable {
     }
 
     /// The first key with that `kid`, compared byte for byte.
-    public func key(withID id: String) -> VerificationKey? {
-        keys.first { $0.id?.hasSameBytes(as: id) == true }
-    }
+    public func key(withID id: String) -> VerificationKey? { keys.first { $0.id?.hasSameBytes(as: id) == true } }
 
-    /// Whether any key has a `kid`.
     public var hasIDs: Bool { keys.contains { $0.id != nil } }
 
     /// The JWKS without the bytes of its shared secrets (`oct`), so that only public parts remain.

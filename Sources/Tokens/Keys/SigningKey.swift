@@ -143,9 +143,7 @@ extension SigningKey {
         let jwk = try JWK(value)
         try jwk.checkPurpose("sign")
         let id = try jwk.id()
-        if try jwk.type() == .secret {
-            return try secret(try jwk.secret().secret, id: id)
-        }
+        if try jwk.type() == .secret { return try secret(try jwk.secret().secret, id: id) }
         return try SigningKey(try jwk.privateKey(), id: id)
     }
 

@@ -187,7 +187,6 @@ extension VerificationKey {
     }
 }
 
-/// The validity period of a certificate.
 public struct CertificateValidity: Sendable, Hashable {
     /// The start, in Unix seconds.
     public let notBefore: Double

@@ -34,9 +34,7 @@ enum KeyBuilder {
         var parameters: [Parameter] = [
             .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.openSSLName), .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
         ]
-        guard let scalar else {
-            return try key("EC", parameters, isPrivate: false, failure: .pointOffCurve)
-        }
+        guard let scalar else { return try key("EC", parameters, isPrivate: false, failure: .pointOffCurve) }
         parameters.append(.number(OSSL_PKEY_PARAM_PRIV_KEY, scalar))
         let key = try key("EC", parameters, isPrivate: true, failure: .pointOffCurve)
         try checkParts(of: key)

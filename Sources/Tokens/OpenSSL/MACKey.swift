@@ -7,9 +7,7 @@ final class MACKey: Sendable {
     /// Hardly ever more than one, so a linear search is enough.
     private let contexts = Mutex<[(algorithm: Algorithm, context: KeyedContext)]>([])
 
-    init(secret: [UInt8]) {
-        self.secret = secret
-    }
+    init(secret: [UInt8]) { self.secret = secret }
 
     /// The authentication code of the bytes; `nil` for an algorithm other than HMAC.
     func code(for bytes: [UInt8], algorithm: Algorithm) -> [UInt8]? {

@@ -157,7 +157,6 @@ struct EncodedPart: Sendable {
         }
     }
 
-    /// Whether a reader with that encoding accepts the part.
     func isAcceptable(_ encoding: CompactToken.Encoding) -> Bool {
         fault == nil || encoding == .lenient && bytes != nil
     }
@@ -167,7 +166,6 @@ struct EncodedPart: Sendable {
 ///
 /// A class, since tokens are copied and tokens with the same header share it.
 final class ObjectPart: Sendable {
-    /// Why there is no object.
     enum Fault: Sendable {
         case syntax(JSONError)
         case otherType(String)

@@ -64,7 +64,6 @@ struct CapturedValues {
     /// Whether the text needs a value from the answer to a dropped call.
     func needsLost(_ text: String) -> Bool { lost.contains { text.firstRange(of: "{{\($0)}}") != nil } }
 
-    /// A fresh name for a token.
     mutating func name(token: String) -> String {
         tokenCount += 1
         names[token] = "token\(tokenCount)"

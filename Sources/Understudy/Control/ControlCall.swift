@@ -21,11 +21,8 @@ struct ControlCall {
         _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
         in selected: SelectedSandbox, of emulator: Emulator, vendorPort: Int?
     ) throws(ControlProblem) {
-        self.request = request
-        self.parameters = parameters
-        self.selected = selected
-        self.emulator = emulator
-        self.vendorPort = vendorPort
+        (self.request, self.parameters, self.selected) = (request, parameters, selected)
+        (self.emulator, self.vendorPort) = (emulator, vendorPort)
         query = try Self.query(of: request, operation.query)
     }
 
@@ -51,7 +48,7 @@ struct ControlCall {
     /// The content, which must be a JSON object without repeated members.
     func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {
         let object = try Fields<ControlFields>(bodyOf: request, maximumDepth: maximumDepth).object
-        if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) occurs twice") }
+        if let duplicate = object.duplicateNames.first { throw .invalid("member \(duplicate) occurs twice") }
         return object
     }
 
@@ -76,9 +73,7 @@ struct ControlCall {
                 let hint = Nearest.hint(to: name, among: declared)
                 throw .invalid("there is no query parameter \(name)\(hint)")
             }
-            guard names.insert(name).inserted else {
-                throw .invalid("query parameter \(name) occurs twice")
-            }
+            guard names.insert(name).inserted else { throw .invalid("query parameter \(name) occurs twice") }
         }
         return Fields(queryOf: request)
     }
@@ -98,12 +93,9 @@ struct ControlCall {
         do {
             return try read(FixtureNode(value, from: "the content"))
         } catch {
-            throw invalid(error.message)
+            throw .invalid(error.message)
         }
     }
-
-    /// The refusal of a value: what was found and what would be right.
-    func invalid(_ message: String) -> ControlProblem { .invalid(message) }
 }
 
 extension Request {
@@ -126,8 +118,7 @@ enum ControlFields: FieldDialect {
 
     static func refusal(of problems: [FieldProblem]) -> ControlProblem {
         let (problem, name) = (problems[0], problems[0].path)
-        if let reason = problem.reason(
-            of: "The content", expected: nil, whenEmpty: "is empty; expected a JSON object")
+        if let reason = problem.reason(of: "The content", expected: nil, whenEmpty: "is empty; expected a JSON object")
         {
             return ControlProblem(.badRequest, "body-malformed", reason + ".")
         }
@@ -148,9 +139,7 @@ extension FieldReader {
         value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
     }
 
-    mutating func flag(_ name: String) -> Bool? {
-        value(name, expecting: "true or false") { Bool($0.string ?? "") }
-    }
+    mutating func flag(_ name: String) -> Bool? { value(name, expecting: "true or false") { Bool($0.string ?? "") } }
 }
 
 /// Why a control call, or a request that reaches no vendor, is refused; in a neutral format, independent of vendors.
@@ -161,18 +150,14 @@ struct ControlProblem: Error {
     let message: String
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
-        self.status = status
-        self.code = code
-        self.message = message
+        (self.status, self.code, self.message) = (status, code, message)
     }
 
     /// The refusal of a value: what was found and what would be right.
     static func invalid(_ message: String) -> ControlProblem { ControlProblem(.badRequest, "invalid", message) }
 
     /// `{"error":{"code":…,"message":…}}`.
-    var response: Response {
-        .json(["error": ["code": .string(code), "message": .string(message)]], status: status)
-    }
+    var response: Response { .json(["error": ["code": .string(code), "message": .string(message)]], status: status) }
 }
 
 extension Response {
@@ -196,20 +181,12 @@ final class SelectedSandbox: Sendable {
 
     /// Looks up the sandbox of that name, without creating it.
     init(_ name: String, by selector: SandboxSelector, of directory: SandboxDirectory) {
-        self.name = name
-        self.selector = selector
-        self.directory = directory
+        (self.name, self.selector, self.directory) = (name, selector, directory)
         found = Mutex(directory.existing(name))
     }
 
     var existing: Sandbox? { found.withLock(\.self) }
 
     /// The sandbox, created if needed; the same one for the duration of the call.
-    var sandbox: Sandbox {
-        found.withLock { found in
-            let sandbox = found ?? directory.sandbox(name)
-            found = sandbox
-            return sandbox
-        }
-    }
+    var sandbox: Sandbox { found.once { directory.sandbox(name) } }
 }

@@ -5,19 +5,13 @@ import Wire
 /// Exchanges as HTTP Archive 1.2, which browser tools, Charles and Proxyman can open.
 ///
 /// It is made from what the journal shows, so it contains no secrets either.
-struct HARExport {
-    private let entries: [JSON]
-
-    /// Creates an archive of entries as the journal shows them.
-    init(_ entries: [JSON]) {
-        self.entries = entries
-    }
-
-    var json: JSON {
+enum HARExport {
+    /// An archive of entries as the journal shows them.
+    static func json(of entries: [JSON]) -> JSON {
         [
             "log": [
                 "version": "1.2", "creator": ["name": "Understudy", "version": .string(Emulator.version)],
-                "entries": .array(entries.map(Self.exchange)),
+                "entries": .array(entries.map(exchange)),
             ]
         ]
     }
@@ -89,8 +83,7 @@ struct HARExport {
     }
 
     private static func headers(of message: JSON) -> JSON {
-        .array(
-            (message["headers"]?.array ?? []).map { ["name": $0[0] ?? .null, "value": $0[1] ?? .null] })
+        .array((message["headers"]?.array ?? []).map { ["name": $0[0] ?? .null, "value": $0[1] ?? .null] })
     }
 
     private static func field(_ name: String, of message: JSON) -> String? {

@@ -28,9 +28,7 @@ struct HurlExport {
         for (index, entry) in entries.enumerated() {
             var part = HurlPart(entry, masked: MaskedExchange(entry, by: sandbox.redactor))
             do throws(HurlOmission) {
-                if strange.contains(entry.record.vendor) {
-                    throw HurlOmission(why: "which may need an omitted call")
-                }
+                if strange.contains(entry.record.vendor) { throw HurlOmission(why: "which may need an omitted call") }
                 let calls = try part.prepare(&values, index, emulator, sandbox, isForeign: origin != nil)
                 if moment != entry.moment { parts.append(Self.clock(entry.moment)) }
                 moment = entry.moment
@@ -90,10 +88,8 @@ extension JournalEntry {
 }
 
 /// Why a call cannot become a case.
-struct HurlOmission: Error, CustomStringConvertible {
+struct HurlOmission: Error {
     let why: String
-
-    var description: String { why }
 }
 
 /// One exported call: the calls that prepare it, and the call itself with the expected answer.

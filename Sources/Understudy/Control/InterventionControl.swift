@@ -18,15 +18,13 @@ extension ControlAPI {
         var faults: [Fault] = []
         if let list = body["faults"] {
             guard let elements = list.array, body.count == 1 else {
-                throw call.invalid("faults must be a list, and the only member")
+                throw .invalid("faults must be a list, and the only member")
             }
             guard elements.count <= mostFaults else {
-                throw call.invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
+                throw .invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
             }
             for element in elements {
-                guard let object = element.object else {
-                    throw call.invalid("a fault is an object, not \(element.text)")
-                }
+                guard let object = element.object else { throw .invalid("a fault is an object, not \(element.text)") }
                 faults.append(try fault(object, call))
             }
         } else {
@@ -55,16 +53,15 @@ extension ControlAPI {
         let vendors = call.emulator.vendors
         if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
         guard let route = object["route"] else {
-            throw call.invalid(
-                "route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
+            throw .invalid("route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
         }
         // The first route of a list determines the vendor; the others are then looked up there.
         guard let name = route.string ?? route[0]?.string else {
-            throw call.invalid("route must name a route, such as addressbook.list, or be a list of names")
+            throw .invalid("route must name a route, such as addressbook.list, or be a list of names")
         }
         guard let owner = vendors.first(where: { InterventionScope($0).hasRoute(name) }) else {
             let known = vendors.flatMap { $0.routes.map(\.id) }
-            throw call.invalid("no route is called \(name)\(Nearest.hint(to: name, among: known))")
+            throw .invalid("no route is called \(name)\(Nearest.hint(to: name, among: known))")
         }
         return owner
     }
@@ -82,8 +79,7 @@ extension ControlAPI {
             if hasRules { json["rules"] = .array(scenario.rules) }
             return .object(json)
         }
-        return .ready(
-            .json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
+        return .ready(.json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
     }
 
     /// Activates the scenario that the content names, or those in the list of its member `scenarios`, the first one
@@ -93,7 +89,7 @@ extension ControlAPI {
         var chosen: [(scenario: Scenario, state: Int)] = []
         if let list = body["scenarios"] {
             guard let elements = list.array, body.count == 1 else {
-                throw call.invalid("scenarios must be a list, and the only member")
+                throw .invalid("scenarios must be a list, and the only member")
             }
             for element in elements { chosen.append(try scenario(element, call)) }
         } else {
@@ -101,7 +97,7 @@ extension ControlAPI {
         }
         for (index, (scenario, _)) in chosen.enumerated() where chosen[..<index].contains(where: { $0.0 === scenario })
         {
-            throw call.invalid("scenario \(scenario.name) occurs twice")
+            throw .invalid("scenario \(scenario.name) occurs twice")
         }
         call.sandbox.activate(chosen)
         return try listScenarios(call)
@@ -118,17 +114,17 @@ extension ControlAPI {
     ) throws(ControlProblem) -> (scenario: Scenario, state: Int) {
         if let object = value.object { try call.check(object, ["scenario", "state"]) }
         guard let name = value.string ?? value["scenario"]?.string else {
-            throw call.invalid("scenario must name a scenario")
+            throw .invalid("scenario must name a scenario")
         }
         guard let scenario = call.emulator.scenario(name) else {
             let hint = Nearest.hint(to: name, among: call.emulator.scenarios.map(\.name))
-            throw call.invalid("no scenario is called \(name)\(hint)")
+            throw .invalid("no scenario is called \(name)\(hint)")
         }
         guard let state = value["state"] else { return (scenario, 0) }
         let stateName = state.string ?? state.text
         guard let index = scenario.stateNames.firstIndex(of: stateName) else {
             let hint = Nearest.hint(to: stateName, among: scenario.stateNames)
-            throw call.invalid("scenario \(name) has no state \(stateName)\(hint)")
+            throw .invalid("scenario \(name) has no state \(stateName)\(hint)")
         }
         return (scenario, index)
     }
@@ -174,7 +170,7 @@ extension ControlAPI {
                 do throws(ActionRefusal) {
                     return .json(try outcome.get())
                 } catch {
-                    return call.invalid(error.description).response
+                    return ControlProblem.invalid(error.description).response
                 }
             }
         }

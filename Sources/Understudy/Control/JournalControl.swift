@@ -1,4 +1,5 @@
 import Emulation
+import HTTPTypes
 import JSON
 import Wire
 
@@ -53,8 +54,7 @@ extension ControlAPI {
             list["entries"] = .array(entries.map { $0.brief(redactor, call.emulator.routes) })
             return .json(.object(list))
         case .har:
-            let shown = entries.map { show($0, redactor, call) }
-            return .json(HARExport(shown).json)
+            return .json(HARExport.json(of: entries.map { show($0, redactor, call) }))
         case .hurl: return .text(HurlExport(entries, call.emulator, call.sandbox).text)
         }
     }
@@ -101,7 +101,6 @@ extension JournalEntry {
 /// Which entries a journal call asks for: a filter, and criteria that only a query has.
 struct JournalQuery {
     enum Form: String, CaseIterable {
-        /// Everything, as JSON.
         case json
         /// What a list shows, as JSON.
         case brief
@@ -123,7 +122,7 @@ struct JournalQuery {
         let now = { call.existingSandbox?.now ?? call.emulator.machine() }
         self = try call.query.read { JournalQuery(&$0, now) }
         form = try Self.form(call)
-        if let (_, problem) = filter.problem(among: call.emulator.vendors) { throw call.invalid(problem) }
+        if let (_, problem) = filter.problem(among: call.emulator.vendors) { throw .invalid(problem) }
     }
 
     private init(_ query: inout FieldReader, _ now: () -> Moment) {
@@ -151,9 +150,7 @@ struct JournalQuery {
     }
 
     /// The newest of the entries, as many as requested.
-    func newest(of entries: [JournalEntry]) -> [JournalEntry] {
-        last.map { Array(entries.suffix($0)) } ?? entries
-    }
+    func newest(of entries: [JournalEntry]) -> [JournalEntry] { last.map { Array(entries.suffix($0)) } ?? entries }
 
     /// A moment, or how long ago it was by the sandbox's clock.
     private static func moment(_ query: inout FieldReader, _ now: () -> Moment) -> Moment? {
@@ -188,5 +185,51 @@ extension ControlAPI {
 
     private static func answer(_ verdict: JournalVerdict, _ call: ControlCall) -> Response {
         .json(verdict.json(routes: call.emulator.routes), status: verdict.isVerified ? .ok : .conflict)
+    }
+}
+
+/// Which of a vendor's routes and failures the calls so far have met.
+extension ControlAPI {
+    @Sendable static func readCoverage(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let named = try call.query.read { $0.optionalText("vendor") }
+        let chosen = try named.map { name throws(ControlProblem) in try call.vendor(name, .badRequest) }
+        let coverage = call.existingSandbox?.journal.coverage ?? Coverage()
+        let vendors = call.emulator.vendors.enumerated().filter { chosen == nil || $0.offset == chosen }
+        let list = vendors.map { index, vendor -> JSON in
+            let marks = call.emulator.metrics.vendors[index]
+            let failures = CoveredNames(marks.failures, from: marks.firstMark, in: coverage)
+            let routes = CoveredNames(
+                call.emulator.metrics.routes(of: index), from: marks.firstMark + marks.failures.count, in: coverage)
+            return [
+                "vendor": .string(vendor.identity.id), "routes": routes.json, "failures": failures.json,
+                "summary": .string(
+                    "\(failures.words) failures of \(vendor.identity.title), \(routes.words) routes"
+                        + CoveredNames.rest(failures.never + routes.never)),
+            ]
+        }
+        return .ready(.json(["sandbox": .string(call.sandboxName), "vendors": .array(list)]))
+    }
+}
+
+private struct CoveredNames {
+    let count: Int
+    let never: [String]
+
+    init(_ names: [String], from first: Int, in coverage: Coverage) {
+        count = names.count
+        never = names.enumerated().filter { !coverage.holds(first + $0.offset) }.map(\.element)
+    }
+
+    var words: String { "\(count - never.count) of \(count)" }
+
+    var json: JSON { ["met": JSON(count - never.count), "all": JSON(count), "never": .array(never.map(JSON.string))] }
+
+    /// ours: that many names are read.
+    private static let mostShown = 12
+
+    static func rest(_ never: [String]) -> String {
+        guard !never.isEmpty else { return "" }
+        let more = never.count > mostShown ? " and \(never.count - mostShown) more" : ""
+        return "; never met: " + never.prefix(mostShown).joined(separator: ", ") + more
     }
 }

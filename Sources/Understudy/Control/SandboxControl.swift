@@ -43,11 +43,11 @@ extension ControlAPI {
         guard SandboxName.isValid(name) else { throw SandboxSelection.invalid(name) }
         let body = try call.body("ttl")
         guard body.object["ttl"] != nil else {
-            throw call.invalid("member ttl is missing; expected a duration such as “10m”, or null")
+            throw .invalid("member ttl is missing; expected a duration such as “10m”, or null")
         }
         let duration = try body.read(timeToLive)
         if name == SandboxName.standard, duration != nil {
-            throw call.invalid("the sandbox \(name) never expires; ttl can only be null")
+            throw .invalid("the sandbox \(name) never expires; ttl can only be null")
         }
         let emulator = call.emulator
         let set = { @Sendable () -> Answer in

@@ -100,10 +100,8 @@ extension ControlAPI {
         let reason = call.emulator.reasonToStayAway
         return .ready(
             .json(
-                [
-                    "ready": .bool(reason == nil), "replica": JSON(call.emulator.replica),
-                    "reason": JSON(reason),
-                ], status: reason == nil ? .ok : .serviceUnavailable))
+                ["ready": .bool(reason == nil), "replica": JSON(call.emulator.replica), "reason": JSON(reason)],
+                status: reason == nil ? .ok : .serviceUnavailable))
     }
 }
 
@@ -111,8 +109,7 @@ extension ControlAPI {
 extension ControlAPI {
     @Sendable static func readMetrics(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let text = call.emulator.metricsText(calls: operations.map(\.id))
-        return .ready(
-            Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
+        return .ready(Response(status: .ok, fields: [.contentType: MetricsText.mediaType], body: Array(text.utf8)))
     }
 }
 

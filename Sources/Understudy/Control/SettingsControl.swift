@@ -45,14 +45,13 @@ extension ControlAPI {
         _ value: JSON, _ settings: inout Settings, _ call: ControlCall
     ) throws(ControlProblem) {
         guard let switches = value.object else {
-            throw call.invalid(
+            throw .invalid(
                 "switches is a JSON \(value.typeName); expected an object such as {\"VENDOR.SWITCH\": \"VALUE\"}")
         }
         for member in switches {
             let text = member.value.string ?? member.value.number?.literal
             guard text != nil || member.value.isNull else {
-                throw call.invalid(
-                    "switch \(member.name) is a JSON \(member.value.typeName); expected a string, or null")
+                throw .invalid("switch \(member.name) is a JSON \(member.value.typeName); expected a string, or null")
             }
             try rephrase(call) { () throws(SettingsProblem) in
                 try settings.set(member.name, to: text, among: call.emulator.vendors)
@@ -62,7 +61,7 @@ extension ControlAPI {
 
     private static func profile(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> BehaviourProfile {
         guard let profile = value.string.flatMap(BehaviourProfile.init) else {
-            throw call.invalid("profile is \(value.text); expected “documented” or “observed”")
+            throw .invalid("profile is \(value.text); expected “documented” or “observed”")
         }
         return profile
     }
@@ -70,7 +69,7 @@ extension ControlAPI {
     private static func seed(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> UInt64? {
         if value.isNull { return nil }
         guard let seed = value.int.flatMap(UInt64.init(exactly:)) else {
-            throw call.invalid("seed is \(value.text); expected a whole number from 0, or null")
+            throw .invalid("seed is \(value.text); expected a whole number from 0, or null")
         }
         return seed
     }
@@ -78,16 +77,14 @@ extension ControlAPI {
     private static func publicBase(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> String? {
         if value.isNull { return nil }
         guard let text = value.string, PublicBase.isValid(text) else {
-            throw call.invalid(
+            throw .invalid(
                 "public_base is \(value.text); expected scheme, host and port such as “https://mocks.example.test:8443” "
                     + "without a slash at the end, “from-host”, or null")
         }
         return text
     }
 
-    static func seedJSON(of settings: Settings) -> JSON {
-        settings.seed.map { JSON(Int(clamping: $0)) } ?? .null
-    }
+    static func seedJSON(of settings: Settings) -> JSON { settings.seed.map { JSON(Int(clamping: $0)) } ?? .null }
 
     private static func rephrase(
         _ call: ControlCall, _ change: () throws(SettingsProblem) -> Void
@@ -95,7 +92,7 @@ extension ControlAPI {
         do {
             try change()
         } catch {
-            throw call.invalid(error.description)
+            throw .invalid(error.description)
         }
     }
 
@@ -164,7 +161,7 @@ extension ControlAPI {
     private static func outOfBounds(_ now: Moment, _ advance: JSON?, _ call: ControlCall) -> ControlProblem {
         let (first, last) = (Moment.representable.lowerBound, Moment.representable.upperBound)
         let seconds = (now.wholeSeconds - first.wholeSeconds, last.wholeSeconds - now.wholeSeconds)
-        return call.invalid(
+        return ControlProblem.invalid(
             "advance is \(advance?.text ?? ""), the clock shows \(now.rfc3339), and it can show the years 1970 to 9999; expected a duration from -\(seconds.0)s to \(seconds.1)s"
         )
     }

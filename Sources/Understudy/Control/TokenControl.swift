@@ -32,26 +32,25 @@ extension ControlAPI {
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
-            let minted = try call.sandbox.mint(
-                MintRequest(kind: kind, members: members), of: index, by: call.selector)
+            let minted = try call.sandbox.mint(MintRequest(kind: kind, members: members), of: index, by: call.selector)
             return .ready(.json(minted.json))
         } catch {
-            throw call.invalid(error.description)
+            throw .invalid(error.description)
         }
     }
 
     /// Returns what each vendor, or the named one, would answer to a token.
     @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("token", "vendor", "request").object
-        guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }
+        guard let token = body["token"]?.string else { throw .invalid("token must be a string") }
         let request = body["request"] ?? [:]
-        guard let context = request.object else { throw call.invalid("request is \(request.text); expected an object") }
+        guard let context = request.object else { throw .invalid("request is \(request.text); expected an object") }
         let named = try body["vendor"].map { value throws(ControlProblem) in
             try call.vendor(value.string ?? value.text)
         }
         let indices = named.map { [$0] } ?? call.emulator.tokenVendors
         if let problem = indices.map({ call.emulator.vendors[$0] }).problem(withFacts: context) {
-            throw call.invalid("request: \(problem)")
+            throw .invalid("request: \(problem)")
         }
         let explanations = indices.map { index in
             call.sandbox.vendor(index).explain(token, knowing: context, at: call.sandbox.now)
@@ -78,8 +77,7 @@ extension ControlAPI {
         let fetched = vendors.enumerated().flatMap { index, vendor in
             call.sandbox.vendor(index).remoteKeys.map { json($0, of: vendor) }
         }
-        return .ready(
-            .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
+        return .ready(.json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
     }
 
     @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -152,5 +150,39 @@ extension ControlAPI {
             "algorithm": .string(keys.algorithm.rawValue), "broken": .bool(keys.isBroken),
             "fetches": JSON(keys.fetchCount), "keys": .array(published),
         ]
+    }
+}
+
+/// Explaining calls that went to real servers.
+extension ControlAPI {
+    /// Returns why a real server refused the recorded calls, by the settings of the sandbox.
+    @Sendable static func explainCall(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let body = try call.body("recording", "answer", "vendor", "at").object
+        guard let recording = body["recording"]?.string else { throw .invalid("recording must be a string") }
+        let sandbox = call.existingSandbox ?? call.emulator.sandboxes.standard
+        var explainer = Explainer(call.emulator, sandbox.settings)
+        explainer.vendor = try body["vendor"].map { value throws(ControlProblem) in
+            try call.vendor(value.string ?? value.text)
+        }
+        let moment = body["at"].map { Moment($0) } ?? sandbox.now
+        guard let moment else { throw .invalid("at is \(body["at"]?.text ?? ""); expected Unix seconds or RFC 3339") }
+        let answer = try body["answer"].map { value throws(ControlProblem) in
+            guard let status = value["status"]?.int else {
+                throw .invalid("answer is \(value.text); expected an object with a status")
+            }
+            return RecordedCall.Answer(status: status, body: value["body"]?.string.map { Array($0.utf8) })
+        }
+        return .deferred { [explainer] in
+            var explanations: [JSON] = []
+            do throws(RecordingProblem) {
+                for var recorded in try explainer.refused(of: RecordedCall.all(in: Array(recording.utf8))) {
+                    recorded.answer = answer ?? recorded.answer
+                    explanations.append(try await explainer.explain(recorded, at: moment))
+                }
+            } catch {
+                return ControlProblem.invalid("the recording: \(error.description)").response
+            }
+            return .json(["calls": .array(explanations)])
+        }
     }
 }

@@ -94,9 +94,7 @@ package struct VendorDocument: Sendable {
 
     private func operation(_ route: RouteListing, _ endpoint: Endpoint, at path: String) -> JSONObject {
         let request = description.answers.requests[route.id]
-        var parameters = path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
-            Self.parameter(String($0.dropFirst().dropLast()), in: "path", ["type": "string"])
-        }
+        var parameters = path.parameterNames.map { Self.parameter($0, in: "path", ["type": "string"]) }
         parameters += (request?.query ?? []).map { Self.parameter($0.name, in: "query", $0.schema) }
         var operation: JSONObject = [
             "operationId": "", "x-route": .string(route.id),
@@ -154,11 +152,8 @@ extension VendorDocument {
             guard let path = route.endpoints.first?.pattern, answers.contains(where: { $0.status == 101 }) else {
                 continue
             }
-            let names = path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
-                String($0.dropFirst().dropLast())
-            }
             channels[route.id] = [
-                "address": .string(path), "parameters": .object(JSONObject(names.map { ($0, [:]) })),
+                "address": .string(path), "parameters": .object(JSONObject(path.parameterNames.map { ($0, [:]) })),
                 "messages": Self.references(frames, in: "#/components"),
             ]
             let place = "#/channels/\(route.id)"

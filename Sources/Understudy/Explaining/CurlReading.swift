@@ -8,8 +8,7 @@ enum CurlReading {
     private static let ignored: Set<String> = [
         "--compressed", "--insecure", "--location", "--silent", "--show-error", "--include", "--verbose", "--globoff",
         "--http1.1", "--http2", "--http3", "--fail", "--path-as-is", "--no-progress-meter", "-k", "-L", "-s", "-S",
-        "-i",
-        "-v", "-g", "-f", "-N", "-#", "-0", "-1", "-4", "-6",
+        "-i", "-v", "-g", "-f", "-N", "-#", "-0", "-1", "-4", "-6",
     ]
     /// Options with a value that change nothing about the request.
     private static let ignoredWithValue: Set<String> = [

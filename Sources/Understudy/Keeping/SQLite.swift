@@ -63,9 +63,7 @@ final class SQLite: @unchecked Sendable {
     /// Carries out a statement, which is prepared once.
     ///
     /// - Parameter row: reads a row of the result.
-    func run(
-        _ sql: String, _ values: [Value], row: (Row) throws(Failure) -> Void = { _ in }
-    ) throws(Failure) {
+    func run(_ sql: String, _ values: [Value], row: (Row) throws(Failure) -> Void = { _ in }) throws(Failure) {
         let statement = try prepared(sql)
         defer {
             sqlite3_reset(statement)
@@ -142,8 +140,7 @@ final class SQLite: @unchecked Sendable {
         /// The text in that column as UTF-8.
         func bytes(_ column: Int32) -> [UInt8] {
             let start = sqlite3_column_blob(statement, column)
-            return Array(
-                UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+            return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
         }
     }
 }

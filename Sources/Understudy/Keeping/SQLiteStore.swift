@@ -96,11 +96,9 @@ package final class SQLiteStore: StateStore {
             try sqlite.transaction { () throws(SQLite.Failure) in
                 for step in steps.dropFirst(version) { try sqlite.run(step) }
                 if version == 0 {
-                    try sqlite.run(
-                        "INSERT INTO meta(start) VALUES (?)", [.text(SandboxIdentity.drawStart(seed: nil))])
+                    try sqlite.run("INSERT INTO meta(start) VALUES (?)", [.text(SandboxIdentity.drawStart(seed: nil))])
                 }
-                try sqlite.run(
-                    "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(steps.count)")
+                try sqlite.run("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(steps.count)")
             }
         }
         var start = ""

@@ -39,8 +39,7 @@ extension StateKeeper {
             }
             switch claiming {
             case .claimed(let claim, let rows, _, let wasHeld):
-                var content = Place.Content(
-                    claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), sandbox: sandbox)
+                var content = Place.Content(claim: claim, wasHeld: wasHeld, ledger: StateLedger(rows), sandbox: sandbox)
                 read(rows, into: sandbox, &content)
                 return content
             case .held(let owner):

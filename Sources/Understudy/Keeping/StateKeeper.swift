@@ -47,7 +47,6 @@ package final class StateKeeper: SandboxKeeper {
 
     /// How much was read and written so far.
     struct Counts {
-        /// Sandboxes read.
         var read = 0
         /// Changes of sandboxes written.
         var written = 0
@@ -105,8 +104,7 @@ package final class StateKeeper: SandboxKeeper {
         secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
     ) {
         audience.withLock {
-            $0 = Audience(
-                setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
+            $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger, directory: directory)
         }
         tellHealth()
         if let replica = store.replica { reloads.note(replica: replica) }
@@ -326,7 +324,6 @@ package final class StateKeeper: SandboxKeeper {
         directory.handOver(directory.all)
     }
 
-    /// Releases the store.
     package func leave() { store.leave() }
 
     /// Why others may count this server as gone; `nil` when they do not.

@@ -118,7 +118,6 @@ package struct StoredSandbox: Sendable {
 
 package struct StoreTimes: Sendable, Equatable {
     let created: Moment
-    /// When it was last used.
     let used: Moment
     /// When it may be forgotten; `nil` for never.
     let expires: Moment?

@@ -5,9 +5,7 @@ import JSON
 struct AnswerSchema {
     private let vendor: any AnyLoadedVendor
 
-    init(_ vendor: any AnyLoadedVendor) {
-        self.vendor = vendor
-    }
+    init(_ vendor: any AnyLoadedVendor) { self.vendor = vendor }
 
     var answers: JSON {
         let shape = Schema.content("Content that has a name.", required: ["evidence", "source", "schema"], Self.shape)

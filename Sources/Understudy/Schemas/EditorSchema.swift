@@ -61,8 +61,7 @@ package struct EditorSchema: Sendable {
         if vendor.addedRoutes != nil { schemas = [] }
         let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
         if !vendor.identity.accountLists.isEmpty {
-            schemas.append(
-                try added(to: vendor.identity, try fixtures.file(accounts), at: "\(folder)/added-accounts"))
+            schemas.append(try added(to: vendor.identity, try fixtures.file(accounts), at: "\(folder)/added-accounts"))
         }
         for name in fixtures.names(in: folder) where name.hasSuffix(FixtureStore.schemaSuffix) {
             let path = "\(folder)/\(name)"
@@ -220,9 +219,7 @@ enum Schema {
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
     /// The input of a call: it refuses members that are not named here, unless others are of a kind.
-    static func content(
-        _ about: String, required: [String] = [], others: JSON = false, _ members: JSONObject
-    ) -> JSON {
+    static func content(_ about: String, required: [String] = [], others: JSON = false, _ members: JSONObject) -> JSON {
         var schema = Self.members(about, members, required)
         schema["additionalProperties"] = others
         return .object(schema)
@@ -234,9 +231,7 @@ enum Schema {
     }
 
     /// The input of a call that passes further members on to other code, which may refuse them.
-    static func open(_ about: String, _ members: JSONObject) -> JSON {
-        .object(Self.members(about, members, []))
-    }
+    static func open(_ about: String, _ members: JSONObject) -> JSON { .object(Self.members(about, members, [])) }
 
     static func joined(_ members: JSONObject, _ others: JSONObject) -> JSONObject {
         others.reduce(into: members) { $0.append($1.name, $1.value) }
@@ -260,12 +255,53 @@ enum Schema {
         ["type": .string(type), "description": .string(about)]
     }
 
-    private static func members(
-        _ about: String, _ members: JSONObject, _ required: [String]
-    ) -> JSONObject {
+    private static func members(_ about: String, _ members: JSONObject, _ required: [String]) -> JSONObject {
         var schema = described("object", about)
         schema["properties"] = .object(members)
         if !required.isEmpty { schema["required"] = .array(required.map(JSON.string)) }
         return schema
+    }
+}
+
+/// The schema of a vendor's `drills/*.yaml`.
+struct DrillSchema {
+    private let vendor: any AnyLoadedVendor
+
+    init(_ vendor: any AnyLoadedVendor) { self.vendor = vendor }
+
+    var schema: JSON {
+        let id = vendor.identity.id
+        let switches = JSONObject(vendor.switchDeclarations.map { ($0.name, $0.configured) })
+        var schema =
+            Schema.content(
+                "A behaviour of the vendor for which an app is drilled, and what a correct client does then.",
+                required: ["drill", "about", "vendor", "client", "source", "severity", "expect"],
+                [
+                    "drill": Schema.string("The name: the vendor, a hyphen, and the file's name.", pattern: "^\(id)-"),
+                    "about": Schema.string("What happens to the app, in a sentence or two."),
+                    "vendor": ["description": "The vendor in whose folder the file lies.", "const": .string(id)],
+                    "client": Schema.string("What a correct client does."),
+                    "source": Schema.string("Where that is known from, or what it rests on."),
+                    "evidence": Schema.word("How well it is known.", Evidence.allCases.map(\.rawValue)),
+                    "severity": Schema.word(
+                        "high: users lose data, sessions or secrets; medium: it fails until a restart; low: waste.",
+                        Drill.Severity.allCases.map(\.rawValue)),
+                    "switches": Schema.content("Switches of the vendor.", switches),
+                    "clock": ControlDocument.reference("Duration"),
+                    "states": ScenarioSchema(vendor).states,
+                    "reached": ControlDocument.reference("Criteria"),
+                    "expect": Schema.list("What the journal must hold; all.", of: demand, atLeast: 1),
+                ]
+            ).object ?? [:]
+        schema["anyOf"] = [["required": ["states"]], ["required": ["reached"]]]
+        return .object(schema)
+    }
+
+    private var demand: JSON {
+        Schema.content(
+            "An expectation as journal/verify has it, and what a client does that breaks it.", required: ["otherwise"],
+            Schema.joined(
+                ControlDocument.members("Expectation"),
+                ["otherwise": Schema.string("What such a client does, in a short sentence.")]))
     }
 }

@@ -5,9 +5,7 @@ import JSON
 struct FailureSchema {
     private let vendor: any AnyLoadedVendor
 
-    init(_ vendor: any AnyLoadedVendor) {
-        self.vendor = vendor
-    }
+    init(_ vendor: any AnyLoadedVendor) { self.vendor = vendor }
 
     /// `failures.yaml`; what it lacks is as installed.
     var complete: JSON {
@@ -24,9 +22,7 @@ struct FailureSchema {
     }
 
     /// `failures/*.yaml`, which names those that it changes.
-    var changes: JSON {
-        document("How some failures look on the wire; the others stay as they are.", [:])
-    }
+    var changes: JSON { document("How some failures look on the wire; the others stay as they are.", [:]) }
 
     private func document(_ about: String, _ members: JSONObject) -> JSON {
         let entries = JSONObject(
@@ -36,8 +32,7 @@ struct FailureSchema {
         var schema =
             Schema.content(
                 about, required: ["failures"],
-                Schema.joined(
-                    members, ["failures": Schema.content("By name.", required: [], entries)])
+                Schema.joined(members, ["failures": Schema.content("By name.", required: [], entries)])
             ).object ?? [:]
         schema["$defs"] = ["failure": failure, "condition": conditionMembers]
         return .object(schema)
@@ -107,11 +102,8 @@ extension SwitchDeclaration {
 struct ScenarioSchema {
     private let vendor: any AnyLoadedVendor
 
-    init(_ vendor: any AnyLoadedVendor) {
-        self.vendor = vendor
-    }
+    init(_ vendor: any AnyLoadedVendor) { self.vendor = vendor }
 
-    /// The states with their rules.
     var states: JSON {
         var states =
             Schema.map("The states by name, the initial one first, each with its rules.", of: rules).object ?? [:]

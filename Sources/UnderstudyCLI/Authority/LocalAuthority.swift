@@ -44,7 +44,9 @@ struct LocalAuthority {
                 Output.complaint(
                     "\(certificatePath) was replaced, since its key was missing. Clients must trust the new one.")
             }
-            try Self.write(authority.certificatePEM, mode: 0o644, at: certificatePath) { rename($0, $1) }
+            try Misuse.writing(certificatePath) {
+                try Files.put(authority.certificatePEM, at: certificatePath, mode: 0o644)
+            }
         }
     }
 
@@ -83,7 +85,6 @@ struct LocalAuthority {
         }
     }
 
-    /// The certificate in the folder, if it exists.
     static func certificate(in folder: String) -> [UInt8]? {
         // An unreadable one is not trusted.
         try? Files.content(of: folder + "/" + certificateName)
@@ -114,17 +115,11 @@ struct LocalAuthority {
             throw Misuse("the folder \(folder) for the local CA cannot be created: \(error)")
         }
         let made = try CertificateAuthority()
-        // `link` fails if the file exists: another start was faster.
-        try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, at: path) { new, final in
-            link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
+        // Another start may be faster.
+        try Misuse.writing(path) {
+            try Files.putFirst(made.privateKeyPEM + made.certificatePEM, at: path, mode: 0o600)
         }
         return try read(path) ?? made
-    }
-
-    private static func write(
-        _ bytes: [UInt8], mode: mode_t, at path: String, place: (String, String) -> Int32
-    ) throws(Misuse) {
-        try Misuse.writing(path) { try Files.put(bytes, at: path, mode: mode, place: place) }
     }
 }
 
@@ -135,9 +130,7 @@ final class KeptTrust: Sendable {
     private let kept = Mutex<(certificate: [UInt8], trust: TLSTrust)?>(nil)
 
     /// Uses the local authority in that folder.
-    init(folder: String?) {
-        self.folder = folder
-    }
+    init(folder: String?) { self.folder = folder }
 
     /// The current trust; a damaged local certificate is ignored.
     var current: TLSTrust {
@@ -151,7 +144,6 @@ final class KeptTrust: Sendable {
     }
 }
 
-/// `understudy ca`
 struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ca",

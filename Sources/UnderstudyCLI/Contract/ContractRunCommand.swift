@@ -10,7 +10,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy contract run`
 struct ContractRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Sends the requests of Hurl files and compares the answers.",
@@ -117,7 +116,6 @@ struct ContractRunCommand: ParsableCommand {
     }
 }
 
-/// `understudy contract`
 struct ContractCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "contract", abstract: "Works on contract cases: requests and their documented answers.",
@@ -127,7 +125,6 @@ struct ContractCommand: ParsableCommand {
 /// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
 /// quoted. A backslash between quotes is literal.
 enum ContractVariableOptions {
-    /// The variables; flags override the file.
     static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
         var variables = ContractVariables()
         if let file {

@@ -110,9 +110,7 @@ struct ContractTarget: Sendable {
         return result
     }
 
-    private static func sandboxName() -> String {
-        "contract-" + String(UInt64.random(in: .min ... .max), radix: 36)
-    }
+    private static func sandboxName() -> String { "contract-" + String(UInt64.random(in: .min ... .max), radix: 36) }
 
     /// Whether a request is a control call.
     private static func steersEmulator(_ url: String) -> Bool {
@@ -147,9 +145,7 @@ struct ServerAccess: Sendable {
     }
 
     /// Sends a case's request.
-    func answer(
-        _ request: ContractRequest, token: String?
-    ) async throws(ContractSendingProblem) -> ContractAnswer {
+    func answer(_ request: ContractRequest, token: String?) async throws(ContractSendingProblem) -> ContractAnswer {
         do {
             let response = try await response(request, token: token)
             return ContractAnswer(
@@ -233,9 +229,7 @@ enum ContractFiles {
         return try names.filter(isHurl).sorted().map { try file(folder + $0) }
     }
 
-    private static func file(_ path: String) throws -> Source {
-        (path, try Files.read(path, "the contract file"))
-    }
+    private static func file(_ path: String) throws -> Source { (path, try Files.read(path, "the contract file")) }
 
     private static func isHurl(_ name: String) -> Bool { name.hasSuffix(".hurl") }
 }

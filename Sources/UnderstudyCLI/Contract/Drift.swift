@@ -89,9 +89,7 @@ final class Drift: Sendable {
             // A failure may have no content under a status whose others have.
             return schema == nil || answer.status >= 300 ? [] : [difference("content", "JSON", "nothing")]
         }
-        guard let schema else {
-            return response["content"] == nil ? [difference("content", "nothing", "content")] : []
-        }
+        guard let schema else { return response["content"] == nil ? [difference("content", "nothing", "content")] : [] }
         guard let value = try? JSON.parse(answer.body) else {
             return response["content"]?.object?.count == 1 ? [difference("content", "JSON", "other content")] : []
         }

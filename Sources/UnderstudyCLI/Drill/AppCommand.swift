@@ -18,7 +18,6 @@ struct AppCommand: Sendable {
     let words: [String]
     let limit: Duration
 
-    /// How a run ended.
     struct Ending: Sendable {
         /// The exit code; `nil` when the run was ended, or ended by a signal.
         let code: Int32?

@@ -8,7 +8,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy init`
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -93,7 +92,7 @@ private struct NextCommands {
         return "UNDERSTUDY_BINARY=\(Output.quoted(path)) "
     }
 
-    private func path(_ path: String) -> String { Output.quoted(StarterFolder.join(folder, path)) }
+    private func path(_ path: String) -> String { Output.quoted(FixtureStore.join(folder, path)) }
 }
 
 /// Files to be written into a folder: all of them, or none where one is in the way.
@@ -104,18 +103,10 @@ struct StarterFolder {
     init(_ root: String) { self.root = root }
 
     /// Plans files at their paths below the folder.
-    mutating func add(_ added: [Starter.File]) {
-        files += added.map { (Self.join(root, $0.path), $0.bytes) }
-    }
+    mutating func add(_ added: [Starter.File]) { files += added.map { (FixtureStore.join(root, $0.path), $0.bytes) } }
 
     /// The files with the folder's path, as they were added.
     var paths: [String] { files.map(\.path) }
-
-    /// A path below a folder.
-    static func join(_ folder: String, _ path: String) -> String {
-        if folder == "." { return path }
-        return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"
-    }
 
     /// Writes all files.
     ///

@@ -13,7 +13,6 @@ struct Starter {
     /// Other vendors that have samples, if none was named.
     let others: [String]
 
-    /// Where the fixtures go.
     private static let fixtures = "Fixtures/"
 
     /// Prepares the files of the vendors with these ids; without any, of the first one.
@@ -162,7 +161,6 @@ enum StarterLanguage: String, CaseIterable {
         }
     }
 
-    /// The files of a test.
     var files: [Starter.File] {
         switch self {
         case .swift:

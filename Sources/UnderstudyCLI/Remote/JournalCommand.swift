@@ -9,7 +9,6 @@ import Wire
     import Glibc
 #endif
 
-/// `understudy journal`
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal", abstract: "Shows the calls to a running server, and why it refused some.",
@@ -66,8 +65,7 @@ struct JournalCommand: ParsableCommand {
             ("--route", route != nil), ("--status", status != nil), ("--since", since != nil), ("--last", last != nil),
         ].filter(\.1).map(\.0)
         guard others.isEmpty else {
-            throw ValidationError(
-                "a number shows that entry; leave it out, or \(others.joined(separator: ", ")).")
+            throw ValidationError("a number shows that entry; leave it out, or \(others.joined(separator: ", ")).")
         }
     }
 
@@ -85,9 +83,7 @@ struct JournalCommand: ParsableCommand {
     }
 
     /// The number of the newest entry overall.
-    private func latest() throws -> Int {
-        try server.call(.get, "journal?format=brief&last=1")["newest"]?.int ?? 0
-    }
+    private func latest() throws -> Int { try server.call(.get, "journal?format=brief&last=1")["newest"]?.int ?? 0 }
 
     private func query(last: Int? = nil) -> [String] {
         let values = [
@@ -114,9 +110,7 @@ struct JournalCommand: ParsableCommand {
     }
 
     /// Whether output goes to a terminal that may show colours.
-    private static var isTerminal: Bool {
-        isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
-    }
+    private static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil }
 }
 
 /// A journal entry as readable text for a terminal.

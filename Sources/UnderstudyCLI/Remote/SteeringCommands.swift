@@ -1,8 +1,10 @@
 import ArgumentParser
+import Contracts
 import Emulation
 import JSON
+import Understudy
+import Wire
 
-/// `understudy clock`
 struct ClockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clock", abstract: "Shows or moves the clock of a sandbox of a running server.",
@@ -49,7 +51,6 @@ struct ClockCommand: ParsableCommand {
     }
 }
 
-/// `understudy sandbox`
 struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Lists, creates, resets and deletes sandboxes of a running server.",
@@ -103,7 +104,6 @@ struct SandboxCommand: ParsableCommand {
     }
 }
 
-/// `understudy scenario`
 struct ScenarioCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scenario", abstract: "Shows, starts and ends scenarios in a sandbox of a running server.",
@@ -140,4 +140,131 @@ struct ScenarioCommand: ParsableCommand {
                     return [scenario["scenario"]?.string ?? "", state ?? "-", scenario["about"]?.string ?? ""]
                 })
     }
+}
+
+struct CoverageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coverage", abstract: "Says which routes and failures the calls to a running server have met.",
+        discussion: """
+            Example: understudy coverage --vendor rezolve --at-least 60%
+
+            It counts in one sandbox, from its start or its last reset. A route was met when any call found it, a failure
+            when any call was refused with it, also by a fault or a scenario. Without --vendor, vendors that no call has
+            met are left out.
+            Exit codes: 0 done, 1 less than --at-least was met, or no answer, 2 misuse.
+            """)
+
+    @Option(help: "Only this vendor.", completion: .vendors)
+    var vendor: String?
+
+    @Option(help: "The least share of each vendor's routes and failures together, such as 60%.")
+    var atLeast: String?
+
+    @Option(help: "A file for the results as JUnit XML.", completion: .file(extensions: ["xml"]))
+    var junit: String?
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    @OptionGroup var server: RunningServer
+
+    func run() throws {
+        let share = atLeast.map { $0.hasSuffix("%") ? $0.dropLast() : $0[...] }
+        guard let least = Int(share ?? "0"), (0...100).contains(least) else {
+            throw Misuse("--at-least \(atLeast ?? "") is not a share; expected one from 0% to 100%.")
+        }
+        if let junit { try ReportFile.check(junit) }
+        let query = vendor.map { "?" + PercentEncoding.form([("vendor", $0)]) } ?? ""
+        let answer = try server.call(.get, "coverage\(query)")
+        let vendors = (answer["vendors"]?.array ?? []).filter { vendor != nil || Self.count("met", of: $0) > 0 }
+        let tests = vendors.map { Self.test(of: $0, atLeast: least) }
+        if let junit {
+            try ReportFile.write(
+                JUnitReport.text([ContractResult(file: "coverage", cases: tests)], named: "coverage"), to: junit)
+        }
+        if json { Output.json(answer) } else { for test in tests { Output.line(test.remark) } }
+        if vendors.isEmpty { throw AnswerIsNo(message: "no call has met any vendor.") }
+        let low = tests.flatMap(\.failures).map(\.message)
+        if !low.isEmpty { throw AnswerIsNo(message: low.joined(separator: "\n")) }
+    }
+
+    private static func count(_ member: String, of vendor: JSON) -> Int {
+        ["routes", "failures"].reduce(0) { $0 + (vendor[$1]?[member]?.int ?? 0) }
+    }
+
+    private static func test(of vendor: JSON, atLeast least: Int) -> ContractCase {
+        let (name, met, all) = (vendor["vendor"]?.string ?? "", count("met", of: vendor), count("all", of: vendor))
+        let failure = ContractFailure(
+            place: .none, message: "\(name): \(met) of \(all) were met; expected at least \(least)%.")
+        return ContractCase(
+            place: .none, title: name, remark: vendor["summary"]?.string ?? "",
+            outcome: met * 100 >= least * all ? .passed : .failed([failure]))
+    }
+}
+
+struct TryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "try",
+        abstract: "Prints calls to paste: one that a running server accepts, and one that it refuses.",
+        discussion: """
+            Example: understudy try rezolve
+
+            Their tokens are minted as they are printed. Of a single vendor it also lists the sample accounts.
+            Exit codes: 0 done, 1 no answer, 2 misuse.
+            """)
+
+    @Argument(help: "Only this vendor, with its sample accounts.", completion: .vendors)
+    var vendor: String?
+
+    @OptionGroup var server: RunningServer
+
+    func run() throws {
+        let vendors = try server.call(.get, "vendors")["vendors"]?.array ?? []
+        guard let vendor else {
+            for each in vendors { try show(each) }
+            return Output.line("Sample accounts: understudy try VENDOR")
+        }
+        let named = try Misuse.require(
+            vendors.first { $0["id"]?.string == vendor }, "no vendor is called", vendor,
+            among: vendors.compactMap { $0["id"]?.string })
+        try show(named)
+        Output.line("Sample accounts:")
+        Output.table((named["samples"]?.array ?? []).map { ["  \(text("label", of: $0))", text("value", of: $0)] })
+    }
+
+    private func show(_ vendor: JSON) throws {
+        let id = text("id", of: vendor)
+        let calls = try server.call(.get, "vendors/\(id)/sample")
+        Output.line("\(text("title", of: vendor)): a call that is accepted")
+        // Custom fixtures may leave a vendor without a signing key.
+        Output.line("  \(calls["sample"].flatMap(curl) ?? "There is none: its fixtures have no key to sign with.")")
+        if let refused = calls["refused"].flatMap(curl) {
+            Output.line("One that is refused, and the command that says why")
+            Output.line("  \(refused)")
+            Output.line("  understudy journal --refused --last 1 --vendor \(id)\(options)")
+        }
+        Output.line()
+    }
+
+    /// The options by which the other commands find the same sandbox.
+    private var options: String {
+        [("server", server.server), ("sandbox", server.client.sandbox)].reduce("") { text, option in
+            text + (option.1.map { " --\(option.0) \(Output.quoted($0))" } ?? "")
+        }
+    }
+
+    /// A call of the server as a command line; `nil` when there is none.
+    private func curl(_ call: JSON) -> String? {
+        guard call.object != nil else { return nil }
+        let url = text("url", of: call)
+        var command = "curl -i -X \(text("method", of: call)) \(url)"
+        if let file = LocalAuthority.needed(by: url) { command += " --cacert \(Output.quoted(file))" }
+        var fields = (call["headers"]?.array ?? []).map { $0.array?.compactMap(\.string).joined(separator: ": ") ?? "" }
+        if let name = server.client.sandbox { fields.append("x-understudy-sandbox: \(name)") }
+        for field in fields { command += " -H \(Output.quoted(field))" }
+        let body = text("body", of: call)
+        return body.isEmpty ? command : command + " --data-raw \(Output.quoted(body))"
+    }
+
+    private func text(_ member: String, of value: JSON) -> String { value[member]?.string ?? "" }
 }

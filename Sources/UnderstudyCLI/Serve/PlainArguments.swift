@@ -22,14 +22,12 @@ struct PlainArguments {
         if option != nil { return nil }
     }
 
-    /// Whether all have been taken.
     var isEmpty: Bool { values.isEmpty }
 
     mutating func flag(_ name: String) -> Bool { values.removeValue(forKey: name) != nil }
 
     mutating func texts(_ name: String) -> [String] { values.removeValue(forKey: name) ?? [] }
 
-    /// The last one counts.
     mutating func text(_ name: String) -> String? { texts(name).last }
 }
 

@@ -12,7 +12,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy serve`
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", _superCommandName: "understudy", abstract: "Answers as the vendors' servers would.",

@@ -3,12 +3,6 @@ import Emulation
 import HTTPEngine
 import Understudy
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// Whether `serve` also listens on HTTPS, and with which certificate.
 struct SecureListenerOptions: ParsableArguments {
     @Option(help: "A port for HTTPS, in addition to --port (default: none); 0 picks a free one.")
@@ -54,8 +48,7 @@ struct SecureListenerOptions: ParsableArguments {
             throw Misuse("the key \(key) has no certificate; give it with --tls-cert as well, or leave out --tls-key.")
         }
         if let certificate, port == nil {
-            throw Misuse(
-                "the certificate \(certificate) needs a port; give one with --https-port, such as 8443.")
+            throw Misuse("the certificate \(certificate) needs a port; give one with --https-port, such as 8443.")
         }
     }
 
@@ -84,19 +77,12 @@ extension TLSIdentityError {
 extension LocalAuthority {
     /// An identity for all names and addresses by which clients reach this machine.
     fileprivate func identity(for host: String) throws -> TLSIdentity {
-        let names = ["localhost", "*.localhost", "127.0.0.1", "::1", Self.machineName, host]
+        let names = ["localhost", "*.localhost", "127.0.0.1", "::1", OperatingSystem.machineName ?? "", host]
         // A machine's name may be unusable in a certificate, and a wildcard address names no machine.
         let usable = names.filter { CertificateAuthority.canName($0) && $0 != "0.0.0.0" && $0 != "::" }
         let distinct = usable.enumerated().filter { !usable[..<$0.offset].contains($0.element) }.map(\.element)
         let issue = try authority.issue(for: distinct)
         return try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
-    }
-
-    /// This machine's name; Foundation would ask the resolver, which may take long.
-    private static var machineName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 
@@ -117,9 +103,7 @@ struct ControlOptions: ParsableArguments {
     var allowHost: [String] = []
 
     /// The required token; `nil` for none.
-    func token(_ sources: OptionSources) throws -> String? {
-        try sources.controlToken(flag: controlToken)
-    }
+    func token(_ sources: OptionSources) throws -> String? { try sources.controlToken(flag: controlToken) }
 
     /// The separate listener for control calls; `nil` when they share that of the vendors.
     func listener(host: String, _ sources: OptionSources) throws -> ServerConfiguration.Listener? {

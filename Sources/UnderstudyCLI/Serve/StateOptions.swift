@@ -134,7 +134,6 @@ struct StateFiles {
     static func sandboxes(_ count: Int) -> String { "\(count) sandbox\(count == 1 ? "" : "es")" }
 }
 
-/// `understudy state`
 struct StateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "state", abstract: "Exports sandboxes from a database of serve --state, or imports them into it.",
@@ -195,8 +194,7 @@ struct StateCommand: ParsableCommand {
             let fixtures = try fixtureOptions.store(try fixtureOptions.sources())
             let keeper = StateKeeper(try StateOptions.store(places.database))
             defer { keeper.leave() }
-            let emulator = try Emulator(
-                fixtures: fixtures, sandboxes: SandboxLimits(capacity: .max), keeper: keeper)
+            let emulator = try Emulator(fixtures: fixtures, sandboxes: SandboxLimits(capacity: .max), keeper: keeper)
             let (count, setAside) = try emulator.restoreState(document, from: file.name)
             if let problem = keeper.finish() { throw AnswerIsNo(message: "\(problem).") }
             keeper.handOverAll()

@@ -10,7 +10,6 @@ import Understudy
     import Glibc
 #endif
 
-/// `understudy token`
 struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Makes, explains and verifies tokens.",
@@ -91,7 +90,6 @@ enum MomentOption {
     }
 }
 
-/// `understudy token mint`
 struct TokenMintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mint", abstract: "Makes a token, valid or with one defect.",

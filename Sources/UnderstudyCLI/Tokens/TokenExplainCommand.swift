@@ -4,7 +4,6 @@ import JSON
 import Tokens
 import Understudy
 
-/// `understudy token explain`
 struct TokenExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says what a vendor would answer to a token, and why.",
@@ -64,9 +63,7 @@ struct TokenExplainCommand: ParsableCommand {
         if others.isEmpty { return }
         if !whole.isEmpty { Output.line() }
         for verdict in others { Output.line(line(of: verdict)) }
-        if whole.isEmpty {
-            Output.line("No vendor has a key that fits; --vendor NAME shows every check of one.")
-        }
+        if whole.isEmpty { Output.line("No vendor has a key that fits; --vendor NAME shows every check of one.") }
     }
 
     private func line(of verdict: JSON) -> String {

@@ -14,7 +14,7 @@ extension TokenVerifyCommand {
         let checker = try checker(named: name)
         try checkOptions(of: checker)
         let (settings, moment) = (try settings(), try MomentOption.parse(at))
-        if let problem = checker.problem(with: settings) { throw Misuse("--as \(name): \(problem)") }
+        if let problem = checker.complaint(settings) { throw Misuse("--as \(name): \(problem)") }
         let asks = checker.options.contains(.issuer)
         let trust = try asks ? LocalAuthority.trust(OptionSources(configurationFile: nil)) : .system
         let verdict = Waiting.until {
@@ -145,7 +145,6 @@ extension CheckerOption {
 }
 
 extension [CheckerOption] {
-    /// The options as they are typed, separated by commas.
     var typed: String { map(\.typed).joined(separator: ", ") }
 }
 
@@ -169,7 +168,6 @@ struct KeyInput {
         }
     }
 
-    /// A JWK as it is, usable or not.
     static func jwk(_ path: String) throws -> JSON {
         let bytes = try content(of: path)
         // What is wrong with the text hardly matters: the wrong file was named.
@@ -200,9 +198,7 @@ struct KeyInput {
         // Anything but JSON is PEM or DER.
         guard let value = try? JSON.parse(bytes) else { return KeySet(keys: try encodedKeys(bytes)) }
         if let mistake = KeyForm.mistake(in: value) { throw KeyError.unreadable(mistake) }
-        guard value["keys"] != nil else {
-            return KeySet(keys: [try VerificationKey.jwk(value, acceptsPrivate: true)])
-        }
+        guard value["keys"] != nil else { return KeySet(keys: [try VerificationKey.jwk(value, acceptsPrivate: true)]) }
         let set = try KeySet(jwks: value, acceptsPrivate: true)
         guard set.keys.isEmpty else { return set }
         let reasons = set.skipped.map { "\($0.name): \($0.reason)" }
@@ -211,9 +207,7 @@ struct KeyInput {
     }
 
     private static func encodedKeys(_ bytes: [UInt8]) throws -> [VerificationKey] {
-        if bytes.firstRange(of: "-----BEGIN".utf8) != nil {
-            return try VerificationKey.pem(bytes)
-        }
+        if bytes.firstRange(of: "-----BEGIN".utf8) != nil { return try VerificationKey.pem(bytes) }
         do {
             return [try VerificationKey.certificate(der: bytes)]
         } catch {

@@ -4,7 +4,6 @@ import JSON
 import Tokens
 import Understudy
 
-/// `understudy token verify`
 struct TokenVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

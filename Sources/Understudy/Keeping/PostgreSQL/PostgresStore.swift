@@ -1,12 +1,7 @@
 package import Dispatch
 package import Emulation
+import HTTPEngine
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A store in PostgreSQL, which several servers may share.
 ///
@@ -60,18 +55,15 @@ package final class PostgresStore: StateStore {
     }
 
     /// Opens the store at a URL, and shows from then on that this server is alive.
-    package convenience init(_ url: String) throws(StoreProblem) {
-        try self.init(url, lease: .seconds(1), patience: .seconds(5))
-    }
-
+    ///
     /// - Parameters:
     ///   - lease: how long a renewal counts; the same for all servers of the store.
     ///   - patience: how long the database may be silent.
-    package init(_ url: String, lease: Duration, patience: Duration) throws(StoreProblem) {
+    package init(_ url: String, lease: Duration = .seconds(1), patience: Duration = .seconds(5)) throws(StoreProblem) {
         try LibPQ.load()
         let address = try PostgresAddress(url)
         let digits = Self.digits()
-        (place, id, self.lease) = (address.place, "\(Self.host)-\(digits)", lease)
+        (place, id, self.lease) = (address.place, "\(OperatingSystem.machineName ?? "server")-\(digits)", lease)
         replica = id
         let first = PostgresConnection(to: address, patience: patience)
         do throws(PostgresFailure) {
@@ -90,12 +82,6 @@ package final class PostgresStore: StateStore {
 
     /// Eight random hexadecimal digits.
     static func digits() -> String { String(UInt32.random(in: 1 << 28 ... .max), radix: 16) }
-
-    private static var host: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "server" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
 
     /// Works on a connection in a transaction.
     func on<Value: Sendable>(
@@ -227,8 +213,7 @@ package final class PostgresStore: StateStore {
         let rows = try connection.run(
             "SELECT part, key, rank, document FROM understudy.records WHERE sandbox = $1 ORDER BY rank", [sandbox])
         return rows.indices.map { row in
-            let name = StateRow.Name(
-                part: rows.text(row, 0) ?? "", key: rows.text(row, 1) ?? "")
+            let name = StateRow.Name(part: rows.text(row, 0) ?? "", key: rows.text(row, 1) ?? "")
             return StateRow(name, rank: rows.number(row, 2), document: rows.bytes(row, 3))
         }
     }
