@@ -53,6 +53,7 @@ extension Rezolve {
         TokenKind(
             name: "registration", about: "registers a user, and may open that user's session", members: members,
             defects: OwnDefect.ofRegistrations),
+        TokenKind(name: "login", about: "opens a customer's session", members: members, defects: OwnDefect.all),
         TokenKind(
             name: "logout", about: "a login token that has already expired, which logs the app out", members: members,
             defects: OwnDefect.all),

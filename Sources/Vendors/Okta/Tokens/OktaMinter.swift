@@ -96,10 +96,9 @@ struct OktaMinter {
     private mutating func method(of client: OktaClient) throws(MintRefusal) -> OktaClient.Method {
         let possible: [OktaClient.Method] = [.privateKeyJWT, .secretJWT]
         guard let name = try reader.string("method") else { return client.keys.isEmpty ? .secretJWT : .privateKeyJWT }
-        let method = try MintRefusal.require(
+        return try MintRefusal.require(
             possible.first(where: { $0.rawValue.hasSameBytes(as: name) }),
             "method is \(name); expected \(possible.map(\.rawValue).joined(separator: " or "))")
-        return method
     }
 
     private mutating func deviceAnswer() throws(MintRefusal) -> UnsignedToken {
@@ -162,20 +161,18 @@ struct OktaMinter {
     }
 
     private func newestNonce() throws(MintRefusal) -> String {
-        let nonce = try MintRefusal.require(
+        return try MintRefusal.require(
             setting.state.goodNonces(at: setting.moment).last,
             "there is no nonce yet; a proof without one gets it in the answer")
-        return nonce
     }
 
     // MARK: - Members of requests
 
     private static func algorithm(of key: SigningKey) throws(MintRefusal) -> Algorithm {
         let preferred: [Algorithm] = [.rs256, .es256, .es384, .es512]
-        let algorithm = try MintRefusal.require(
+        return try MintRefusal.require(
             preferred.first(where: key.algorithms.contains),
             "the key \(key) signs with none of \(preferred.map(\.rawValue).joined(separator: ", "))")
-        return algorithm
     }
 
     private mutating func server() throws(MintRefusal) -> OktaServer {
