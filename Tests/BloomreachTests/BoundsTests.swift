@@ -38,7 +38,7 @@ import Understudy
         let (ana, guest) = (customers.make(), customers.make())
         let empty = StateSize(records: 2, bytes: customers.size.bytes)
         expect(customers.size, is: empty)
-        customers.give(BloomreachID(name: "registered", value: "ana"), to: ana)
+        customers.give([BloomreachID(name: "registered", value: "ana")], to: ana)
         customers.give(cookie: "c", to: guest)
         for number in 0..<10 { customers.track("view", ["n": JSON(number)], at: 0, by: guest) }
         let before = customers.size

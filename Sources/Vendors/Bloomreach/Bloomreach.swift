@@ -107,14 +107,12 @@ extension Bloomreach {
             bodyLimit: bodyLimit, handler: trackCustomer),
         Route(
             "track.events", .post(track.project + "/customers/events"),
-            observed: .post(track.stream + "/customers/events"),
-            access: .keys(.events), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
-            bodyLimit: bodyLimit, handler: trackEvent),
+            observed: .post(track.stream + "/customers/events"), access: .keys(.events), evidence: .documented,
+            source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit, handler: trackEvent),
         Route(
             "track.clicks", .post(track.project + "/campaigns/clicks"),
-            observed: .post(track.stream + "/campaigns/clicks"),
-            access: .keys(.campaigns), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
-            bodyLimit: bodyLimit, handler: trackClick),
+            observed: .post(track.stream + "/campaigns/clicks"), access: .keys(.campaigns), evidence: .documented,
+            source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit, handler: trackClick),
         Route(
             "track.batch", .post(track.project + "/batch"), .post(track.stream + "/batch"), access: .keys(nil),
             evidence: .documented, source: "reference pages; stream: pages of the Data hub; commands: Python client",
@@ -173,10 +171,8 @@ extension Bloomreach {
     private static let messageRoutes: [Route<Bloomreach>] = [
         Route(
             "inapp.messages", .post("/webxp/s/{project}/inappmessages"),
-            observed: .post("/webxp/streams/{stream}/inappmessages"),
-            access: .publicKey(.inapp), evidence: .documented,
-            source: "SDK page; query of newer SDKs and bodies: both SDKs",
-            bodyLimit: bodyLimit, handler: inAppMessages)
+            observed: .post("/webxp/streams/{stream}/inappmessages"), access: .publicKey(.inapp), evidence: .documented,
+            source: "SDK page; query of newer SDKs and bodies: both SDKs", bodyLimit: bodyLimit, handler: inAppMessages)
     ]
 
     private static let blockRoutes: [Route<Bloomreach>] = [
@@ -198,8 +194,7 @@ extension Bloomreach {
             observed: .get("/data/v2/projects/{project}/consent/categories"),
             .get("/data/v2/streams/{stream}/consent/categories"), .post("/data/v2/streams/{stream}/consent/categories"),
             access: .keys(.consents), evidence: .documented, source: "POST: SDK page; GET and streams: every SDK",
-            bodyLimit: bodyLimit,
-            handler: consents),
+            bodyLimit: bodyLimit, handler: consents),
         Route(
             "segments.list", .get("/webxp/projects/{project}/segments"), .get("/webxp/streams/{stream}/segments"),
             access: .app(.segments), evidence: .observed, source: "both SDKs", bodyLimit: bodyLimit, handler: segments),
@@ -245,7 +240,6 @@ struct BloomreachAccess: Sendable {
         case open
     }
 
-    /// A public key with that permission, or a private key.
     static func keys(_ permission: BloomreachPermission?) -> BloomreachAccess {
         BloomreachAccess(accepted: [.publicKey, .privateKey], permission: permission)
     }
@@ -259,7 +253,6 @@ struct BloomreachAccess: Sendable {
         BloomreachAccess(accepted: [.publicKey, .customerToken], permission: permission)
     }
 
-    /// The app inbox: a public key with its permission, or a customer token; a stream always wants a token.
     static let appInbox = BloomreachAccess(
         accepted: [.publicKey, .customerToken], permission: .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
 
@@ -308,9 +301,7 @@ extension Bloomreach {
 
     /// Answers a browser's preflight request without looking at project or key.
     func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
-        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors else {
-            return nil
-        }
+        guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors else { return nil }
         var response = Response.empty()
         for (name, value) in HTTPField.Name.preflight { response.fields[name] = value }
         return response

@@ -151,7 +151,6 @@ struct BloomreachAccounts: Sendable {
 
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
 
-    /// All keys that sign tokens, projects' keys first.
     var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
 
     /// A token's `kid` for display; masked if it contains a misplaced secret.
@@ -166,7 +165,6 @@ struct BloomreachAccounts: Sendable {
 // MARK: - accounts.yaml
 
 extension BloomreachAccounts {
-    /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         file = try fixtures.file("accounts.yaml")
         let document = try FixtureNode(file: file).mapping("projects", "streams")
@@ -214,16 +212,12 @@ extension BloomreachSigningKey {
 }
 
 extension FixtureNode {
-    func strings() throws(FixtureProblem) -> [String] {
-        var strings: [String] = []
-        for node in try elements() { strings.append(try node.string()) }
-        return strings
-    }
+    func strings() throws(FixtureProblem) -> [String] { try [String].read(self) }
 }
 
 /// A permission of a public key. Source: that keys have such permissions is documented (page on API access of the
 /// mobile SDKs); the names are ours.
-enum BloomreachPermission: String, CaseIterable, Sendable {
+enum BloomreachPermission: String, CaseIterable, RecordValue {
     case customers, events, campaigns, attributes, consents, inapp, appinbox, selfcheck, blocks, segments
 }
 
@@ -241,8 +235,7 @@ final class BloomreachPublicKey: Sendable {
         let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
         var permissions = Set(BloomreachPermission.allCases)
         if let list = entry["permissions"] {
-            permissions = []
-            for name in try list.elements() { permissions.insert(try name.choice(of: BloomreachPermission.self)) }
+            permissions = Set(try [BloomreachPermission].read(list))
         }
         self.permissions = permissions
         key = try entry.required("key").string()

@@ -20,10 +20,12 @@ extension Bloomreach {
             ], body: trackEventOfBackend),
         VendorAction(
             "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not reused.",
-            members: [customer, project], body: deleteCustomer),
+            members: [customer, project],
+            body: { (call, state) throws(ActionRefusal) in try change(call, &state) { $0.remove($1, in: $2) } }),
         VendorAction(
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
-            members: [customer, project], body: anonymizeNamedCustomer),
+            members: [customer, project],
+            body: { (call, state) throws(ActionRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
     ]
 
     private static let readingActions: [VendorAction<Bloomreach>] = [
@@ -45,9 +47,9 @@ extension Bloomreach {
             ], reading: expectEvent),
     ]
 
-    private static let customer = ActionMember(
+    static let customer = ActionMember(
         "customer", "the customer's registered id, or an object of ids", isRequired: true)
-    private static let project = ActionMember("project", "token of the project; by default the first one")
+    static let project = ActionMember("project", "token of the project; by default the first one")
 
     private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
@@ -71,15 +73,11 @@ extension Bloomreach {
         return state.summary(of: ids, in: project)
     }
 
-    private static func deleteCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func change(
+        _ call: Action, _ state: inout State, _ change: (inout State, Int, String) -> Void
+    ) throws(ActionRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
-        state.remove(customer.number, in: project)
-        return ["project": .string(project), "customer": JSON(customer.number)]
-    }
-
-    private static func anonymizeNamedCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
-        let (customer, project) = try call.namedCustomer(state)
-        state.anonymize(customer.number, in: project)
+        change(&state, customer.number, project)
         return ["project": .string(project), "customer": JSON(customer.number)]
     }
 

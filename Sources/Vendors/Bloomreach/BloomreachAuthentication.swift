@@ -249,9 +249,7 @@ final class BloomreachToken: Sendable {
 
     /// The result of the signature check, cached since it depends only on token and key.
     func signature(by key: BloomreachSigningKey, _ algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(by: key, &finding) {
-            compact.signature(by: key.verification, algorithm: algorithm, &$0)
-        }
+        verification.outcome(by: key, &finding) { compact.signature(by: key.verification, algorithm: algorithm, &$0) }
     }
 
     /// The mistake with this or another secret that explains the signature; `nil` if it is valid.

@@ -153,7 +153,6 @@ extension RecordCoder {
 }
 
 extension BloomreachID {
-    /// A soft id.
     init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
 
     /// Reads ids by name.
@@ -166,9 +165,7 @@ extension BloomreachID {
 
 extension FixtureNode {
     /// A valid number of a customer or an event.
-    func ordinal() throws(FixtureProblem) -> Int {
-        try int(in: 0...Ordinal.largest)
-    }
+    func ordinal() throws(FixtureProblem) -> Int { try int(in: 0...Ordinal.largest) }
 
     /// The value of an id: a non-empty text.
     fileprivate func id() throws(FixtureProblem) -> String {

@@ -86,7 +86,6 @@ struct ConsentEvent {
         }
     }
 
-    /// The effect of the event.
     func finding(isKnown: Bool, in project: String, at moment: Moment) -> Finding {
         let note =
             if !isKnown {
@@ -139,9 +138,7 @@ extension Bloomreach {
     /// The cookie of the query. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
     private static func cookie(_ arrival: BloomreachArrival) -> String? {
         let doubled = "?cookie="
-        return arrival.queryValue("cookie").map {
-            $0.hasPrefix(doubled) ? String($0.dropFirst(doubled.count)) : $0
-        }
+        return arrival.queryValue("cookie").map { $0.hasPrefix(doubled) ? String($0.dropFirst(doubled.count)) : $0 }
     }
 }
 

@@ -50,8 +50,7 @@ extension BloomreachContent {
             }
             try directory.read(attributes) { (project, node) throws(FixtureProblem) in
                 projects[project, default: Project()].computed = try Self.list(
-                    node,
-                    { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
+                    node, { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
                     id: { "\($0.kind.rawValue) \($0.id)" })
             }
             return projects
@@ -186,21 +185,17 @@ struct BloomreachContentState: Sendable {
             ? nil : "the inbox is full: it has \(Inbox.capacity) messages"
     }
 
-    /// Stores an inbox that may have changed.
     mutating func setInbox(_ inbox: Inbox, of customer: BloomreachCustomerKey) {
         byteCount += inbox.byteCount - inboxes[customer].byteCount
         inboxes[customer] = inbox
     }
 
-    /// Stores whether a customer agrees to a category.
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
         consents[customer].categories[category] = value
     }
-}
 
-// MARK: - Changes of customers
+    // MARK: - Changes of customers
 
-extension BloomreachContentState {
     /// Moves an anonymous customer's content to another customer and forgets the first; the target's own content wins.
     ///
     /// An anonymous customer has no inbox to move.
@@ -220,7 +215,6 @@ extension BloomreachContentState {
         setInbox(inbox, of: customer)
     }
 
-    /// Removes all content of a removed customer.
     mutating func forget(customer: BloomreachCustomerKey) {
         byteCount -= inboxes[customer].byteCount
         inboxes.forget(customer)
@@ -272,7 +266,6 @@ struct ContentParts<Part: Equatable & Sendable>: Sendable {
 
     func isKept(of customer: BloomreachCustomerKey) -> Bool { parts[customer] != nil }
 
-    /// Removes the customer's entry.
     mutating func forget(_ customer: BloomreachCustomerKey) { parts[customer] = nil }
 
     /// The values that differ from another state, ordered by customer.

@@ -12,8 +12,7 @@ extension Bloomreach {
                 ActionMember(
                     "message",
                     "the message as in content/app-inbox.yaml; by default id is new, create_time is now and expire_time 30 days "
-                        + "later; durations count from now",
-                    isRequired: true)
+                        + "later; durations count from now", isRequired: true)
             ], body: addInboxMessage),
         VendorAction(
             "delete-inbox-message",
@@ -49,10 +48,7 @@ extension Bloomreach {
             ], body: setConsent),
     ]
 
-    private static let owner = [
-        ActionMember("customer", "the customer's registered id, or an object of ids", isRequired: true),
-        ActionMember("project", "token of the project; by default the first one"),
-    ]
+    private static let owner = [customer, project]
     private static let message = ActionMember("message", "id of the message", isRequired: true)
 
     // MARK: Inboxes
@@ -176,9 +172,7 @@ struct BloomreachContentRecord: CodedRecord {
     }
 
     mutating func code(_ coder: inout RecordCoder) {
-        list("inboxes", \.inboxes, &coder) { content, customer, inbox in
-            content.setInbox(inbox, of: customer)
-        }
+        list("inboxes", \.inboxes, &coder) { content, customer, inbox in content.setInbox(inbox, of: customer) }
         list("segments", \.segments, &coder) { content, customer, segments in content.segments[customer] = segments }
         list("consents", \.consents, &coder) { content, customer, consents in content.consents[customer] = consents }
         // After content was first served, its times must be the same after a restart.

@@ -92,8 +92,7 @@ extension ContentBlock {
         [
             "id": try entry.required("id").json(), "name": try entry.required("name").json(),
             // Reserves the member's position; its times depend on the sandbox.
-            "date_filter": .null,
-            "frequency": try entry.required("frequency").json(),
+            "date_filter": .null, "frequency": try entry.required("frequency").json(),
             "load_priority": try entry["load_priority"]?.json() ?? .null, "content_type": delivered.type,
             "content": delivered.content,
             "consent_category_tracking": try entry["consent_category_tracking"]?.json() ?? .null,
@@ -155,9 +154,7 @@ struct EntityTag {
     /// The tag with its quotes.
     let text: String
 
-    init(of content: [UInt8]) {
-        text = "\"\(StableHash(content).hex)\""
-    }
+    init(of content: [UInt8]) { text = "\"\(StableHash(content).hex)\"" }
 
     /// Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, section 13.1.2).
     func isNamed(in field: String?) -> Bool {

@@ -8,7 +8,7 @@ struct BloomreachCustomerKey: Sendable, Hashable {
     let number: Int
 }
 
-struct BloomreachCustomer: Sendable, Hashable {
+struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
     /// 1, 2, … in fixture order, then in order of creation by calls.
     private(set) var number: Int
     /// Soft ids, oldest first.
@@ -45,17 +45,14 @@ struct BloomreachCustomer: Sendable, Hashable {
         }
         guard count <= maximumProperties || count <= customer?.properties.count ?? 0,
             bytes <= maximumPropertyBytes || bytes <= customer?.propertyByteCount ?? 0
-        else {
-            throw noRoom(count, bytes)
-        }
+        else { throw noRoom(count, bytes) }
     }
 
     private static func noRoom(_ count: Int, _ bytes: Int) -> BloomreachRefusal {
         Refusal(
             .bodyTooLarge,
-            because:
-                "the customer would have \(count) properties of \(bytes) bytes; expected at most \(maximumProperties) of \(maximumPropertyBytes)"
-        )
+            because: "the customer would have \(count) properties of \(bytes) bytes; expected at most "
+                + "\(maximumProperties) of \(maximumPropertyBytes)")
     }
 
     /// Whether only cookies name the customer.
@@ -126,7 +123,6 @@ struct BloomreachCustomer: Sendable, Hashable {
         }
     }
 
-    /// The same customer under another number.
     func numbered(_ number: Int) -> BloomreachCustomer {
         var customer = self
         customer.number = number
@@ -137,9 +133,7 @@ struct BloomreachCustomer: Sendable, Hashable {
         properties = JSONObject()
         propertyByteCount = 0
     }
-}
 
-extension BloomreachCustomer: KeyedRecord {
     var key: Int { number }
     var names: [BloomreachID] { ids.hard + cookies.map(BloomreachID.init(cookie:)) }
     /// As measured: a property takes about four times its text, an id has its place in two tables.
@@ -158,19 +152,10 @@ struct BloomreachID: Sendable, Hashable {
     /// The hard id that every project has.
     static let registered = "registered"
 
-    let name: String
-    let value: String
+    @ExactText var name: String
+    @ExactText var value: String
 
     var json: JSON { .object([name: .string(value)]) }
-
-    static func == (left: BloomreachID, right: BloomreachID) -> Bool {
-        left.name.hasSameBytes(as: right.name) && left.value.hasSameBytes(as: right.value)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(name)
-        hasher.combine(value)
-    }
 }
 
 /// The ids by which a request or a token names a customer, without nulls and empty values.
@@ -178,7 +163,6 @@ struct BloomreachIDs: Sendable, Hashable {
     /// The maximum number of hard ids in a request, a token or a customer (ours).
     static let maximum = 50
 
-    /// The soft id.
     var cookie: String?
     /// The hard ids, `registered` first, the others ordered by name.
     private(set) var hard: [BloomreachID] = []
@@ -201,7 +185,6 @@ struct BloomreachIDs: Sendable, Hashable {
         /// The value for this name is neither a string nor null.
         case wrongValue(String, String)
 
-        /// What was found and what is expected.
         var description: String {
             switch self {
             case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
@@ -229,7 +212,6 @@ struct BloomreachIDs: Sendable, Hashable {
         }
     }
 
-    /// Whether the ids name no customer.
     var isEmpty: Bool { cookie == nil && hard.isEmpty }
 
     subscript(name: String) -> String? { hard.first { $0.name.hasSameBytes(as: name) }?.value }

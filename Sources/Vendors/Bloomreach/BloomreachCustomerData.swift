@@ -72,8 +72,7 @@ extension Bloomreach {
     }
 
     private static func result(
-        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall,
-        _ state: State
+        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall, _ state: State
     ) throws(Refused) -> JSON {
         switch attribute {
         case .property(let name):
@@ -270,11 +269,8 @@ struct BloomreachRecommendationOrder: Sendable {
 /// Attributes whose values are content.
 extension Bloomreach {
     /// The result of an attribute that is neither a property nor an id: its object in `results`.
-    ///
-    /// - Throws: ``BloomreachFailure/attributeUnknownID``
     static func contentResult(
-        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall,
-        _ state: State
+        for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall, _ state: State
     ) throws(Refused) -> JSON {
         let project = try call.project().token
         let content = call.vendor.content[project]

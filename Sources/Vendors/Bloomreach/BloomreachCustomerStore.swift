@@ -19,10 +19,8 @@ struct BloomreachCustomerStore: Sendable {
         table = RecordTable(fixtures: table.all)
     }
 
-    /// The highest customer number issued.
     var lastNumber: Int { table.lastNumber }
 
-    /// What calls added.
     var size: StateSize { table.size }
 
     // MARK: - Finding
@@ -115,7 +113,6 @@ struct BloomreachCustomerStore: Sendable {
 
     private var nextNumber: Int { table.nextNumber() }
 
-    /// Creates an empty customer.
     mutating func make() -> Int {
         let number = nextNumber
         table.store(BloomreachCustomer(number: number))
@@ -143,9 +140,6 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Adds a hard id to a customer.
-    mutating func give(_ id: BloomreachID, to number: Int) { give([id], to: number) }
-
     /// Adds cookies to a customer and removes them from their previous owners; the oldest are dropped for room.
     mutating func give(cookies: [String], to number: Int) {
         let fresh = cookies.filter { owner(ofCookie: $0) != number }
@@ -162,7 +156,6 @@ struct BloomreachCustomerStore: Sendable {
     /// Adds a cookie to a customer and removes it from its previous owner.
     mutating func give(cookie: String, to number: Int) { give(cookies: [cookie], to: number) }
 
-    /// Adds an event to a customer.
     mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
         lastSequence = Ordinal.next(after: lastSequence)
         let event = BloomreachEvent(type: type, timestamp: timestamp, properties: properties)
@@ -254,9 +247,8 @@ extension BloomreachCustomerStore {
         guard fresh == 0 || own.hard.count + fresh <= BloomreachIDs.maximum else {
             throw .invalidField(
                 "customer_ids",
-                because:
-                    "customer \(number) would have \(own.hard.count + fresh) hard ids; expected at most \(BloomreachIDs.maximum)"
-            )
+                because: "customer \(number) would have \(own.hard.count + fresh) hard ids; expected at most "
+                    + "\(BloomreachIDs.maximum)")
         }
     }
 
@@ -268,8 +260,6 @@ extension BloomreachCustomerStore {
 
 extension BloomreachState {
     /// Applies a placement.
-    ///
-    /// - Returns: the number of the customer.
     @discardableResult
     mutating func settle(_ placement: BloomreachPlacement, in project: String) -> Int {
         let number = placement.customer ?? projects[project, default: .init()].customers.make()

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// An event of a customer, as it was tracked.
 struct BloomreachEvent: CodedRecord {
     var type = ""
     /// When it happened, in Unix seconds.
@@ -23,9 +22,7 @@ struct BloomreachEvent: CodedRecord {
     }
 
     /// The event as the data calls return it.
-    var json: JSON {
-        ["type": .string(type), "timestamp": .seconds(timestamp), "properties": .object(properties)]
-    }
+    var json: JSON { ["type": .string(type), "timestamp": .seconds(timestamp), "properties": .object(properties)] }
 }
 
 extension JSON {
@@ -92,7 +89,6 @@ struct BloomreachEventLog: Sendable, Hashable {
     }
 }
 
-/// An expectation of how many events were tracked.
 struct BloomreachEventExpectation {
     private let type: ValueMatcher?
     private let properties: [(name: String, matcher: ValueMatcher)]
@@ -281,9 +277,7 @@ struct BloomreachEventExpectation {
                 return
             }
             nearest.append((found, misses))
-            nearest.sort {
-                ($0.misses.count, $1.found.event.sequence) < ($1.misses.count, $0.found.event.sequence)
-            }
+            nearest.sort { ($0.misses.count, $1.found.event.sequence) < ($1.misses.count, $0.found.event.sequence) }
             if nearest.count > shown { nearest.removeLast() }
         }
 

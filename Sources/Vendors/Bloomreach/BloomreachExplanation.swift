@@ -3,15 +3,11 @@ import JSON
 import Tokens
 
 extension Bloomreach {
-    /// Judges a token without its request: `project` or `stream` may name the account, otherwise the owner of the key
-    /// in `kid` is assumed.
-    ///
-    /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the
-    /// body.
     static let requestFacts: [(name: String, about: String)] = [
         ("project", "the project's token in the path"), ("stream", "the stream's id in the path"),
     ]
 
+    /// Judges a token without its request: if nothing names the account, it is that of the key in `kid`.
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>
     ) -> TokenVerdict<BloomreachFailure> {
@@ -81,9 +77,7 @@ struct BloomreachStrangers {
 
     /// What a token's `kid` names instead of a key that may sign here, and whose key made the signature.
     func note(onKeyOf token: BloomreachToken, _ algorithm: Algorithm) -> String? {
-        guard let id = token.keyID else {
-            return token.compact.header?["kid"] == nil ? nil : "kid is not a string."
-        }
+        guard let id = token.keyID else { return token.compact.header?["kid"] == nil ? nil : "kid is not a string." }
         if let project = accounts.projects.first(where: { $0.publicKey(id) != nil }) {
             return "That is a public key of project \(project.token); it signs nothing."
         }

@@ -168,13 +168,7 @@ struct ContentAudience: Sendable {
 
     /// Reads the member `audience`.
     init(_ node: FixtureNode?) throws(FixtureProblem) {
-        guard let node else {
-            registered = nil
-            return
-        }
-        var registered: Set<ExactText> = []
-        for element in try node.elements() { registered.insert(ExactText(try element.string())) }
-        self.registered = registered
+        registered = try node?.strings().reduce(into: []) { $0.insert(ExactText($1)) }
     }
 }
 
@@ -194,25 +188,21 @@ struct ContentReader: Sendable {
 /// Content whose strings may contain `{{customer.NAME}}` for a property or hard id of the reader.
 ///
 /// A string stays a string for any property type, since strict clients decode it; unknown properties are empty text.
-struct PersonalBody: Sendable {
-    private enum Form {
-        case fixed(JSON)
-        case template(BodyTemplate)
-    }
-
-    private let form: Form
+enum PersonalBody: Sendable {
+    case fixed(JSON)
+    case template(BodyTemplate)
 
     /// Reads content to personalise; problems name `node`.
     init(_ json: JSON, at node: FixtureNode) throws(FixtureProblem) {
         guard Self.hasTag(json) else {
-            form = .fixed(json)
+            self = .fixed(json)
             return
         }
-        form = .template(try BodyTemplate(json, at: node, roots: ["customer"], keepsText: true))
+        self = .template(try BodyTemplate(json, at: node, roots: ["customer"], keepsText: true))
     }
 
     func json(for customer: ContentReader) -> JSON {
-        switch form {
+        switch self {
         case .fixed(let json): json
         case .template(let template): template.body(["customer": .object(customer.values)])
         }

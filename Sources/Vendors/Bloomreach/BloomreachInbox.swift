@@ -192,8 +192,7 @@ extension Bloomreach {
         }
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
-            throw Refusal(
-                .syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
+            throw Refusal(.syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one from an answer")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
         var inbox = customer.map(state.content.inbox) ?? Inbox()
@@ -227,8 +226,7 @@ extension Call<Bloomreach> {
         let expected = "v1.\(customer).\(inbox.epoch).0 to \(inbox.token(for: customer).text), or none"
         findings.add(
             Finding(
-                "sync-token", isRefused ? .failed : .passed,
-                expected: .text(expected),
+                "sync-token", isRefused ? .failed : .passed, expected: .text(expected),
                 found: .text(String(text.prefix(100))), note: position.note,
                 source: "410: iOS tests; form and reasons ours; switch sync-token-check"),
             orFail: failure ?? .syncTokenUnknown)

@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// A message in a customer's app inbox.
 struct InboxMessage: Sendable, Hashable {
     private(set) var id = ""
     /// `push` or `html`; the SDKs drop any other type.

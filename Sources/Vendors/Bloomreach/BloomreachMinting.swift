@@ -87,10 +87,8 @@ extension Bloomreach {
 
     private func firstCustomer(of project: BloomreachProject, in state: State) throws(MintRefusal) -> String {
         let registered = state.customers(of: project).all.lazy.compactMap { $0.ids[BloomreachID.registered] }.first
-        guard let registered else {
-            throw MintRefusal("no customer of \(project.token) has a registered id; name one with the member customer")
-        }
-        return registered
+        return try MintRefusal.require(
+            registered, "no customer of \(project.token) has a registered id; name one with the member customer")
     }
 
     /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
@@ -107,26 +105,19 @@ extension Bloomreach {
             }
     }
 
-    var secretTexts: [String] {
-        accounts.signingKeys.map(\.text) + accounts.streams.flatMap(\.secretKeys)
-    }
+    var secretTexts: [String] { accounts.signingKeys.map(\.text) + accounts.streams.flatMap(\.secretKeys) }
 
     var samples: [(label: String, value: String)] {
         accounts.projects.flatMap { project in
             [(label: "project token", value: project.token)]
-                + project.publicKeys.map {
-                    (label: "public key of \(project.token)", value: $0.key)
-                }
+                + project.publicKeys.map { (label: "public key of \(project.token)", value: $0.key) }
         } + accounts.streams.map { (label: "stream id", value: $0.id) }
     }
 
     func sampleRequest(in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> SampleRequest {
-        let project = accounts.projects.first { project in
-            project.publicKeys.contains { $0.permissions.contains(.events) }
-        }
-        guard let project, let key = project.publicKeys.first(where: { $0.permissions.contains(.events) }) else {
-            throw MintRefusal("no public key may track events")
-        }
+        let keys = accounts.projects.lazy.flatMap { project in project.publicKeys.map { (project, key: $0) } }
+        let (project, key) = try MintRefusal.require(
+            keys.first { $0.key.permissions.contains(.events) }, "no public key may track events")
         let body: JSON = [
             "customer_ids": [BloomreachID.cookie: "sample-device"], "event_type": "session_start",
             "timestamp": JSON(setting.moment.wholeSeconds), "properties": ["platform": "iOS"],
@@ -154,8 +145,7 @@ struct BloomreachDefect {
     /// The defect with this name; `nil` if it is not specific to this vendor.
     init?(_ name: String, _ rules: BloomreachTokenFamily) {
         guard let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
-        self.failure = failure
-        self.rules = rules
+        (self.failure, self.rules) = (failure, rules)
     }
 
     /// Applies the defect to a token, in some cases by a general one.
@@ -173,9 +163,9 @@ struct BloomreachDefect {
         case rules.badSubject: token.content.claims[rules.subject] = rules.subject == "ids" ? [:] : "ana"
         default:
             // A token of another stream.
-            guard let key = accounts.streams.lazy.filter({ $0 !== stream }).flatMap(\.signingKeys).first else {
-                throw MintRefusal("no other stream has a signing key")
-            }
+            let key = try MintRefusal.require(
+                accounts.streams.lazy.filter({ $0 !== stream }).flatMap(\.signingKeys).first,
+                "no other stream has a signing key")
             token.key = key.signing
             token.content.header["kid"] = .string(key.id)
         }
@@ -197,10 +187,7 @@ extension Bloomreach {
         let body = try call.body().passing("project_id", "kid", "sub", "exp")
         let project = try orderedProject(body, call.vendor)
         let (keyID, subject) = try body.read {
-            (
-                $0.text("kid"),
-                $0.value("sub", isRequired: true, expecting: "the ids of a customer") { $0 } ?? .null
-            )
+            ($0.text("kid"), $0.value("sub", isRequired: true, expecting: "the ids of a customer") { $0 } ?? .null)
         }
         guard let key = project.privateKey(keyID) else {
             let known = Nearest.known(project.privateKeys.lazy.map(\.id))
@@ -233,9 +220,9 @@ extension Bloomreach {
         _ body: Fields<Bloomreach>, _ vendor: Bloomreach
     ) throws(Refused) -> BloomreachProject {
         let token = try body.read { $0.optionalText("project_id") } ?? ""
-        guard BloomreachAddress.isWellFormed(token) else {
-            throw Refusal(.invalidProjectID, because: "project_id is \(token.shown); expected a project token")
-        }
+        try Refused.require(
+            BloomreachAddress.isWellFormed(token), .invalidProjectID,
+            "project_id is \(token.shown); expected a project token")
         return try Refused.require(
             vendor.accounts.project(token), .unknownProject,
             "no project has the token \(token)\(Nearest.known(vendor.accounts.projects.lazy.map(\.token)))")

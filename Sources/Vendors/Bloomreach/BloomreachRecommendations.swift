@@ -52,7 +52,6 @@ extension RecommendationEngine {
     }
 }
 
-/// An engine that recommends items of a catalog.
 struct RecommendationEngine: Sendable {
     let id: String
     let name: String

@@ -103,7 +103,6 @@ extension Bloomreach {
         return .passed
     }
 
-    /// Several credential lines were read as one value.
     private static func severalLines(
         id: String, _ applies: @escaping @Sendable (BloomreachAuthorization) -> Bool
     ) -> BloomreachRule {

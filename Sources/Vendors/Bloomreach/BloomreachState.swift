@@ -18,7 +18,6 @@ struct BloomreachState: Sendable {
         projects[project.token]?.customers ?? BloomreachCustomerStore()
     }
 
-    /// The customer that ids name for a reader of a project.
     func customer(_ ids: BloomreachIDs, of project: BloomreachProject) -> BloomreachCustomer? {
         projects[project.token]?.customers.customer(ids)
     }
@@ -35,7 +34,6 @@ struct BloomreachState: Sendable {
             into: BloomreachCustomerKey(project: project, number: other))
     }
 
-    /// Removes a customer with all its data.
     mutating func remove(_ number: Int, in project: String) {
         change(project) { $0.customers.remove(number) }
         content.forget(customer: BloomreachCustomerKey(project: project, number: number))
@@ -71,9 +69,7 @@ struct BloomreachRecords: Sendable {
     var isQuiet: Bool { newestClicks.texts.isEmpty && newestSelfChecks.texts.isEmpty }
 
     /// What calls added; the newest clicks and self-checks count by their bytes only.
-    var size: StateSize {
-        customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount)
-    }
+    var size: StateSize { customers.size + StateSize(bytes: newestClicks.byteCount + newestSelfChecks.byteCount) }
 
     /// Keeps a click without a customer.
     mutating func add(click type: String, _ event: TrackedEntry) {
@@ -237,9 +233,8 @@ private struct BloomreachProjectRecord: CodedRecord {
     /// All but the token and the customers.
     mutating func codeRest(_ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
-        coder.member(
-            "removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }
-        ) { (node) throws(FixtureProblem) in
+        coder.member("removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }) {
+            (node) throws(FixtureProblem) in
             var removed: [BloomreachID] = []
             try node.forEachRecord { (node) throws(FixtureProblem) in removed += try BloomreachID.list(node) }
             return removed

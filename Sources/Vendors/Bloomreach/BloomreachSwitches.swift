@@ -52,8 +52,7 @@ struct BloomreachSwitches: VendorSwitches {
             source: "iOS tests; other ours")
         coder.condition(
             "token-expired-flag", documented: SwitchFlag.on,
-            about: "whether token_expired marks an expired customer token",
-            source: "android5; ours")
+            about: "whether token_expired marks an expired customer token", source: "android5; ours")
         coder.choice(
             "unknown-ids", &unknownIDs, about: "whether ids may have names that the project does not define",
             source: "ours")

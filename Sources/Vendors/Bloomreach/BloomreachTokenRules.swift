@@ -21,14 +21,12 @@ struct BloomreachTokenFamily {
         BloomreachRule.structure(orFail: malformed) { facts in
             facts.compact.flatMap { facts.strangers?.note(onToken: $0.text) }
         } + [
-            parts,
-            BloomreachRule(.algorithm(is: algorithm, source: source), orFail: wrongAlgorithm),
+            parts, BloomreachRule(.algorithm(is: algorithm, source: source), orFail: wrongAlgorithm),
             BloomreachRule(
                 .type(is: "JWT", exactly: true, source: source + "; strictness ours"), orFail: wrongAlgorithm),
             BloomreachRule(.critical(), orFail: wrongAlgorithm), BloomreachRule(.keyReferences), keyKnown, signature,
             mistake, BloomreachRule(.claim("exp", is: .number, source: source), orFail: missingExpiry), expiry,
-            beginning,
-            ids, BloomreachRule(.milliseconds(in: "exp")), BloomreachRule(.milliseconds(in: "nbf")),
+            beginning, ids, BloomreachRule(.milliseconds(in: "exp")), BloomreachRule(.milliseconds(in: "nbf")),
         ]
     }
 

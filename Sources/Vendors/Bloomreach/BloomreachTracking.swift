@@ -78,7 +78,6 @@ extension Bloomreach {
         if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
     }
 
-    /// Updates the customer's consent from a consent event.
     private static func follow(
         _ event: ConsentEvent?, of ids: BloomreachIDs, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
@@ -168,9 +167,8 @@ extension Call<Bloomreach> {
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
             throw Refusal(
                 .noPermission,
-                because:
-                    "the key may not write the property \(denied.name.shown); expected any but \(Nearest.list(key.deniedProperties))"
-            )
+                because: "the key may not write the property \(denied.name.shown); expected any but "
+                    + "\(Nearest.list(key.deniedProperties))")
         }
     }
 
@@ -189,8 +187,6 @@ extension Call<Bloomreach> {
 // MARK: - Storing
 
 extension BloomreachState {
-    /// Stores an event for the customer that the ids name.
-    ///
     /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
     mutating func store(
         _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
@@ -346,7 +342,6 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    /// Checks that the key may run a command of a batch.
     fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
             throw Refusal(
@@ -379,10 +374,9 @@ extension Bloomreach {
         state.change(project) { $0.add(selfCheck: check) }
         return .json(["success": true])
     }
-}
 
-/// Linking hard ids to a cookie. Source: observed, both SDKs.
-extension Bloomreach {
+    // MARK: - Linking hard ids to a cookie. Source: observed, both SDKs
+
     /// Links hard ids to the customer of the path's cookie, as a write with all of them would.
     static func linkIDs(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let value = try call.body {

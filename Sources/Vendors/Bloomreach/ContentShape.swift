@@ -113,9 +113,7 @@ struct ContentField: Sendable {
     }
 
     /// A member that may be absent or null.
-    static func nullable(_ name: String, _ shape: ContentShape) -> ContentField {
-        .optional(name, .optional(shape))
-    }
+    static func nullable(_ name: String, _ shape: ContentShape) -> ContentField { .optional(name, .optional(shape)) }
 
     /// Members that may be absent, all of the same shape.
     static func optional(_ names: [String], _ shape: ContentShape) -> [ContentField] {
@@ -146,8 +144,7 @@ extension ContentShape {
     /// ``InAppMessage`` checks which operators a type allows.
     private static let eventFilter = ContentShape.record([
         .required(
-            "attribute",
-            .record([.required("type", .word(["property", "timestamp"])), .optional("property", .text)])),
+            "attribute", .record([.required("type", .word(["property", "timestamp"])), .optional("property", .text)])),
         .required(
             "constraint",
             .record([
@@ -167,8 +164,7 @@ extension ContentShape {
 /// and their texts, which iOS requires. Sizes are texts in `px`: iOS reads 0 from any other unit.
 extension ContentShape {
     static let richPayload = ContentShape.record(
-        [.required("buttons", .list(of: richButton))]
-            + ContentField.optional(texts, .optional(.text))
+        [.required("buttons", .list(of: richButton))] + ContentField.optional(texts, .optional(.text))
             + ContentField.optional(sizes, .optional(.usually(.pixels)))
             + ContentField.optional(truths, .optional(.bool)) + ContentField.optional(formats, formatWords))
 

@@ -24,9 +24,7 @@ final class Comapi: Vendor {
     let recentTokens = RecentReadings<ComapiSessionToken>()
     let sessionKeys = ComapiSessionKeys()
 
-    init(fixtures: VendorFixtures) throws(FixtureProblem) {
-        accounts = try ComapiAccounts(fixtures)
-    }
+    init(fixtures: VendorFixtures) throws(FixtureProblem) { accounts = try ComapiAccounts(fixtures) }
 
     static let identity = VendorIdentity(
         id: "comapi", title: "Comapi", prefixes: ["/apispaces"],
@@ -203,9 +201,7 @@ enum ComapiPath {
         else { return nil }
         return String(text.dropFirst(encodedQuery.count))
     }
-}
 
-extension ComapiPath {
     /// A segment with its escapes decoded once; unchanged if an escape is invalid.
     static func decoded(_ segment: Substring) -> Substring? { PercentEncoding.decode(segment) }
 

@@ -4,24 +4,28 @@ import Wire
 
 /// Changes without a request from the app (all ours).
 extension Comapi {
-    private static let session = [
-        ActionMember("session", "id of the session", isRequired: true),
-        ActionMember("space", "id of its API space; needed if two spaces have a session of that id"),
-    ]
     private static let space = ActionMember("space", "id of the API space; by default the first one")
 
     static let actions: [VendorAction<Comapi>] = [
-        VendorAction(
-            "end-session", about: "Ends a session, as the app itself could.", members: session, body: endSession),
-        VendorAction(
-            "expire-session", about: "Expires a session now, whatever its token says.",
-            members: session, body: expireSession),
-        VendorAction(
-            "forget-session", about: "Forgets a session, as a server would that lost its memory.", members: session,
-            body: forgetSession),
-        VendorAction(
-            "drop-sockets", about: "Closes the sockets of a session with 1001, as a server would that goes down.",
-            members: session, body: dropSockets),
+        ofSession("end-session", about: "Ends a session, as the app itself could.") { id, _, state, outbox in
+            state.endSession(id, &outbox)
+        },
+        ofSession("expire-session", about: "Expires a session now, whatever its token says.") {
+            id, moment, state, outbox in
+            state.sessions.expire(id, at: moment)
+            state.sessions.closeSockets(of: id, because: "The session has expired.", &outbox)
+        },
+        ofSession("forget-session", about: "Forgets a session, as a server would that lost its memory.") {
+            id, _, state, outbox in
+            state.sessions.closeSockets(of: id, because: "The session was forgotten.", &outbox)
+            state.sessions.forget(id)
+        },
+        ofSession(
+            "drop-sockets", about: "Closes the sockets of a session with 1001, as a server would that goes down."
+        ) { id, _, state, outbox in
+            state.sessions.sockets.forget(id)
+            outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(id))
+        },
         VendorAction(
             "answer-challenge", about: "Marks a challenge as answered, as if another client had been quicker.",
             members: [ActionMember("challenge", "its authenticationId", isRequired: true)], body: answerChallenge),
@@ -44,39 +48,21 @@ extension Comapi {
 
     // MARK: Sessions
 
-    private static func endSession(
-        _ call: Action, _ state: inout State, _ outbox: inout Outbox
-    ) throws(ActionRefusal) -> JSON {
-        let session = try existingSession(call, state)
-        state.endSession(session.id, &outbox)
-        return summary(of: session)
-    }
-
-    private static func expireSession(
-        _ call: Action, _ state: inout State, _ outbox: inout Outbox
-    ) throws(ActionRefusal) -> JSON {
-        let session = try existingSession(call, state)
-        state.sessions.expire(session.id, at: call.moment)
-        state.sessions.closeSockets(of: session.id, because: "The session has expired.", &outbox)
-        return summary(of: session)
-    }
-
-    private static func forgetSession(
-        _ call: Action, _ state: inout State, _ outbox: inout Outbox
-    ) throws(ActionRefusal) -> JSON {
-        let session = try existingSession(call, state)
-        state.sessions.closeSockets(of: session.id, because: "The session was forgotten.", &outbox)
-        state.sessions.forget(session.id)
-        return summary(of: session)
-    }
-
-    private static func dropSockets(
-        _ call: Action, _ state: inout State, _ outbox: inout Outbox
-    ) throws(ActionRefusal) -> JSON {
-        let session = try existingSession(call, state)
-        state.sessions.sockets.forget(session.id)
-        outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(session.id))
-        return summary(of: session)
+    private static func ofSession(
+        _ name: String, about: String,
+        _ change: @escaping @Sendable (ComapiSessionID, Moment, inout State, inout Outbox) -> Void
+    ) -> VendorAction<Comapi> {
+        VendorAction(
+            name, about: about,
+            members: [
+                ActionMember("session", "id of the session", isRequired: true),
+                ActionMember("space", "id of its API space; needed if two spaces have a session of that id"),
+            ]
+        ) { (call, state, outbox) throws(ActionRefusal) in
+            let session = try existingSession(call, state)
+            change(session.id, call.moment, &state, &outbox)
+            return ["session": session.id.local.json, "profile": session.profileID.json, "space": session.space.json]
+        }
     }
 
     private static func answerChallenge(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
@@ -93,16 +79,11 @@ extension Comapi {
         let found = state.sessions.all.filter { $0.id.local == id && (space == nil || $0.space == space) }
         let session = try ActionRefusal.require(
             found.first, "no session has the id", id.text, among: state.sessions.all.suffix(20).map(\.id.text))
-        guard found.count == 1 else {
-            throw ActionRefusal(
-                "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
-                    + " name the space")
-        }
+        try ActionRefusal.require(
+            found.count == 1,
+            "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
+                + " name the space")
         return session
-    }
-
-    private static func summary(of session: ComapiSession) -> JSON {
-        ["session": session.id.local.json, "profile": session.profileID.json, "space": session.space.json]
     }
 
     // MARK: Messages
@@ -112,9 +93,7 @@ extension Comapi {
     ) throws(ActionRefusal) -> JSON {
         let (id, occasion) = try conversation(call, state)
         let text = try call.text("text") ?? "Hi"
-        let part: JSON = [
-            "name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count),
-        ]
+        let part: JSON = ["name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count)]
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
         do throws(Refused) {
             let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
@@ -160,8 +139,6 @@ extension Comapi {
             throw ActionRefusal("no conversation has the id \(id.text)\(Nearest.hint(to: id.text, among: known))")
         }
         let actor = ComapiID(try call.required("profile"))
-        return (
-            id, ComapiOccasion(space: space, actor: actor, moment: call.moment, identifiers: call.identifiers)
-        )
+        return (id, ComapiOccasion(space: space, actor: actor, moment: call.moment, identifiers: call.identifiers))
     }
 }

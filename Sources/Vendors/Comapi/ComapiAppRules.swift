@@ -76,8 +76,7 @@ extension Comapi {
 
     private static let appSignature = Rule(
         "signature", expects: .text("HS256 by the shared secret of the API space"), source: "JWT page, Signing the JWT",
-        orFail: [.badSignature] + ComapiSecretMistake.failures,
-        by: { Refusal($0.mistake?.failure ?? .badSignature) }
+        orFail: [.badSignature] + ComapiSecretMistake.failures, by: { Refusal($0.mistake?.failure ?? .badSignature) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         let outcome = token.signature(by: facts.space, &finding)
@@ -88,8 +87,7 @@ extension Comapi {
     }
 
     private static let mistake = Rule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) {
-        facts, finding in
-        finding.take(facts.mistake.map { Finding($0.failure.rawValue, .noted, note: $0.description) })
+        facts, finding in finding.take(facts.mistake.map { Finding($0.failure.rawValue, .noted, note: $0.description) })
     }
 
     // Only of a token to explain: the vendor's own example has 31 bytes, and a note at each sign-in would say nothing new.
@@ -111,8 +109,7 @@ extension Comapi {
 
     private static let nonce = Rule(
         "nonce", expects: .text("the nonce of the challenge"), source: nonceSource,
-        orFail: [.nonceMismatch, .nonceReused],
-        by: { Refusal($0.isNonceReused ? .nonceReused : .nonceMismatch) }
+        orFail: [.nonceMismatch, .nonceReused], by: { Refusal($0.isNonceReused ? .nonceReused : .nonceMismatch) }
     ) { facts, finding in
         guard let token = facts.compact else { return nil }
         finding?.expected = facts.expectedNonce.map(Fact.text)
@@ -188,8 +185,7 @@ enum ComapiAppClaimRules {
 
     private static let sharedUserID = Rule(
         "shared-user-id", expects: .text("an id of the user's own"), source: "JWT page, sample code"
-    ) {
-        facts, finding in
+    ) { facts, finding in
         guard let userID = facts.token?.userID, userID.hasSameBytes(as: facts.space.idClaim) else { return nil }
         finding?.expected = nil
         finding?.found = .text(userID)
@@ -211,7 +207,6 @@ extension ComapiAppFacts {
     }
 }
 
-/// The rules for the times of an app's token.
 enum ComapiAppTimeRules {
     typealias Rule = TokenRule<ComapiAppFacts>
 

@@ -2,7 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// What a request presented.
 struct ComapiCredentials: Sendable {
     /// The space of the path, if configured.
     var space: ComapiSpace?
@@ -50,7 +49,6 @@ extension Comapi {
         return credentials
     }
 
-    /// Reads the credentials that a request presents to a space.
     private func present(
         _ arrival: ComapiArrival, to space: ComapiSpace, _ credentials: inout ComapiCredentials,
         _ facts: inout ComapiSessionFacts
@@ -181,17 +179,14 @@ final class ComapiAppToken: Sendable {
     func mistake(by space: ComapiSpace, among spaces: [ComapiSpace]) -> ComapiSecretMistake? {
         var nothing: Finding?
         guard signature(by: space, &nothing) == .failed else { return nil }
-        return verification.mistake(by: space) {
-            ComapiSecretMistake.diagnosis(of: compact, of: space, among: spaces)
-        }.map(ComapiSecretMistake.init)
+        return verification.mistake(by: space) { ComapiSecretMistake.diagnosis(of: compact, of: space, among: spaces) }
+            .map(ComapiSecretMistake.init)
     }
 }
 
-/// What the rules for the app's JWT check.
 struct ComapiAppFacts: RuleFacts {
     typealias Failure = ComapiFailure
 
-    /// The challenge that is answered.
     struct Challenge {
         let id: String?
         /// `nil` if this space issued no such challenge.
@@ -237,8 +232,7 @@ struct ComapiAppFacts: RuleFacts {
     mutating func findChallenge(_ id: String?, in state: ComapiState) {
         let named = id.flatMap { state.challenges[$0] }
         let known = named.flatMap { $0.space == space.id ? $0 : nil }
-        challenge = Challenge(
-            id: id, known: known, hint: known == nil ? Self.hint(id, named, state) : nil)
+        challenge = Challenge(id: id, known: known, hint: known == nil ? Self.hint(id, named, state) : nil)
         expectedNonce = known?.nonce
         guard hasNonce == false, let nonce = compact?.claims?["nonce"]?.string else { return }
         otherChallenge = state.challenges.challenge(nonce: nonce)

@@ -4,26 +4,16 @@ import JSON
 import Tokens
 import Wire
 
-struct ComapiContent: Sendable {
+struct ComapiContent: Sendable, KeyedRecord, CodedRecord {
     var id = ""
     var space = ComapiID("")
     var name = ""
     var type = ""
     var folder = ""
     var bytes: [UInt8] = []
-}
 
-/// The uploads of a sandbox, oldest first.
-typealias ComapiContentStore = RecordTable<ComapiContent>
+    // MARK: - As a record
 
-extension ComapiContentStore {
-    /// The maximum size of an upload, in bytes. ours.
-    static var largest: Int { 10 << 20 }
-}
-
-// MARK: - As a record
-
-extension ComapiContent: KeyedRecord, CodedRecord {
     var key: String { id }
     var memory: Int { 256 + bytes.count + name.utf8.count + folder.utf8.count }
 
@@ -44,6 +34,14 @@ extension ComapiContent: KeyedRecord, CodedRecord {
             return bytes
         }
     }
+}
+
+/// The uploads of a sandbox, oldest first.
+typealias ComapiContentStore = RecordTable<ComapiContent>
+
+extension ComapiContentStore {
+    /// The maximum size of an upload, in bytes. ours.
+    static var largest: Int { 10 << 20 }
 }
 
 /// Content. Source: the three forms of an upload are observed; reading content is ours.
@@ -73,8 +71,7 @@ extension Comapi {
         let id = call.parameters["content"]
         guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
             throw Refusal(
-                .unknownContent,
-                because: "no content of the space has the id \(id); expected that of an upload")
+                .unknownContent, because: "no content of the space has the id \(id); expected that of an upload")
         }
         return .respond(.clientContent(content.bytes, type: content.type))
     }
@@ -151,8 +148,7 @@ struct ComapiUpload: Sendable {
         guard (name?.utf8.count ?? 0) <= 1024 else {
             throw Comapi.refusal("name", "has \(name?.utf8.count ?? 0) bytes; at most 1024 are allowed")
         }
-        self.bytes = bytes
-        self.name = name
+        (self.bytes, self.name) = (bytes, name)
         self.type = type.isEmpty ? "application/octet-stream" : type
     }
 
@@ -175,8 +171,7 @@ struct ComapiUpload: Sendable {
             form = try MultipartForm(body, type: type)
         } catch {
             throw Refusal(
-                .malformedBody,
-                ["faults": [["paramName": "body", "message": "is not valid"]]],
+                .malformedBody, ["faults": [["paramName": "body", "message": "is not valid"]]],
                 because: "the form is broken: \(error); expected one strictly by RFC 7578")
         }
         guard let part = form.parts.first(where: { $0.name == "file" }) else { throw Comapi.missing("file") }
@@ -257,7 +252,6 @@ struct MultipartForm: Sendable {
     fileprivate static let lineEnd: [UInt8] = [0x0D, 0x0A]
     private static let dashes: [UInt8] = [0x2D, 0x2D]
 
-    /// The parameter `boundary` of a content type.
     private static func boundary(of type: String) -> String? {
         let parameters = HeaderParameters(type)
         guard let boundary = parameters["boundary"], (1...70).contains(boundary.utf8.count),
@@ -290,8 +284,7 @@ extension MultipartForm.Part {
         else { throw .noName }
         self.init(
             name: name, fileName: parameters.extended("filename") ?? parameters["filename"],
-            type: fields["content-type"],
-            bytes: Array(bytes[(end + 4)...]))
+            type: fields["content-type"], bytes: Array(bytes[(end + 4)...]))
     }
 
     private static func trimmed(_ text: Substring) -> String {

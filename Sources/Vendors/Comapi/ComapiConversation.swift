@@ -44,7 +44,7 @@ struct ComapiParticipant: CodedRecord {
     }
 }
 
-struct ComapiConversation: Sendable {
+struct ComapiConversation: Sendable, KeyedRecord, CodedRecord {
     private(set) var id: ComapiID
     var name: String?
     var about: String?
@@ -97,9 +97,7 @@ struct ComapiConversation: Sendable {
         var core: JSONObject = ["id": id.json]
         if let name { core.append("name", .string(name)) }
         if let about { core.append("description", .string(about)) }
-        core.append(
-            "roles",
-            .object(JSONObject(ComapiRole.allCases.map { ($0.rawValue, rights(of: $0).json) })))
+        core.append("roles", .object(JSONObject(ComapiRole.allCases.map { ($0.rawValue, rights(of: $0).json) })))
         core.append("isPublic", .bool(isPublic))
         return core
     }
@@ -120,11 +118,8 @@ struct ComapiConversation: Sendable {
         return .object(object)
     }
 
-}
+    // MARK: - As a record
 
-// MARK: - As a record
-
-extension ComapiConversation: KeyedRecord, CodedRecord {
     var key: ComapiID { id }
     static var keyOrder: ((ComapiID, ComapiID) -> Bool)? { { $0 < $1 } }
 
@@ -168,7 +163,6 @@ extension ComapiConversation: KeyedRecord, CodedRecord {
 }
 
 extension ComapiRights {
-    /// Reads the flags that are present.
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let members = try node.mapping(Flag.allCases.map(\.rawValue)).members
         var refused: [Flag] = []

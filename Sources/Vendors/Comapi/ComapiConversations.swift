@@ -99,10 +99,9 @@ extension Comapi {
             state[call.space.id].conversations[id], .unknownConversation,
             "no conversation of the space has the id \(id.text); expected that of an existing one"
                 + Nearest.slip(id.text, among: state[call.space.id].conversations.keys.prefix(1000).lazy.map(\.text)))
-        guard conversation.deleted == nil else {
-            throw Refusal(
-                .unknownConversation, because: "conversation \(id.text) was deleted; expected an existing one")
-        }
+        try Refused.require(
+            conversation.deleted == nil, .unknownConversation,
+            "conversation \(id.text) was deleted; expected an existing one")
         return conversation
     }
 }
@@ -220,8 +219,7 @@ extension Comapi {
 
     /// The ids of the query combined with those of the body; at least one is required.
     private static func idsToRemove(_ call: inout ComapiCall) throws(Refused) -> Set<ComapiID> {
-        var ids = Set(
-            call.arrival.queryValues("id").filter { !$0.isEmpty }.map { ComapiID($0) })
+        var ids = Set(call.arrival.queryValues("id").filter { !$0.isEmpty }.map { ComapiID($0) })
         if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
             ids.formUnion(try call.list { $0.texts(FieldReader.elements) ?? [] }.map { ComapiID($0) })
             call.note(

@@ -17,12 +17,11 @@ struct ComapiMessage: Sendable {
     private(set) var metadata: JSON
     private(set) var parts: JSON
     private(set) var alert: JSON?
-    /// The status per recipient.
     var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
     private(set) var byteCount: Int
 }
 
-struct ComapiEvent: Sendable {
+struct ComapiEvent: Sendable, CodedRecord {
     enum Kind: Sendable {
         case sent
         case status(ComapiMessageStatus, on: Moment)
@@ -43,6 +42,27 @@ struct ComapiEvent: Sendable {
         case .sent: "sent"
         case .status(let status, _): status.rawValue
         }
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id, in: 1...ComapiEventLog.largestID)
+        coder.member("event", &eventID)
+        coder.member("actor", &actor)
+        coder.instant("at", &moment)
+        coder.member("message", &messageID)
+        var (name, on): (String, Moment?) = (name, nil)
+        if case .status(_, let moment) = kind { on = moment }
+        coder.member("kind", &name, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
+            let name = try node.string()
+            guard name == "sent" || ComapiMessageStatus(rawValue: name) != nil else {
+                throw node.problem("“\(name)” is not one of sent, delivered, read")
+            }
+            return name
+        }
+        let status = ComapiMessageStatus(rawValue: name)
+        coder.instant("on", &on)
+        coder.check(status == nil || on != nil, or: "member “on” is missing")
+        kind = status.map { .status($0, on: on ?? moment) } ?? .sent
     }
 }
 
@@ -86,7 +106,6 @@ struct ComapiEventLog: Sendable {
                 messageID: message.id, kind: .sent))
     }
 
-    /// Records a message's status for a participant.
     mutating func append(
         _ status: ComapiMessageStatus, on moment: Moment, of messageID: String, by profile: ComapiID,
         eventID: String, at now: Moment
@@ -114,11 +133,9 @@ struct ComapiEventLog: Sendable {
 
     /// The estimated size of an event with the status that it may set, in bytes.
     private static let eventBytes = 250
-}
 
-// MARK: - As records
+    // MARK: - As records
 
-extension ComapiEventLog {
     /// Codes the members of a conversation that belong to its log: the number of the last event, and the events.
     mutating func code(_ coder: inout RecordCoder) {
         var last: Int? = lastID
@@ -160,29 +177,6 @@ private struct ComapiLogEntry: CodedRecord {
         var sent = message ?? ComapiMessage(sentBy: event)
         sent.code(&coder)
         message = sent
-    }
-}
-
-extension ComapiEvent: CodedRecord {
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id, in: 1...ComapiEventLog.largestID)
-        coder.member("event", &eventID)
-        coder.member("actor", &actor)
-        coder.instant("at", &moment)
-        coder.member("message", &messageID)
-        var (name, on): (String, Moment?) = (name, nil)
-        if case .status(_, let moment) = kind { on = moment }
-        coder.member("kind", &name, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
-            let name = try node.string()
-            guard name == "sent" || ComapiMessageStatus(rawValue: name) != nil else {
-                throw node.problem("“\(name)” is not one of sent, delivered, read")
-            }
-            return name
-        }
-        let status = ComapiMessageStatus(rawValue: name)
-        coder.instant("on", &on)
-        coder.check(status == nil || on != nil, or: "member “on” is missing")
-        kind = status.map { .status($0, on: on ?? moment) } ?? .sent
     }
 }
 

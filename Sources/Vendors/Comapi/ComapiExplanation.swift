@@ -3,15 +3,12 @@ import JSON
 import Tokens
 
 extension Comapi {
-    /// Judges a token without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
-    ///
-    /// - Parameter context: known facts: `space` of the path; `authenticationId` or `nonce` of the challenge.
     static let requestFacts: [(name: String, about: String)] = [
-        ("space", "the id of the API space in the path"),
-        ("authenticationId", "the challenge that is answered"),
+        ("space", "the id of the API space in the path"), ("authenticationId", "the challenge that is answered"),
         ("nonce", "the nonce of the challenge"),
     ]
 
+    /// Judges a token without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Comapi>
     ) -> TokenVerdict<ComapiFailure> {

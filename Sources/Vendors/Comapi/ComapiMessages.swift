@@ -58,7 +58,11 @@ extension Comapi {
         let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
         let id = try joined(call, state)
         var skipped = 0
-        for update in updates where !apply(update, to: id, isNoted: skipped < mostNoted, &call, &state) { skipped += 1 }
+        for update in updates {
+            guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { continue }
+            if skipped < mostNoted { call.note("status-skipped", reason, found: .text(update.messageID)) }
+            skipped += 1
+        }
         return .respond(.text("OK"))
     }
 
@@ -71,16 +75,6 @@ extension Comapi {
 
     /// ours: more remarks would add nothing and push everything else out of the journal.
     private static let mostNoted = 100
-
-    /// - Returns: whether anything changed.
-    private static func apply(
-        _ update: ComapiStatusUpdate, to id: ComapiID, isNoted: Bool, _ call: inout ComapiCall,
-        _ state: inout State
-    ) -> Bool {
-        guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { return true }
-        if isNoted { call.note("status-skipped", reason, found: .text(update.messageID)) }
-        return false
-    }
 }
 
 struct ComapiMessageDraft {
@@ -124,16 +118,14 @@ struct ComapiStatusUpdate {
 
 extension ComapiState {
     /// Adds a message to a conversation's log, notifies its participants, and records pushes.
-    ///
-    /// - Returns: the message.
     mutating func send(
         _ draft: ComapiMessageDraft, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
     ) throws(ComapiRefusal) -> ComapiMessage {
         let space = occasion.space.id
         let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
-        guard self[space].conversations[id]?.log.hasRoom != false else {
-            throw Refusal(.bodyTooLarge, because: "the events of the conversation have reached the largest number")
-        }
+        try ComapiRefusal.require(
+            self[space].conversations[id]?.log.hasRoom != false, .bodyTooLarge,
+            "the events of the conversation have reached the largest number")
         let message = ComapiMessage(
             id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
             sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
@@ -181,7 +173,6 @@ extension ComapiState {
         return nil
     }
 
-    /// Notifies all participants of an event in the log.
     private func notify(_ event: Int, of id: ComapiID, _ space: ComapiSpace, _ outbox: inout Outbox) {
         guard let conversation = self[space.id].conversations[id], let event = conversation.log[event] else { return }
         outbox.send(
@@ -230,8 +221,7 @@ extension ComapiConversation {
         }
         return [
             "id": .string(message.id), "sentEventId": JSON(message.sentEventID), "metadata": message.metadata,
-            "context": context(of: message), "parts": message.parts,
-            "statusUpdates": .object(JSONObject(statuses)),
+            "context": context(of: message), "parts": message.parts, "statusUpdates": .object(JSONObject(statuses)),
         ]
     }
 
@@ -320,7 +310,6 @@ extension Comapi {
 /// Source: that a client calls a URL from the push with GET and no token once the user has opened it: JS SDK 1.3,
 /// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
 enum ComapiPush {
-    /// The URL to call when a push is opened.
     static func url(of push: String, _ occasion: ComapiOccasion) -> String {
         "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
     }

@@ -188,9 +188,9 @@ extension Comapi {
             draft.claims["jti"] = "unknown-session"
             draft.claims["boot"] = .string(setting.sandbox.start)
         case .ended:
-            guard let ended = setting.state.sessions.ended.reversed().first(where: { $0.space == space.id }) else {
-                throw MintRefusal("no session was ended yet in API space \(space.id.text)")
-            }
+            let ended = try MintRefusal.require(
+                setting.state.sessions.ended.reversed().first(where: { $0.space == space.id }),
+                "no session was ended yet in API space \(space.id.text)")
             draft.claims["jti"] = ended.local.json
         case nil:
             var token = UnsignedToken(draft, key: key, algorithm: .hs256)
@@ -216,20 +216,18 @@ extension Comapi {
         let named = id.map { ComapiSessionID($0, in: space.id) }
         let known = named.map { state.sessions[$0] } ?? state.sessions.sessions(of: profile, in: space.id).last
         if let known {
-            guard known.profileID == profile else {
-                throw MintRefusal("session \(known.id.text) is that of \(known.profileID.text), not \(profile.text)")
-            }
+            try MintRefusal.require(
+                known.profileID == profile,
+                "session \(known.id.text) is that of \(known.profileID.text), not \(profile.text)")
             return ComapiSessionClaims(
                 space: space, profileID: profile, sessionID: known.id.text, issued: known.started.wholeSeconds,
                 expires: try lifetime.map { value throws(MintRefusal) in try Self.end(now, value) }
-                    ?? known.expires.wholeSeconds,
-                start: setting.sandbox.start)
+                    ?? known.expires.wholeSeconds, start: setting.sandbox.start)
         }
         return ComapiSessionClaims(
             space: space, profileID: profile, sessionID: id ?? "minted-\(space.id.text)-\(profile.text)", issued: now,
             expires: try Self.end(now, lifetime ?? setting.switches.sessionLifetimeSeconds),
-            start: setting.sandbox.start,
-            mintMark: state.mintMark)
+            start: setting.sandbox.start, mintMark: state.mintMark)
     }
 
     func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {

@@ -6,7 +6,7 @@ import Wire
 /// The profile of a user: a free-form object.
 ///
 /// Source: members observed, iOS SDK; `_createdOn` and `_updatedOn` observed, mock of the JS SDK.
-struct ComapiProfile: Sendable {
+struct ComapiProfile: Sendable, KeyedRecord, CodedRecord {
     private(set) var id: ComapiID
     /// Without `id` and members that start with `_`.
     private(set) var members: JSONObject
@@ -15,11 +15,8 @@ struct ComapiProfile: Sendable {
     private(set) var revision = 1
 
     init(id: ComapiID, members: JSONObject, created: Moment, updated: Moment? = nil, revision: Int = 1) {
-        self.id = id
-        self.members = members
-        self.created = created
-        self.updated = updated ?? created
-        self.revision = revision
+        (self.id, self.members, self.revision) = (id, members, revision)
+        (self.created, self.updated) = (created, updated ?? created)
     }
 
     /// The members that must be texts if present.
@@ -52,11 +49,9 @@ struct ComapiProfile: Sendable {
         return ComapiProfile(
             id: id, members: members, created: created, updated: moment, revision: Ordinal.next(after: revision))
     }
-}
 
-// MARK: - As a record
+    // MARK: - As a record
 
-extension ComapiProfile: KeyedRecord, CodedRecord {
     var key: ComapiID { id }
     static var keyOrder: ((ComapiID, ComapiID) -> Bool)? { { $0 < $1 } }
     /// A value takes about four times its text.

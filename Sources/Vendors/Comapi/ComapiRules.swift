@@ -80,8 +80,7 @@ struct ComapiSessionFacts: RuleFacts {
     var adopted: ComapiSession? {
         guard let token, let id = sessionID, let standing, standing.isAdoptable, !standing.isEnded else { return nil }
         return ComapiSession(
-            id: id, profileID: token.profileID,
-            started: Moment(unixSeconds: token.issueSeconds ?? moment.unixSeconds),
+            id: id, profileID: token.profileID, started: Moment(unixSeconds: token.issueSeconds ?? moment.unixSeconds),
             expires: Moment(unixSeconds: token.expirySeconds ?? moment.unixSeconds))
     }
 }
@@ -130,8 +129,7 @@ extension Comapi {
 
     private static let spaceKnown = Rule(
         "space", expects: .text("the id of a configured API space"), source: "ours", .ours,
-        orFail: [.unknownSpace, .sessionOtherSpace],
-        by: { Refusal($0.isAlone ? .sessionOtherSpace : .unknownSpace) }
+        orFail: [.unknownSpace, .sessionOtherSpace], by: { Refusal($0.isAlone ? .sessionOtherSpace : .unknownSpace) }
     ) { facts, finding in
         guard let id = facts.spaceID else { return nil }
         finding?.found = .text(id)

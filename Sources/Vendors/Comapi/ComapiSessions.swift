@@ -150,13 +150,27 @@ extension ComapiSession: KeyedRecord, CodedRecord {
 }
 
 /// A challenge that the app answers with its own token.
-struct ComapiChallenge: Sendable {
+struct ComapiChallenge: Sendable, KeyedRecord, CodedRecord {
     var id = ""
     var space = ComapiID("")
     var nonce = ""
     var issued = Moment(unixSeconds: 0)
     var expires = Moment(unixSeconds: 0)
     var answeredBy: String?
+
+    // MARK: - As a record
+
+    var key: String { id }
+    var names: [String] { [nonce] }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("space", &space)
+        coder.member("nonce", &nonce)
+        coder.instant("issued", &issued)
+        coder.instant("expires", &expires)
+        coder.member("answered_by", &answeredBy)
+    }
 }
 
 /// The challenges of a sandbox in order of issue, indexed by nonce too.
@@ -191,22 +205,6 @@ extension ComapiChallengeStore {
     private mutating func remove(_ ids: some Sequence<String>) { for id in ids { remove(id) } }
 }
 
-// MARK: - As a record
-
-extension ComapiChallenge: KeyedRecord, CodedRecord {
-    var key: String { id }
-    var names: [String] { [nonce] }
-
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
-        coder.member("space", &space)
-        coder.member("nonce", &nonce)
-        coder.instant("issued", &issued)
-        coder.instant("expires", &expires)
-        coder.member("answered_by", &answeredBy)
-    }
-}
-
 /// Challenges and sessions. Source: observed, all SDKs; challenge and token are documented, JWT page.
 extension Comapi {
     static func startSession(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -229,8 +227,7 @@ extension Comapi {
         let started = Moment(unixSeconds: Double(call.moment.wholeSeconds))
         var session = ComapiSession(
             id: ComapiSessionID(call.identifiers.uuid(), in: call.space.id), profileID: ComapiID(user),
-            started: call.moment,
-            expires: started + .seconds(call.switches.sessionLifetimeSeconds))
+            started: call.moment, expires: started + .seconds(call.switches.sessionLifetimeSeconds))
         session.nonce = challenge.nonce
         session.sourceAddress = call.request.connection.remoteAddress
         describeDevice(members, &session, &call)

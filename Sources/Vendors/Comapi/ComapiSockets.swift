@@ -197,9 +197,7 @@ extension SocketTopic {
 
 extension Call<Comapi> {
     /// Sends a frame to sockets once the call has succeeded.
-    mutating func send(_ frame: ComapiFrame, to addresses: [SocketTopic]) {
-        outbox.send(frame.message, to: addresses)
-    }
+    mutating func send(_ frame: ComapiFrame, to addresses: [SocketTopic]) { outbox.send(frame.message, to: addresses) }
 }
 
 // MARK: - Frames

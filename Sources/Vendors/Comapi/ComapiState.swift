@@ -28,7 +28,6 @@ struct ComapiState: Sendable {
 
     init() {}
 
-    /// Writes the rows of each space.
     mutating func codeSpaces(_ coder: inout RecordCoder) {
         coder.nested("spaces", keys: spaces.keys.sorted().map(\.text)) { id, coder in
             coder.note(isChanged: true)
@@ -77,8 +76,6 @@ struct ComapiSpaceState: CodedRecord {
     }
 
     /// Records that the tracking URL of a push was called.
-    ///
-    /// - Returns: whether the push exists.
     mutating func noteClick(ofPush id: String, at moment: Moment) -> Bool {
         guard let index = pushes.lastIndex(where: { $0["id"]?.string?.hasSameBytes(as: id) == true }),
             var push = pushes[index].object
@@ -197,15 +194,9 @@ final class ComapiSpace: Sendable {
         id: ComapiID, accountID: Int, issuer: String, audience: String, sharedSecret: String, idClaim: String,
         sharedKey: SigningKey, sessionSecret: String, sessionKey: SigningKey
     ) {
-        self.id = id
-        self.accountID = accountID
-        self.issuer = issuer
-        self.audience = audience
-        self.sharedSecret = sharedSecret
-        self.idClaim = idClaim
-        self.sharedKey = sharedKey
-        self.sessionSecret = sessionSecret
-        self.sessionKey = sessionKey
+        (self.id, self.accountID, self.issuer, self.audience) = (id, accountID, issuer, audience)
+        (self.sharedSecret, self.sharedKey, self.idClaim) = (sharedSecret, sharedKey, idClaim)
+        (self.sessionSecret, self.sessionKey) = (sessionSecret, sessionKey)
     }
 
     func copy(_ id: ComapiID) -> ComapiSpace {
@@ -239,7 +230,6 @@ struct ComapiAccounts: Sendable {
 // MARK: - accounts.yaml
 
 extension ComapiAccounts {
-    /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         let document = try fixtures.document("accounts.yaml").mapping("spaces")
         var (spaces, templates): ([ComapiSpace], [ComapiSpace]) = ([], [])

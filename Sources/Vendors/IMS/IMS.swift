@@ -33,8 +33,7 @@ final class IMS: Vendor {
         // Both are ours.
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: bodies have a few hundred bytes, and a sandbox keeps their content. Trips and lists may be longer.
-        bodyLimit: 64 * 1024,
-        unreadNames: UnreadNames(fields: ["x-ims-", "x-ims-operator-key", "x-ims-device-id"]))
+        bodyLimit: 64 * 1024, unreadNames: UnreadNames(fields: ["x-ims-", "x-ims-operator-key", "x-ims-device-id"]))
 
     /// ours: an hour of points, a file of users, or a set of keys.
     private static let longBody = 1024 * 1024
@@ -92,8 +91,7 @@ final class IMS: Vendor {
     private static let ownRoutes: [Route<IMS>] = [
         Route(
             "activation.submit", .post("/ims/v1/activation"), access: .token, evidence: .ours,
-            source: "activation through the SDK: site; the call ours", secrets: secrets,
-            handler: submitActivation),
+            source: "activation through the SDK: site; the call ours", secrets: secrets, handler: submitActivation),
         ofUser.route("me.get", .get("/ims/v1/me"), handler: forUser(readMe)),
         ofUser.route("me.update", .patch("/ims/v1/me"), handler: forUser(updateMe)),
         ofUser.route(

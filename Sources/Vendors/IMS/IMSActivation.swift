@@ -12,9 +12,8 @@ extension IMS {
         guard var user = state.users.user(of: tenant, activationID: activationID) else {
             throw Refusal(
                 .activationUnknown,
-                because:
-                    "no user of tenant \(tenant) has the activation id \(activationID); expected that of an imported user"
-            )
+                because: "no user of tenant \(tenant) has the activation id \(activationID); expected that of an "
+                    + "imported user")
         }
         try check(user, code: code, email: email, at: call.moment)
         try checkSubject(subject, of: user, state)
@@ -34,16 +33,16 @@ extension IMS {
             throw Refusal(.userDeactivated, because: "\(user.id) is deactivated; expected a user who is enrolled")
         case .enrolled: break
         }
-        guard email.caseFolded == user.email.caseFolded else {
-            throw Refusal(.activationEmailMismatch, because: "\(user.id) was enrolled with \(user.email), not \(email)")
-        }
+        try Refused.require(
+            email.caseFolded == user.email.caseFolded, .activationEmailMismatch,
+            "\(user.id) was enrolled with \(user.email), not \(email)")
         let activation = try Refused.require(
             user.activation, .activationCodeWrong,
             "\(user.id) has no activation code, as after an import without secrets; "
                 + "POST /ims/v1/users/\(user.id)/activation-code gives it one; expected that one")
-        guard code.hasSameBytes(as: activation.code) else {
-            throw Refusal(.activationCodeWrong, because: Self.difference(of: code, from: activation.code, of: user))
-        }
+        try Refused.require(
+            code.hasSameBytes(as: activation.code), .activationCodeWrong,
+            Self.difference(of: code, from: activation.code, of: user))
         try Refused.require(
             moment < activation.expires, .activationCodeExpired,
             "the code of \(user.id) expired at \(activation.expires.rfc3339), and it is now \(moment.rfc3339); expected one that has not expired"
@@ -72,9 +71,8 @@ extension IMS {
         if let other = state.users.user(of: user.tenant, enterpriseID: subject) {
             throw Refusal(
                 .subjectTaken,
-                because:
-                    "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); expected an unused one"
-            )
+                because: "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); "
+                    + "expected an unused one")
         }
         // ours: a text that an enrollment could not contain is not an enterprise id.
         try Refused.require(
@@ -194,9 +192,7 @@ struct IMSInvitations: Sendable {
 extension IMS {
     static func sendInvitation(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let number = state.invitations.nextNumber
-        let invitation = try call.body {
-            IMSInvitation(&$0, number: number, user: user.number, created: call.moment)
-        }
+        let invitation = try call.body { IMSInvitation(&$0, number: number, user: user.number, created: call.moment) }
         state.invitations.add(invitation)
         return .json(invitation.json, status: .created)
     }

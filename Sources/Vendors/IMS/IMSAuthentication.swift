@@ -52,10 +52,9 @@ extension IMS {
         KeyFetchPolicy(
             coolDown: .seconds(switches.coolDownSeconds), standardLifetime: .seconds(switches.standardLifetimeSeconds))
     }
-}
 
-/// Checks that need the state.
-extension IMS {
+    // MARK: - Checks that need the state
+
     func authorize(_ call: inout IMSCall, _ state: inout State) {
         switch call.route.access {
         case .open, .operator: return
@@ -115,8 +114,7 @@ extension IMSFacts {
         if let user = state.users.user(of: subject.tenant, enterpriseID: name) {
             subject.user = (user.number, user.state)
         } else {
-            subject.isAdopted =
-                switches.unknownUser == .adopt && IMS.adopted(name, in: subject.tenant, state) != nil
+            subject.isAdopted = switches.unknownUser == .adopt && IMS.adopted(name, in: subject.tenant, state) != nil
             subject.namesake = IMS.namesake(of: name, in: subject.tenant, issuer, state)
         }
         self.subject = subject
@@ -157,11 +155,9 @@ extension Call<IMS> {
 struct IMSFacts: RuleFacts {
     typealias Failure = IMSFailure
 
-    /// What is known of the keys for a token.
     enum Keys {
         /// Nothing, since the issuer is unknown.
         case none
-        /// The issuer's keys are unavailable.
         case unavailable(String, note: String)
         /// They have not been requested.
         case unfetched
@@ -192,7 +188,6 @@ struct IMSFacts: RuleFacts {
         var namesake: String?
     }
 
-    /// What an operator's call presents.
     struct Operator {
         let sent: String?
         let authorization: ArraySlice<UInt8>?
@@ -224,9 +219,7 @@ struct IMSFacts: RuleFacts {
     private final class SharedPart: Sendable {
         let presented: Presented
 
-        init(_ presented: consuming Presented) {
-            self.presented = presented
-        }
+        init(_ presented: consuming Presented) { self.presented = presented }
     }
 
     private var shared: SharedPart
@@ -285,9 +278,7 @@ final class IMSToken: Sendable {
     // One slot, since nearly every token meets one issuer with one ring only.
     private let verification = Mutex<(ring: IMSKeyRing, places: [Int], outcome: Finding.Outcome)?>(nil)
 
-    convenience init(_ text: String) {
-        self.init(bytes: Array(text.utf8))
-    }
+    convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
     init(bytes: [UInt8]) {
         let compact = CompactToken(bytes: bytes)

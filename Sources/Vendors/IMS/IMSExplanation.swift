@@ -14,8 +14,7 @@ extension IMS {
         let (issuers, devKeys) = (setting.state.issuers, setting.state.devKeys)
         let judge = IMSTokenJudge(
             self, IMSAuthenticationContext(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches,
-            at: setting.moment,
-            asking: .never, in: setting.sandbox)
+            at: setting.moment, asking: .never, in: setting.sandbox)
         var findings = Findings<IMSFailure>()
         var facts = judge.judge(token, &findings)
         facts.isRefused = true
@@ -219,9 +218,8 @@ extension IMS {
                 orFail: .notDecodable
             ) { facts, _ in facts.partCount == 3 ? facts.claims == nil ? .failed : .passed : nil },
         ] + ["iss", "sub", "exp"].map(clientClaim) + [
-            ClientRule(
-                "sdk-expiry", expects: .text("exp later than now"), source: validation, orFail: .expired
-            ) { facts, finding in
+            ClientRule("sdk-expiry", expects: .text("exp later than now"), source: validation, orFail: .expired) {
+                facts, finding in
                 guard let left = facts.left else { return nil }
                 finding?.expected = .timeAfter(facts.moment.unixSeconds)
                 return finding.judge(facts.claims?["exp"]?.number.map { .time($0.double) }, left > 0)

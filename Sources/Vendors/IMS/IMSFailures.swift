@@ -57,7 +57,6 @@ enum IMSFailure: String, VendorFailure {
 /// A handler's decision to answer with one of IMS's failures.
 typealias IMSRefusal = Refusal<IMSFailure>
 
-/// What a client of IMS sends.
 typealias IMSBody = Fields<IMS>
 
 extension IMSBody {

@@ -90,11 +90,9 @@ final class IMSIssuer: Sendable {
         }
         return warnings
     }
-}
 
-// MARK: - Rules
+    // MARK: - Rules
 
-extension IMSIssuer {
     /// The issuer's own rule overrides the switch.
     func maximumLifetime(_ switches: IMSSwitches) -> Int? {
         switch record.maximumLifetime {
@@ -111,7 +109,6 @@ extension IMSIssuer {
     }
 }
 
-/// What an issuer was onboarded with.
 struct IMSIssuerRecord: Sendable, Hashable {
     enum Environment: String, CaseIterable { case uat, production }
     enum Replay: String, CaseIterable { case off, bindDevice = "bind-device", singleUse = "single-use" }

@@ -18,7 +18,6 @@ struct IMSAccounts: Sendable {
 
     func devIssuer(_ name: String) -> IssuerKeyFiles? { devIssuers.first { $0.name.hasSameBytes(as: name) } }
 
-    /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         let file = try fixtures.file("accounts.yaml")
         let document = try FixtureNode(file: file).mapping("operator_key", "issuers", "dev_issuers", "users")
@@ -76,18 +75,13 @@ extension IMSIssuer {
         }
         let unread = isJudged ? IMSKeySource(unread: object) : nil
         let reading: IMSKeyReader.Reading
-        let record: IMSIssuerRecord
         do throws(IMSRefusal) {
             _ = try body.read { $0.object("keys", isRequired: true) }
             if let unread { reading = IMSKeyReader.Reading(source: unread) } else { reading = try read() }
         } catch {
             throw keys.problem(error.reason ?? error.failure.rawValue)
         }
-        do throws(IMSRefusal) {
-            record = try body.read { IMSIssuerRecord(&$0, source: reading.source, created: created) }
-        } catch {
-            throw node.problem(error.reason ?? error.failure.rawValue)
-        }
+        let record = try node.read { IMSIssuerRecord(&$0, source: reading.source, created: created) }
         if let remote = reading.source.remoteKeys(of: record.name) {
             if let url = IMSKeyURL(remote.url), url.obstacle(IMSSwitches(), named: [url.host]) != nil {
                 keys.warn(

@@ -104,9 +104,7 @@ struct IMSKeyReader {
         var (given, skipped): (JSONObject, [SkippedKey]) = (object, [])
         switch kind {
         case .certificate, .publicKey:
-            let (text, id) = try body.read {
-                ($0.text("pem", atMost: .max), $0.optionalText("kid", atLeast: 1))
-            }
+            let (text, id) = try body.read { ($0.text("pem", atMost: .max), $0.optionalText("kid", atLeast: 1)) }
             for key in try pem(text, id: id, kind) { reader.take(key) }
         case .keySet:
             let set = JSON.object(try body.read { $0.object("jwks", isRequired: true) ?? [:] })
@@ -175,9 +173,8 @@ struct IMSKeyReader {
                 let name = key["kid"]?.string.map { " “\($0)”" } ?? ""
                 throw Refusal(
                     .privateKeyRefused,
-                    because:
-                        "key \(index)\(name) has the private members \(names.joined(separator: ", ")); expected public ones only"
-                )
+                    because: "key \(index)\(name) has the private members \(names.joined(separator: ", ")); expected "
+                        + "public ones only")
             }
         }
         do throws(KeyFetchProblem) {

@@ -43,10 +43,9 @@ extension IMS {
     private func issuer(_ name: String?, in state: State) throws(MintRefusal) -> IMSIssuer {
         let all = state.issuers.all
         guard let name else {
-            guard let first = all.first(where: { accounts.devIssuer($0.record.name) != nil }) else {
-                throw MintRefusal("there is no issuer for which this server can sign")
-            }
-            return first
+            return try MintRefusal.require(
+                all.first(where: { accounts.devIssuer($0.record.name) != nil }),
+                "there is no issuer for which this server can sign")
         }
         return try MintRefusal.require(
             state.issuers.named(name), "no issuer is called", name, among: all.map(\.record.name))
@@ -75,9 +74,7 @@ extension IMS {
         header["kid"] = (try reader.string("kid") ?? key.id).map(JSON.string)
         var claims: JSONObject = [
             "iss": .string(record.issuer(at: setting.base)),
-            "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"),
-            "iat": JSON(now),
-            "exp": JSON(expiry),
+            "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"), "iat": JSON(now), "exp": JSON(expiry),
         ]
         // Tokens have what their issuer is registered with.
         if let audience = record.audience {
@@ -100,9 +97,9 @@ extension IMS {
             if isTooFar { throw MintRefusal("the token begins too late to live for another 16 minutes") }
             token.content.claims["exp"] = JSON(expiry)
         case .embeddedKey:
-            guard let other = accounts.devIssuers.first(where: { $0.name != signer }) else {
-                throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token carries")
-            }
+            let other = try MintRefusal.require(
+                accounts.devIssuers.first(where: { $0.name != signer }),
+                "embedded-jwk needs a second dev issuer, whose key the token carries")
             token.key = try signingKey(of: other.name, in: state)
             token.content.header["jwk"] = token.key.publicJWK(algorithm: .rs256)
         }
@@ -117,9 +114,7 @@ extension IMS {
         accounts.issuers.filter { !$0.record.issuer.hasPrefix("{base}") }
             .map { (label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
             + accounts.users.compactMap { user in
-                user.enterpriseID.map {
-                    (label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0)
-                }
+                user.enterpriseID.map { (label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0) }
             }
     }
 
@@ -178,9 +173,9 @@ extension IMS {
             var map = JSONObject()
             // A map cannot hold a key without an id.
             for key in keys.published.map(\.key) where key.id != nil {
-                guard let certificate = SelfSignedCertificate(of: key, name: key.id ?? "") else {
-                    throw Refusal(.serviceUnavailable, because: "no certificate could be made of key \(key)")
-                }
+                let certificate = try Refused.require(
+                    SelfSignedCertificate(of: key, name: key.id ?? ""), .serviceUnavailable,
+                    "no certificate could be made of key \(key)")
                 map[key.id ?? ""] = .string(certificate.pem)
             }
             return .object(map)

@@ -30,13 +30,11 @@ extension IMS {
     /// Everything a token shows before the key search.
     static let formRules = RuleList(
         [.bearerPresent("token-present", source: "ours", .ours, orFail: .tokenMissing)]
-            + IMSRule.bearerOnce(orFail: .tokenMalformed) + [tokenIsNoKey]
-            + IMSRule.structure(orFail: .tokenMalformed)
+            + IMSRule.bearerOnce(orFail: .tokenMalformed) + [tokenIsNoKey] + IMSRule.structure(orFail: .tokenMalformed)
             + [
                 IMSRule(.critical(), orFail: .tokenMalformed), algorithm, publicKeyAsSecret, type,
                 IMSRule(.keyReferences),
-            ]
-            + [text("iss"), keyID, registration])
+            ] + [text("iss"), keyID, registration])
 
     /// An API key in place of a token; always malformed.
     private static let tokenIsNoKey = IMSRule(
@@ -55,9 +53,7 @@ extension IMS {
     private static let algorithm = IMSRule(
         .algorithm(is: .rs256, source: "security page, JWT Claims: alg"), orFail: [.algNotAllowed],
         by: { _ in Refusal(.algNotAllowed) }
-    ) { facts, finding in
-        if facts.isSignedBySecret { finding.note = IMSTokenJudge.publicSecret }
-    }
+    ) { facts, finding in if facts.isSignedBySecret { finding.note = IMSTokenJudge.publicSecret } }
 
     private static let publicKeyAsSecret = IMSRule(
         "public-key-as-secret", expects: .absent, source: "RFC 8725 section 2.1"
@@ -209,9 +205,8 @@ enum IMSKeyRules {
         return outcome
     }
 
-    private static let otherSigner = IMSRule(
-        "signature-of-another", expects: .absent, source: nil, .ours
-    ) { facts, finding in
+    private static let otherSigner = IMSRule("signature-of-another", expects: .absent, source: nil, .ours) {
+        facts, finding in
         guard let other = facts.otherSigner else { return nil }
         finding?.expected = nil
         finding?.found = .text(other.issuer.record.name)

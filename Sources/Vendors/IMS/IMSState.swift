@@ -1,7 +1,6 @@
 import Emulation
 import JSON
 
-/// What IMS remembers in one sandbox.
 struct IMSState: Sendable {
     var issuers: IMSIssuerStore
     var users: IMSUserStore
@@ -173,7 +172,7 @@ extension IMSInvitation {
 
 extension FixtureNode {
     /// Reads a record as the content of the request that created it.
-    fileprivate func read<Value>(_ read: (inout FieldReader) -> Value) throws(FixtureProblem) -> Value {
+    func read<Value>(_ read: (inout FieldReader) -> Value) throws(FixtureProblem) -> Value {
         let body = IMSBody(try verbatim().object ?? [:])
         do throws(IMSRefusal) {
             return try body.read(read)
@@ -229,9 +228,7 @@ struct IMSTokenUses: Sendable {
     /// The number of uses at which to look for expired ones.
     private var nextSweep = 1000
 
-    init(capacity: Int = IMSTokenUses.standardCapacity) {
-        self.capacity = capacity
-    }
+    init(capacity: Int = IMSTokenUses.standardCapacity) { self.capacity = capacity }
 
     var all: [IMSTokenUse] { uses.all }
 

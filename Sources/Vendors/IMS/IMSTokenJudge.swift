@@ -76,9 +76,7 @@ final class IMSTokenJudge: Sendable {
         case order(KeyRequirement)
 
         static func unavailable(_ why: String, note: String = "The next attempt must wait for the cool-down.") -> Search
-        {
-            .known(.unavailable(why, note: note))
-        }
+        { .known(.unavailable(why, note: note)) }
     }
 
     private func keys(of issuer: IMSIssuer?, for token: IMSToken, isRefused: Bool) -> Search {

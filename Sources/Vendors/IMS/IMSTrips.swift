@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// A recorded trip of a user. Source: that the SDK submits trips is documented (site); the members are ours.
-struct IMSTrip: Sendable {
+struct IMSTrip: Sendable, KeyedRecord {
     let id: String
     let started: RFC3339Time
     let ended: RFC3339Time
@@ -27,8 +27,7 @@ struct IMSTrip: Sendable {
         let points = body.objects("points", Self.point)
         pointCount = points.count
         self.points = JSON.array(points).bytes
-        self.received = received
-        self.user = user
+        (self.received, self.user) = (received, user)
     }
 
     /// A point with its known members; others are ignored. A device does not always know its speed (ours).
@@ -48,8 +47,7 @@ struct IMSTrip: Sendable {
     func hasSameContent(as other: IMSTrip) -> Bool {
         started.text == other.started.text && ended.text == other.ended.text
             && distance.isEquivalent(to: other.distance) && vehicleID == other.vehicleID
-            && pointCount == other.pointCount
-            && (points == other.points || pointList.isEquivalent(to: other.pointList))
+            && pointCount == other.pointCount && (points == other.points || pointList.isEquivalent(to: other.pointList))
     }
 
     /// The members that differ from an earlier upload, with both values where they are short.
@@ -85,12 +83,7 @@ struct IMSTrip: Sendable {
             "received_at": JSON(received.wholeSeconds),
         ]
     }
-}
 
-/// The trips of all users of a sandbox, in order of arrival.
-typealias IMSTrips = RecordTable<IMSTrip>
-
-extension IMSTrip: KeyedRecord {
     /// A trip's id is unique per user.
     struct Key: Hashable, Sendable, CustomStringConvertible {
         let user: Int
@@ -105,6 +98,9 @@ extension IMSTrip: KeyedRecord {
 
     func isSame(as other: IMSTrip) -> Bool { json == other.json }
 }
+
+/// The trips of all users of a sandbox, in order of arrival.
+typealias IMSTrips = RecordTable<IMSTrip>
 
 extension IMSTrips {
     func trip(_ id: String, of user: Int) -> IMSTrip? { self[IMSTrip.Key(user: user, id: ExactText(id))] }

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// A person enrolled in a tenant.
-struct IMSUser: Sendable, Hashable {
+struct IMSUser: Sendable, Hashable, KeyedRecord {
     /// Source: documented, site.
     enum State: String, CaseIterable, Sendable { case enrolled, active, deactivated }
 
@@ -85,6 +85,45 @@ struct IMSUser: Sendable, Hashable {
     }
 
     private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
+
+    /// A value that is unique in a tenant.
+    struct Name: Hashable, Sendable {
+        enum Kind: String { case enterpriseID = "enterprise_id", activationID = "activation_id", email }
+
+        let tenant: String
+        let kind: Kind
+        let text: ExactText
+    }
+
+    var key: Int { number }
+    var names: [Name] { Self.names(of: tenant, enterpriseID, activationID, email) }
+    var secretText: String? { activation?.code }
+    var memory: Int {
+        let texts = [tenant, enterpriseID ?? "", activationID, email, firstName, lastName, phone, locale]
+        return texts.reduce(1024) { $0 + $1.utf8.count }
+    }
+    static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
+
+    func clash(over name: Name?) -> String {
+        name.map { "another user of tenant \(tenant) has the same \($0.kind.rawValue)" }
+            ?? "another user has the id \(id)"
+    }
+
+    mutating func keepSecrets(of known: IMSUser, leftOutBy _: StateExtent?) {
+        let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
+        if activation == nil, state != .active, isSamePerson { activation = known.activation }
+    }
+
+    fileprivate static func names(
+        of tenant: String, _ enterpriseID: String?, _ activationID: String, _ email: String
+    ) -> [Name] {
+        (enterpriseID.map { [Name(tenant: tenant, kind: .enterpriseID, text: ExactText($0))] } ?? [])
+            + [
+                Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)),
+                // Activation ignores the case of an email, so uniqueness does too.
+                Name(tenant: tenant, kind: .email, text: email.caseFolded),
+            ]
+    }
 }
 
 extension IMSUser.Activation {
@@ -98,9 +137,7 @@ extension IMSUser.Activation {
 
 /// Users as fixtures and exports list them; empty members are left out.
 extension IMSUser: CodedRecord {
-    init() {
-        self.init(number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0))
-    }
+    init() { self.init(number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0)) }
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &number, or: nil, write: { .string(Self.id($0)) }) { (node) throws(FixtureProblem) in
@@ -179,52 +216,10 @@ struct IMSEnrollment: Sendable {
 /// The users of a sandbox, found by id, or within a tenant by its unique names.
 typealias IMSUserStore = RecordTable<IMSUser>
 
-extension IMSUser: KeyedRecord {
-    /// A value that is unique in a tenant.
-    struct Name: Hashable, Sendable {
-        enum Kind: String { case enterpriseID = "enterprise_id", activationID = "activation_id", email }
-
-        let tenant: String
-        let kind: Kind
-        let text: ExactText
-    }
-
-    var key: Int { number }
-    var names: [Name] { Self.names(of: tenant, enterpriseID, activationID, email) }
-    var secretText: String? { activation?.code }
-    var memory: Int {
-        let texts = [tenant, enterpriseID ?? "", activationID, email, firstName, lastName, phone, locale]
-        return texts.reduce(1024) { $0 + $1.utf8.count }
-    }
-    static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
-
-    func clash(over name: Name?) -> String {
-        name.map { "another user of tenant \(tenant) has the same \($0.kind.rawValue)" }
-            ?? "another user has the id \(id)"
-    }
-
-    mutating func keepSecrets(of known: IMSUser, leftOutBy _: StateExtent?) {
-        let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
-        if activation == nil, state != .active, isSamePerson { activation = known.activation }
-    }
-
-    fileprivate static func names(
-        of tenant: String, _ enterpriseID: String?, _ activationID: String, _ email: String
-    ) -> [Name] {
-        (enterpriseID.map { [Name(tenant: tenant, kind: .enterpriseID, text: ExactText($0))] } ?? [])
-            + [
-                Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)),
-                // Activation ignores the case of an email, so uniqueness does too.
-                Name(tenant: tenant, kind: .email, text: email.caseFolded),
-            ]
-    }
-}
-
 extension IMSUserStore {
     /// ours: leaves room for further numbers.
     static var numbers: ClosedRange<Int> { 1...1_000_000_000 }
 
-    /// The user with that `sub` in a tenant.
     func user(of tenant: String, enterpriseID: String) -> IMSUser? {
         self[named: IMSUser.Name(tenant: tenant, kind: .enterpriseID, text: ExactText(enterpriseID))]
     }

@@ -16,8 +16,6 @@ extension IMS {
         return .json(user.operatorJSON, status: .created)
     }
 
-    /// Enrolls a user.
-    ///
     /// - Throws: ``IMSFailure/stateConflict`` or ``IMSFailure/enrollmentExists``.
     static func enroll(_ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout State) throws(Refused) -> IMSUser {
         try check(enrollment, state)
@@ -29,16 +27,14 @@ extension IMS {
         if enrollment.isActive, enrollment.enterpriseID == nil {
             throw Refusal(
                 .stateConflict,
-                because:
-                    "activate needs an enterprise_id, and there is none; expected one, or no activate: then the "
+                because: "activate needs an enterprise_id, and there is none; expected one, or no activate: then the "
                     + "activation links it")
         }
         guard let (field, other) = state.users.conflict(with: enrollment) else { return }
         throw Refusal(
             .enrollmentExists, ["field": .string(field)],
-            because:
-                "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field)); expected another one"
-        )
+            because: "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field)); "
+                + "expected another one")
     }
 
     static func listUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
@@ -65,8 +61,7 @@ extension IMS {
             "\(user.id) is \(user.state.rawValue) without an enterprise_id; expected one to be active with: the app links "
                 + "one with POST /ims/v1/activation, or enroll the user again with one")
         user.activate(at: call.moment)
-        state.users.store(user)
-        return .json(user.operatorJSON)
+        return answer(user, &state)
     }
 
     static func deactivateUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
@@ -75,8 +70,7 @@ extension IMS {
             user.state != .deactivated, .stateConflict,
             "\(user.id) is already deactivated; expected a user who is not: activate it first to deactivate it again")
         user.deactivate(at: call.moment)
-        state.users.store(user)
-        return .json(user.operatorJSON)
+        return answer(user, &state)
     }
 
     /// Gives an enrolled user a new code; the old one stops working.
@@ -87,8 +81,12 @@ extension IMS {
             "\(user.id) is \(user.state.rawValue), and only a user who is enrolled needs a code; expected such a user"
                 + (user.state == .deactivated ? "; POST /ims/v1/users/\(user.id)/activate makes it active" : ""))
         user.activation = IMSUser.Activation(call.identifiers, at: call.moment)
-        state.users.store(user)
-        return .json(user.operatorJSON)
+        return answer(user, &state)
+    }
+
+    private static func answer(_ changed: IMSUser, _ state: inout State) -> Reply {
+        state.users.store(changed)
+        return .json(changed.operatorJSON)
     }
 
     private static func user(_ call: IMSCall, _ state: State) throws(Refused) -> IMSUser {
@@ -117,9 +115,7 @@ extension IMSEnrollment {
 
 /// Enrollment by file. Source: file import is documented (site); the format is ours.
 extension IMS {
-    private static let columns = [
-        "enterprise_id", "email", "activation_id", "first_name", "last_name", "activate",
-    ]
+    private static let columns = ["enterprise_id", "email", "activation_id", "first_name", "last_name", "activate"]
 
     /// ours: the maximum number of rows per file, including the header: other requests wait during an import.
     static let mostRows = 10_000
@@ -203,9 +199,9 @@ extension IMS {
     private static func enrollment(
         _ fields: [String], _ head: [String], _ tenant: String
     ) throws(Refused) -> IMSEnrollment {
-        guard fields.count == head.count else {
-            throw Refusal(.bodyInvalid, because: "\(fields.count) fields; expected \(head.count), as in the header row")
-        }
+        try Refused.require(
+            fields.count == head.count, .bodyInvalid,
+            "\(fields.count) fields; expected \(head.count), as in the header row")
         var object = JSONObject()
         // An empty column is a different mistake than a missing one.
         if let index = head.firstIndex(of: "email"), fields[index].isEmpty {

@@ -43,8 +43,7 @@ final class Okta: Vendor {
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
-        readsForms: true,
-        unreadNames: UnreadNames(fields: unreadFields, parameters: unreadParameters))
+        readsForms: true, unreadNames: UnreadNames(fields: unreadFields, parameters: unreadParameters))
 
     static let unrouted = UnroutedFailures<OktaFailure>(
         routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
@@ -64,10 +63,7 @@ final class Okta: Vendor {
             ],
             "is a place of other issuers; expected /oauth2/{server}/.well-known/openid-configuration, which names jwks_uri"
         ),
-        (
-            ["/oauth2/v1/clients"],
-            "registers clients at Okta, which is not emulated; expected clients in accounts.yaml"
-        ),
+        (["/oauth2/v1/clients"], "registers clients at Okta, which is not emulated; expected clients in accounts.yaml"),
         (
             managementResources.map { "/api/v1/" + $0 },
             "belongs to Okta's management API, of which sessions, users, factors and groups are emulated; expected what "
@@ -127,9 +123,7 @@ extension Okta {
     static let actions: [VendorAction<Okta>] =
         deviceActions + originActions + clientActions + userActions + factorActions + consentActions + ruleActions
         + [.drillKeys(of: "authorization server")]
-}
 
-extension Okta {
     static let outsideChecks: [String: OutsideNeed] = [
         "client-known": .record, "client-secret": .record, "assertion-key": .record, "assertion-used": .history,
         "key-published": .record, "signature": .key, "token-revoked": .history, "api-token": .record,
@@ -159,9 +153,7 @@ extension Okta {
         ]
         return lists.flatMap(\.self)
     }
-}
 
-extension Okta {
     /// The keys of a server in a sandbox; `nil` when there is no such server.
     ///
     /// - Throws: which file holds no key.
@@ -189,10 +181,9 @@ extension Okta {
         try defect.apply(to: &token, of: issuer)
         return true
     }
-}
 
-/// What clients of Okta check before they trust a token: the rules of the validator.
-extension Okta {
+    // MARK: - What clients of Okta check before they trust a token: the rules of the validator
+
     static let checkers = [TokenChecker.okta]
 
     /// Inside the server, tokens are judged by the sandbox's own keys.

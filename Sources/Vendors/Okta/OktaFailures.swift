@@ -241,3 +241,5 @@ enum OktaFailure: String, VendorFailure {
 
 /// A handler's decision to answer with one of Okta's failures.
 typealias OktaRefusal = Refusal<OktaFailure>
+
+protocol OktaRuleFacts: RuleFacts where Failure == OktaFailure {}

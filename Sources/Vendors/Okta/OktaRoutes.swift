@@ -126,8 +126,7 @@ extension Okta {
     static let unreadParameters = [
         "authorize": ["display", "enroll_amr_values", "idp", "idp_scope", "interclient_token"],
         "par": ["display", "idp", "idp_scope"], "login.submit": ["tx"], "logout": ["state"],
-        "token.create": ["resource"],
-        "token.introspect": ["token_type_hint"], "token.revoke": ["token_type_hint"],
+        "token.create": ["resource"], "token.introspect": ["token_type_hint"], "token.revoke": ["token_type_hint"],
         "direct.primary": ["challenge_hint"], "discovery.org": ["client_id"], "discovery.custom": ["client_id"],
         "discovery.oauth": ["client_id"], "keys.list": ["client_id"],
         "authn": ["audience", "context", "options", "relayState", "token"],
@@ -149,23 +148,19 @@ extension Okta {
     static let secrets: Set<String> = [
         "client_secret", "client_assertion", "code", "code_verifier", "refresh_token", "access_token", "id_token",
         "device_secret", "password", "passcode", "otp", "binding_code", "sessionToken", "token", "id_token_hint",
-        "subject_token",
-        "actor_token", "assertion", "mfa_token", "oob_code", "device_code", "csrf", "cookie", "set-cookie", "dpop",
-        "authorization", "passCode", "sharedSecret", "resetPasswordUrl",
-        "activationUrl", "activationToken", "tempPassword", "answer", "stateToken", "recoveryToken", "newPassword",
-        "oldPassword",
+        "subject_token", "actor_token", "assertion", "mfa_token", "oob_code", "device_code", "csrf", "cookie",
+        "set-cookie", "dpop", "authorization", "passCode", "sharedSecret", "resetPasswordUrl", "activationUrl",
+        "activationToken", "tempPassword", "answer", "stateToken", "recoveryToken", "newPassword", "oldPassword",
     ]
-}
 
-/// The part of the management API that tests need, and the signed answers of devices.
-extension Okta {
+    // MARK: - The part of the management API that tests need, and the signed answers of devices
+
     static let managementRoutes: [Route<Okta>] =
         userRoutes + groupRoutes + sessionRoutes + factorRoutes + pushRoutes + revocationRoutes
 
     private static let reading = group("okta.users.read")
     private static let managing = group("okta.users.manage")
 
-    /// Calls that need that scope.
     private static func group(_ scope: String) -> RouteGroup<Okta> {
         RouteGroup(access: .api(scope: scope), evidence: .documented, source: "api", secrets: secrets)
     }

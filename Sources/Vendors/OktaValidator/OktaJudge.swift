@@ -191,8 +191,7 @@ extension TokenChecker {
 
 extension OktaJudge {
     fileprivate init(_ settings: CheckerSettings, _ fetch: OktaKeys.Fetch?) {
-        self.init(
-            options: OktaValidatorOptions(settings), keys: OktaKeys(settings, fetch), profile: settings.profile)
+        self.init(options: OktaValidatorOptions(settings), keys: OktaKeys(settings, fetch), profile: settings.profile)
     }
 }
 

@@ -104,8 +104,7 @@ struct OktaKeyLookUp: Sendable {
 
     /// Source: by kid alone observed, jwt; by issuer too ours, since two issuers may use the same name.
     private func place(of kid: String) -> OktaKeyCache.Place {
-        OktaKeyCache.Place(
-            issuer: profile == .documented ? issuer.map { ExactText($0) } : nil, kid: ExactText(kid))
+        OktaKeyCache.Place(issuer: profile == .documented ? issuer.map { ExactText($0) } : nil, kid: ExactText(kid))
     }
 
     /// Fetches the key with that name.
@@ -161,9 +160,7 @@ struct OktaDiscovery: Sendable {
             throw OktaKeyProblem(.noKeysURL, "the discovery document of \(issuer) has no jwks_uri")
         }
         let set = try await object(at: url, orFail: .noKey)
-        guard let entries = set["keys"]?.array else {
-            throw OktaKeyProblem(.noKey, "\(url) has no array “keys”")
-        }
+        guard let entries = set["keys"]?.array else { throw OktaKeyProblem(.noKey, "\(url) has no array “keys”") }
         for (index, entry) in entries.enumerated() {
             if profile == .observed { try checkStrings(of: entry, index, at: url) }
             guard let name = entry["kid"]?.string, name.hasSameBytes(as: kid) else { continue }

@@ -63,9 +63,7 @@ public struct OktaKeys: Sendable {
     }
 
     /// Several keys, of which a token names one by its `kid`.
-    public static func set(_ keys: [VerificationKey]) -> OktaKeys {
-        OktaKeys(.set(keys), OktaKeyCache(), nil)
-    }
+    public static func set(_ keys: [VerificationKey]) -> OktaKeys { OktaKeys(.set(keys), OktaKeyCache(), nil) }
 
     /// The keys that the issuer publishes, by its discovery document.
     public static func discovery(cache: OktaKeyCache = OktaKeyCache(), fetch: @escaping Fetch) -> OktaKeys {

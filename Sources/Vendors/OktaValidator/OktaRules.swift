@@ -42,10 +42,8 @@ struct OktaRules {
     private var formRules: [OktaRule] {
         let allowed = Self.algorithms(profile)
         return OktaRule.structure(orFail: .malformed) + [
-            OktaRule(
-                .type(is: options.type ?? "JWT", source: "observed, jwt"), .observed, orFail: .malformed),
-            OktaRule(
-                .headerMember("alg", is: .nonEmptyString, source: "RFC 7515 section 4.1.1"), orFail: .malformed),
+            OktaRule(.type(is: options.type ?? "JWT", source: "observed, jwt"), .observed, orFail: .malformed),
+            OktaRule(.headerMember("alg", is: .nonEmptyString, source: "RFC 7515 section 4.1.1"), orFail: .malformed),
             OktaRule(
                 "algorithm", expects: .algorithms(allowed), source: "validator page, Purpose", orFail: .algorithm,
                 carrying: { $0.token.header?["alg"]?.string },
@@ -79,8 +77,7 @@ struct OktaRules {
 
     private static let key = OktaRule(
         "key", expects: .text("the key that the token names, or the one that was given"),
-        source: "validator page, Default usage",
-        orFail: keyFailures,
+        source: "validator page, Default usage", orFail: keyFailures,
         by: { facts in
             guard case .failed(let problem)? = facts.key else { return nil }
             return Refusal(problem.failure, ["stops": .bool(problem.stopsShippedApp)], because: problem.description)
@@ -101,8 +98,7 @@ struct OktaRules {
 
     private static let signature = OktaRule(
         "signature", expects: .text("made with the key"), source: "validator page, JWT Verification",
-        orFail: .signature,
-        because: { $0.signature?.note ?? "" }
+        orFail: .signature, because: { $0.signature?.note ?? "" }
     ) { facts, finding in
         guard let signature = facts.signature else { return .notJudged }
         return finding.take(signature) ?? signature.outcome
@@ -192,9 +188,7 @@ extension OktaRules {
         let demanded = text.split(separator: " ").map(String.init)
         return OktaRule(
             "scopes", expects: .text("every name of the option in scp or scope"),
-            source: "ours; validator page, invalidScope",
-            .ours,
-            orFail: .scope, carrying: { _ in text },
+            source: "ours; validator page, invalidScope", .ours, orFail: .scope, carrying: { _ in text },
             because: { facts in
                 "\(facts.found(facts.scopeClaim)), which lacks \(facts.lacking(demanded).joined(separator: ", "))"
             }

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// A user of RUA, the sample sign-in server; represents one customer.
-struct RUAUser: Sendable {
+struct RUAUser: Sendable, KeyedRecord, CodedRecord {
     private(set) var id: Int
     /// The customer that the user represents.
     private(set) var entityID: String
@@ -30,17 +30,10 @@ struct RUAUser: Sendable {
         id: Int, customer: RezolveCustomer, username: String = "", password: String? = nil, firstName: String? = nil,
         lastName: String? = nil, email: String = "", phone: String = "", created: Moment
     ) {
-        self.id = id
-        entityID = customer.entityID
-        partnerID = customer.partnerID
-        self.username = username
-        self.password = password
-        self.firstName = firstName
-        self.lastName = lastName
-        self.email = email
-        self.phone = phone
-        self.created = created
-        updated = created
+        (self.id, entityID, partnerID) = (id, customer.entityID, customer.partnerID)
+        (self.username, self.password) = (username, password)
+        (self.firstName, self.lastName, self.email, self.phone) = (firstName, lastName, email, phone)
+        (self.created, updated) = (created, created)
     }
 
     /// Whether the session on that device was logged out. A session that was never opened counts as open: a partner's
@@ -70,20 +63,17 @@ struct RUAUser: Sendable {
             "lastName": JSON(lastName), "email": .string(email), "phone": .string(phone), "language": "en",
             "sdkEntity": .string(entityID), "sdkPartner": .string(partnerID), "createdAt": Self.timestamp(created),
             "updatedAt": Self.timestamp(updated), "enabled": true, "partnerId": .string(partnerID),
-            "applicationId": nil,
-            "timesLoggedIn": timesLoggedIn.map { JSON($0) } ?? .null, "roles": [["role": "ROLE_USER"]],
-            "socialProviders": nil, "guest": .bool(isGuest), "accountNonExpired": true, "accountNonLocked": true,
-            "credentialsNonExpired": true, "timezone": "GMT",
+            "applicationId": nil, "timesLoggedIn": timesLoggedIn.map { JSON($0) } ?? .null,
+            "roles": [["role": "ROLE_USER"]], "socialProviders": nil, "guest": .bool(isGuest),
+            "accountNonExpired": true, "accountNonLocked": true, "credentialsNonExpired": true, "timezone": "GMT",
         ]
     }
 
     /// RUA omits the time zone; the time is UTC.
     private static func timestamp(_ moment: Moment) -> JSON { .string(String(moment.rfc3339.dropLast())) }
-}
 
-// MARK: - As a record
+    // MARK: - As a record
 
-extension RUAUser: KeyedRecord {
     /// A name of a user: the customer, or what it signs in with; unique per partner.
     struct Name: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
@@ -136,9 +126,7 @@ extension RUAUser: KeyedRecord {
             && username.hasSameBytes(as: known.username)
         if password == nil, !isGuest, isSamePerson { password = known.password }
     }
-}
 
-extension RUAUser: CodedRecord {
     /// The largest id that may be imported: ids continue from the largest one of the fixtures.
     static let largestID = 2_000_000_000
     private static let largestFixtureID = 1_000_000_000

@@ -72,12 +72,10 @@ final class Rezolve: Vendor {
     private static let registrationRoutes: [Route<Rezolve>] = [
         Route(
             "register", .post("/api/v1/authentication/register"), access: .registration(alsoRenews: true),
-            evidence: .documented,
-            source: "JWT page; status inferred", secrets: ["access_token"], handler: register),
+            evidence: .documented, source: "JWT page; status inferred", secrets: ["access_token"], handler: register),
         Route(
             "register-v2", .post("/api/v2/authentication/register"), access: .registration(alsoRenews: false),
-            evidence: .documented,
-            source: "wiki", handler: register),
+            evidence: .documented, source: "wiki", handler: register),
         Route(
             "guest.register", .post("/api/v2/authentication/register/guest"), access: .guestRegistration,
             evidence: .documented, source: "wiki", handler: registerGuest),

@@ -100,8 +100,7 @@ struct RezolveFacts: RuleFacts {
         let partnerEntityID: String
 
         init(_ customer: RezolveCustomer) {
-            entityID = customer.entityID
-            partnerID = customer.partnerID
+            (entityID, partnerID) = (customer.entityID, customer.partnerID)
             partnerEntityID = customer.partnerEntityID
         }
     }
@@ -151,9 +150,7 @@ struct RezolveFacts: RuleFacts {
     var key: RezolveAuthKey? { signer?.authKey }
 
     init(_ vendor: Rezolve, _ switches: RezolveSwitches, at moment: Moment) {
-        self.vendor = vendor
-        self.switches = switches
-        self.moment = moment
+        (self.vendor, self.switches, self.moment) = (vendor, switches, moment)
     }
 
     /// Finds the partner that the api key names; a known key is not converted to text again.
@@ -212,9 +209,7 @@ final class RezolveToken: Sendable {
     let hasBeginning: Bool
     private let verification = SignatureMemory<RezolveAuthKey>()
 
-    convenience init(_ text: String) {
-        self.init(bytes: Array(text.utf8))
-    }
+    convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
     init(bytes: [UInt8]) {
         compact = CompactToken(bytes: bytes)
@@ -279,8 +274,7 @@ extension Rezolve {
         },
         customerKnown,
         RezolveRule(
-            "customer-partner", expects: .text("a customer of the partner"), source: otherUser,
-            orFail: .maskedOtherUser
+            "customer-partner", expects: .text("a customer of the partner"), source: otherUser, orFail: .maskedOtherUser
         ) { facts, finding in
             facts.owner.flatMap {
                 RezolveFacts.Presented.value($0.partnerID).compare(with: facts.partner?.id, &finding)

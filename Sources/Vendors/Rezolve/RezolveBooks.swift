@@ -116,7 +116,7 @@ struct RezolvePhone: Sendable, Hashable {
     var json: JSON { ["id": .string(id), "name": .string(name), "phone": .string(phone)] }
 }
 
-extension RezolvePhone: RezolveEntry {
+extension RezolvePhone: RezolveEntry, CodedRecord {
     static let noun = "phone"
     static let unknown = RezolveFailure.phoneNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolvePhone]> { \.phones }
@@ -135,6 +135,12 @@ extension RezolvePhone: RezolveEntry {
         throw Refusal(
             .phoneInUse,
             because: "address \(address.id) refers to phone \(id); expected a phone that no address refers to")
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("name", &name)
+        coder.member("phone", &phone)
     }
 }
 
@@ -162,7 +168,7 @@ struct RezolveAddress: Sendable, Hashable {
     }
 }
 
-extension RezolveAddress: RezolveEntry {
+extension RezolveAddress: RezolveEntry, CodedRecord {
     static let noun = "address"
     static let unknown = RezolveFailure.addressNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolveAddress]> { \.addresses }
@@ -197,6 +203,19 @@ extension RezolveAddress: RezolveEntry {
             .addressInUse,
             because: "card \(card.id) refers to address \(id); expected an address that no card refers to")
     }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("short_name", &shortName, or: "")
+        coder.member("full_name", &fullName, or: "")
+        coder.member("line_1", &line1, or: "")
+        coder.member("line_2", &line2, or: "")
+        coder.member("city", &city, or: "")
+        coder.member("state", &state, or: "")
+        coder.member("zip", &zip, or: "")
+        coder.member("country", &country, or: "")
+        coder.member("phone_id", &phoneID, or: "")
+    }
 }
 
 /// A customer's payment card; its number is never stored.
@@ -224,7 +243,7 @@ struct RezolveCard: Sendable, Hashable {
     }
 }
 
-extension RezolveCard: RezolveEntry {
+extension RezolveCard: RezolveEntry, CodedRecord {
     static let noun = "card"
     static let unknown = RezolveFailure.cardNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolveCard]> { \.cards }
@@ -285,7 +304,19 @@ extension RezolveCard: RezolveEntry {
     /// The wording is the staging servers'; using it for this case is ours.
     private static func wrongPAN(_ reason: String) -> RezolveRefusal {
         Refusal(
-            .bodyWrongType,
-            ["validation": "[Type mismatch. Expected String but got String. - #/pan]"], because: reason)
+            .bodyWrongType, ["validation": "[Type mismatch. Expected String but got String. - #/pan]"], because: reason)
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("type", &type)
+        coder.member("brand", &brand)
+        coder.member("pan6", &pan6)
+        coder.member("pan4", &pan4)
+        coder.member("short_name", &shortName)
+        coder.member("name_on_card", &nameOnCard)
+        coder.member("valid_from", &validFrom)
+        coder.member("expires_on", &expiresOn)
+        coder.member("address_id", &addressID)
     }
 }

@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 /// A user of a partner as Rezolve knows it: the entity that tokens name, with profile, books and wallet.
-struct RezolveCustomer: Sendable {
+struct RezolveCustomer: Sendable, KeyedRecord, CodedRecord {
     /// The id that Rezolve assigned at registration.
     private(set) var entityID: String
     private(set) var partnerID: String
@@ -32,17 +32,13 @@ struct RezolveCustomer: Sendable {
     }
 
     init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
-        self.entityID = entityID
-        self.partnerID = partnerID
-        self.partnerEntityID = partnerEntityID
+        (self.entityID, self.partnerID, self.partnerEntityID) = (entityID, partnerID, partnerEntityID)
         self.created = created
         profile = RezolveProfile(email: email, updated: created)
     }
-}
 
-// MARK: - As a record
+    // MARK: - As a record
 
-extension RezolveCustomer: KeyedRecord {
     struct PartnerUser: Hashable, Sendable {
         let partnerID: String
         @ExactText var partnerEntityID: String
@@ -70,9 +66,7 @@ extension RezolveCustomer: KeyedRecord {
         if let own = keyPair.made, own.publicPEM != known.keyPair.made?.publicPEM { return }
         (keyPair, hasKeyFile) = (known.keyPair, known.hasKeyFile)
     }
-}
 
-extension RezolveCustomer: CodedRecord {
     init() { self.init(entityID: "", partnerID: "", partnerEntityID: "", created: Moment(unixSeconds: 0)) }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -154,57 +148,6 @@ extension DeferredKeyPair {
     }
 }
 
-extension RezolveProfile: CodedRecord {
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("title", &title, or: "")
-        coder.member("name", &name, or: "")
-        coder.member("first_name", &firstName, or: "")
-        coder.member("last_name", &lastName, or: "")
-        coder.member("email", &email, or: "")
-        coder.member("timezone", &timeZone, or: "GMT")
-        coder.member("use_data_for_marketing", &allowsMarketing, or: false)
-        coder.member("updated", &updated, or: updated)
-    }
-}
-
-extension RezolvePhone: CodedRecord {
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
-        coder.member("name", &name)
-        coder.member("phone", &phone)
-    }
-}
-
-extension RezolveAddress: CodedRecord {
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
-        coder.member("short_name", &shortName, or: "")
-        coder.member("full_name", &fullName, or: "")
-        coder.member("line_1", &line1, or: "")
-        coder.member("line_2", &line2, or: "")
-        coder.member("city", &city, or: "")
-        coder.member("state", &state, or: "")
-        coder.member("zip", &zip, or: "")
-        coder.member("country", &country, or: "")
-        coder.member("phone_id", &phoneID, or: "")
-    }
-}
-
-extension RezolveCard: CodedRecord {
-    mutating func code(_ coder: inout RecordCoder) {
-        coder.member("id", &id)
-        coder.member("type", &type)
-        coder.member("brand", &brand)
-        coder.member("pan6", &pan6)
-        coder.member("pan4", &pan4)
-        coder.member("short_name", &shortName)
-        coder.member("name_on_card", &nameOnCard)
-        coder.member("valid_from", &validFrom)
-        coder.member("expires_on", &expiresOn)
-        coder.member("address_id", &addressID)
-    }
-}
-
 extension Rezolve {
     typealias CustomerHandler = @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
 
@@ -269,7 +212,7 @@ extension Rezolve {
 }
 
 /// What customers enter about themselves.
-struct RezolveProfile: Sendable, Hashable {
+struct RezolveProfile: Sendable, Hashable, CodedRecord {
     var title = ""
     var name = ""
     var firstName = ""
@@ -278,6 +221,17 @@ struct RezolveProfile: Sendable, Hashable {
     var timeZone = "GMT"
     var allowsMarketing = false
     var updated = Moment(unixSeconds: 0)
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("title", &title, or: "")
+        coder.member("name", &name, or: "")
+        coder.member("first_name", &firstName, or: "")
+        coder.member("last_name", &lastName, or: "")
+        coder.member("email", &email, or: "")
+        coder.member("timezone", &timeZone, or: "GMT")
+        coder.member("use_data_for_marketing", &allowsMarketing, or: false)
+        coder.member("updated", &updated, or: updated)
+    }
 }
 
 /// The profile. Source: observed, vendor QA tests; the members are the union of those and of the documented object.

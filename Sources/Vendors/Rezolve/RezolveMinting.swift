@@ -53,11 +53,10 @@ extension Rezolve {
         TokenKind(
             name: "registration", about: "registers a user, and may open that user's session", members: members,
             defects: OwnDefect.ofRegistrations),
+        TokenKind(name: "login", about: "opens a customer's session", members: members, defects: OwnDefect.all),
         TokenKind(
-            name: "login", about: "opens a customer's session", members: members, defects: OwnDefect.all),
-        TokenKind(
-            name: "logout", about: "a login token that has already expired, which logs the app out",
-            members: members, defects: OwnDefect.all),
+            name: "logout", about: "a login token that has already expired, which logs the app out", members: members,
+            defects: OwnDefect.all),
     ]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> String {
@@ -83,7 +82,7 @@ extension Rezolve {
     private func draft(
         _ kind: String, of partner: RezolvePartner, _ reader: inout MintRequestReader, in setting: TokenSetting<Rezolve>
     ) throws(MintRefusal) -> TokenDraft {
-        let entity = try reader.string("customer")
+        let named = try reader.string("customer")
         let partnerEntityID = try reader.string("partner_entity_id")
         let device = try reader.string("device_id") ?? accounts.sampleDeviceID
         let standard = kind == "logout" ? Self.logoutLifetime : Self.sessionLifetime
@@ -91,10 +90,9 @@ extension Rezolve {
         if kind == "registration" {
             return .registration(partnerEntityID: partnerEntityID ?? "user-2001", expiry: expiry)
         }
-        let known = entity.map { setting.state.customers[$0] } ?? firstCustomer(of: partner, in: setting.state)
-        guard let entity = entity ?? known?.entityID else {
-            throw MintRefusal("partner \(partner.id) has no customer; name one with the member customer")
-        }
+        let known = named.map { setting.state.customers[$0] } ?? firstCustomer(of: partner, in: setting.state)
+        let entity = try MintRefusal.require(
+            named ?? known?.entityID, "partner \(partner.id) has no customer; name one with the member customer")
         return .login(
             entityID: entity, partnerEntityID: partnerEntityID ?? known?.partnerEntityID ?? "user-2001",
             deviceID: device, expiry: expiry)

@@ -140,9 +140,8 @@ extension Rezolve {
             RezolveRule("secret-mistake", expects: .text("the secret as it is"), source: nil, .ours) { facts, finding in
                 finding.take(facts.mistake?.finding)
             },
-            RezolveRule(
-                "secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2"
-            ) { facts, finding in
+            RezolveRule("secret-length", expects: .text("64 bytes or more"), source: "RFC 7518 section 3.2") {
+                facts, finding in
                 facts.token == nil ? nil : finding.take(facts.key?.verification.strengthFinding(for: .hs512))
             },
         ]
@@ -323,11 +322,9 @@ extension RezolveFacts {
             }
         }
     }
-}
 
-/// Describes what was sent in place of an api key, without repeating a secret.
-extension RezolveFacts {
-    /// The header's value as a finding shows it.
+    // MARK: - Describes what was sent in place of an api key, without repeating a secret
+
     var shownAPIKey: Fact {
         guard let apiKey else { return .absent }
         if partner != nil { return .text(apiKey) }

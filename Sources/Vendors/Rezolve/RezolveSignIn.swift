@@ -73,8 +73,7 @@ extension Rezolve {
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
             entityID: state.freshEntityID(call.identifiers.uuid), partnerID: partner.id,
-            partnerEntityID: State.partnerEntityID(ofUser: id),
-            email: email ?? "", created: call.moment)
+            partnerEntityID: State.partnerEntityID(ofUser: id), email: email ?? "", created: call.moment)
         let user = RUAUser(
             id: id, customer: customer, username: username, password: draft.password, firstName: draft.firstName,
             lastName: draft.lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
@@ -90,9 +89,8 @@ extension Rezolve {
         else {
             throw Refusal(
                 .ruaUserNotFound,
-                because:
-                    "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id); expected that of a user who registered"
-            )
+                because: "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id); expected that of "
+                    + "a user who registered")
         }
         try Refused.require(
             call.parameters["code"] == confirmationCode, .ruaConfirmCodeWrong,
@@ -240,7 +238,6 @@ extension Rezolve {
 }
 
 extension Call<Rezolve> {
-    /// The customer, user and device that an authorized session token names.
     fileprivate func session(
         in state: RezolveState
     ) throws(RezolveRefusal) -> (customer: RezolveCustomer, user: RUAUser?, partner: RezolvePartner, device: String) {
@@ -333,9 +330,7 @@ extension Rezolve {
     static func logInGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let (device, entity) = try call.body { ($0.text("deviceId", atLeast: 1), $0.text("entityId")) }
         guard let partner = call.credentials.partner else { throw Refusal(.maskedTokenMissing) }
-        guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
-            throw Refusal(.maskedOtherUser, because: whyNoGuest(entity, partner))
-        }
+        let guest = try guest(entity, of: partner, in: state, orFail: .maskedOtherUser)
         return try openSession(of: guest, device: device, call, &state)
     }
 
@@ -349,14 +344,16 @@ extension Rezolve {
             }
         }
         guard let (device, entity) = login else { return .json(createGuest(of: partner, call, &state).json) }
-        guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
-            throw Refusal(.ruaUserNotFound, because: whyNoGuest(entity, partner))
-        }
+        let guest = try guest(entity, of: partner, in: state, orFail: .ruaUserNotFound)
         return try openSession(of: guest, device: device, without: ["timesLoggedIn"], call, &state)
     }
 
-    private static func whyNoGuest(_ entity: String, _ partner: RezolvePartner) -> String {
-        "\(entity.shown) is not a guest of partner \(partner.id); expected the entityId of one that was created"
+    private static func guest(
+        _ entity: String, of partner: RezolvePartner, in state: State, orFail failure: RezolveFailure
+    ) throws(Refused) -> RUAUser {
+        try Refused.require(
+            state.users.user(entity: entity).flatMap { $0.isGuest && $0.partnerID == partner.id ? $0 : nil }, failure,
+            "\(entity.shown) is not a guest of partner \(partner.id); expected the entityId of one that was created")
     }
 
     private static func createGuest(of partner: RezolvePartner, _ call: RezolveCall, _ state: inout State) -> RUAUser {
@@ -364,9 +361,8 @@ extension Rezolve {
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)
         var guest = RUAUser(
-            id: state.users.nextNumber(upTo: RUAUser.largestID), customer: customer, username: entity, password: nil,
-            firstName: nil, lastName: nil,
-            email: "", phone: "", created: call.moment)
+            id: state.users.nextNumber(upTo: RUAUser.largestID), customer: customer, username: entity,
+            created: call.moment)
         guest.isGuest = true
         state.store(customer)
         state.users.store(guest)

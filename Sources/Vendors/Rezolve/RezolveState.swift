@@ -54,11 +54,9 @@ struct RezolveState: Sendable {
         customers.remove(ExactText(entity))
         if let id = users.key(named: .customer(entity)) { users.remove(id) }
     }
-}
 
-// MARK: - RUA
+    // MARK: - RUA
 
-extension RezolveState {
     /// RUA's name for a user at Rezolve (ours).
     static func partnerEntityID(ofUser id: Int) -> String { "rua-\(id)" }
 
@@ -114,9 +112,7 @@ extension Rezolve: RecordedVendor {
 extension RezolveState {
     /// Unchanged customers whose user changed, in case other fixtures lack them.
     fileprivate var owners: [RezolveCustomer] {
-        users.changed.compactMap {
-            customers.changed(ExactText($0.entityID)) == nil ? customers[$0.entityID] : nil
-        }
+        users.changed.compactMap { customers.changed(ExactText($0.entityID)) == nil ? customers[$0.entityID] : nil }
     }
 
     /// Pairs made for unchanged customers that have none in the fixtures.
@@ -218,9 +214,7 @@ extension RezolveAccounts {
                 throw node.problem("the partner id “\(partner.id)” is not made of digits")
             }
             guard !partners.contains(where: { $0.id == partner.id || $0.apiKey.hasSameBytes(as: partner.apiKey) })
-            else {
-                throw node.problem("another partner has the id \(partner.id) or its api key")
-            }
+            else { throw node.problem("another partner has the id \(partner.id) or its api key") }
             partners.append(partner)
         }
         self.partners = partners

@@ -15,7 +15,6 @@ struct OktaCredentials: Sendable {
     var token: OktaTokenFacts?
     /// The presented token or assertion, trusted or not.
     var compact: CompactToken?
-    /// The proof of possession, where one is read.
     var proof: OktaProofCheck?
     var device: OktaDeviceFacts?
 
@@ -24,7 +23,6 @@ struct OktaCredentials: Sendable {
 
 /// What authentication sees of the state.
 struct OktaContext: Sendable {
-    /// The changed keys of servers.
     let changedKeys: [String: IssuerKeys]
     let clients: RecordTable<OktaClient>
 }
@@ -56,17 +54,16 @@ extension Okta {
         switch call.route.access {
         case .open: break
         case .client: authorizeClient(&call, &state)
-        case .bearer: authorizeBearer(&call, &state)
-        case .api: authorizeAPI(&call, &state)
+        case .bearer: judgeUse(&call, state, by: OktaTokenRules.use)
+        case .api: judgeUse(&call, state, by: Self.apiUseRules)
         case .device: authorizeDevice(&call, &state)
         }
         judgeOrigin(&call, &state)
         judgeProof(&call, &state)
     }
-}
 
-/// Authenticates the senders of access tokens.
-extension Okta {
+    // MARK: - Authenticates the senders of access tokens
+
     func authenticateBearer(
         _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
     ) {
@@ -83,10 +80,11 @@ extension Okta {
         (credentials.token, credentials.compact) = (facts, token?.compact)
     }
 
-    func authorizeBearer(_ call: inout OktaCall, _ state: inout OktaState) {
+    /// Judges what the state knows about the presented token.
+    private func judgeUse(_ call: inout OktaCall, _ state: OktaState, by rules: RuleList<OktaTokenFacts>) {
         guard call.findings.failure == nil, var facts = call.credentials.token else { return }
         facts.isRevoked = facts.token?.id.map(state.isRevoked(tokenID:)) ?? false
-        call.findings.judge(facts, by: OktaTokenRules.use)
+        call.findings.judge(facts, by: rules)
     }
 }
 
@@ -101,7 +99,9 @@ extension Okta {
         guard case .api(let scope) = arrival.route.access, let bytes = bearer.bytes, !isAPIToken,
             let server = accounts.server(OktaServer.orgID)
         else {
-            let facts = OktaAPIFacts(presented, accounts, isUnderBearer: isAPIToken)
+            let facts = OktaAPIFacts(
+                presented: presented, isKnown: presented.text?.hasSameBytes(as: accounts.apiToken) == true,
+                isUnderBearer: isAPIToken)
             return findings.judge(facts, by: Self.apiRules)
         }
         let token = recentTokens.reading(of: bytes, OktaToken.init(bytes:))
@@ -112,12 +112,6 @@ extension Okta {
         facts.dropExplanations()
         // A proof that goes with the token is judged like anywhere else.
         (credentials.token, credentials.compact) = (facts, token.compact)
-    }
-
-    func authorizeAPI(_ call: inout OktaCall, _ state: inout OktaState) {
-        guard call.findings.failure == nil, var facts = call.credentials.token else { return }
-        facts.isRevoked = facts.token?.id.map(state.isRevoked(tokenID:)) ?? false
-        call.findings.judge(facts, by: Self.apiUseRules)
     }
 
     /// The rule for callers with the organization's API token, or with nothing that is known here.
@@ -135,8 +129,7 @@ extension Okta {
     /// The rules for access tokens, with the answer that this API gives. Source of the answer: codes, E0000011.
     static let apiAccessRules = RuleList(
         OktaTokenRules.access.rules.map { $0.failing(with: .apiTokenInvalid, ids: "api-") })
-    static let apiUseRules = RuleList(
-        OktaTokenRules.use.rules.map { $0.failing(with: .apiTokenInvalid, ids: "api-") })
+    static let apiUseRules = RuleList(OktaTokenRules.use.rules.map { $0.failing(with: .apiTokenInvalid, ids: "api-") })
 
     static let apiScopeRules = RuleList([
         TokenRule<OktaScopeFacts>(
@@ -151,27 +144,18 @@ extension Okta {
 }
 
 /// What callers of the management API present under Okta's own scheme.
-struct OktaAPIFacts: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaAPIFacts: OktaRuleFacts {
     let presented: OktaSSWS
     /// Whether it is the organization's API token.
     let isKnown: Bool
     /// Whether that token came under the scheme of access tokens.
     let isUnderBearer: Bool
 
-    init(_ presented: OktaSSWS, _ accounts: OktaAccounts, isUnderBearer: Bool) {
-        (self.presented, self.isUnderBearer) = (presented, isUnderBearer)
-        isKnown = presented.text?.hasSameBytes(as: accounts.apiToken) == true
-    }
-
     var compact: CompactToken? { nil }
 }
 
 /// What an access token allows, and what a route needs.
-struct OktaScopeFacts: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaScopeFacts: OktaRuleFacts {
     let scopes: [String]
     let required: String
 
@@ -183,8 +167,7 @@ extension Okta {
     func authenticateDevice(
         _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
     ) {
-        let facts = OktaDeviceFacts(
-            OktaSSWS(arrival.request.fields), accounts, arrival.switches, at: arrival.moment)
+        let facts = OktaDeviceFacts(OktaSSWS(arrival.request.fields), accounts, arrival.switches, at: arrival.moment)
         credentials.device = facts
         credentials.compact = facts.compact
         findings.judge(facts, by: Self.deviceFormRules)

@@ -4,18 +4,16 @@ import JSON
 import Tokens
 import Wire
 
-/// Authenticates clients.
 extension Okta {
-    /// The routes that take a JSON object in place of a form. Source: api.
-    private static let routesWithJSON: Set<String> = ["par"]
-    private static let routesAboutTokens: Set<String> = ["token.introspect", "token.revoke"]
+    fileprivate static let routesAboutTokens: Set<String> = ["token.introspect", "token.revoke"]
 
     func authenticateClient(
         _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
     ) {
         // An unknown server is the handler's finding: it comes first.
         guard let server = server(of: arrival) else { return }
-        let takesJSON = Self.routesWithJSON.contains(arrival.route.id)
+        // Source: api.
+        let takesJSON = arrival.route.id == "par"
         let content = Self.content(of: arrival, &credentials.parameters, takesJSON: takesJSON)
         var facts = OktaClientFacts(arrival, credentials.parameters, takesJSON: takesJSON)
         facts.content = content
@@ -50,8 +48,7 @@ extension Okta {
         let text = id.string ?? id.text
         // ours: a long one is remembered by its hash, so that it takes no more room than others.
         let name = text.utf8.count <= 255 ? text : Base64URL.encode(Digest.sha256(Array(text.utf8)))
-        facts.isReplayed = !state.use(
-            .assertion, name, of: client.id, until: Moment(unixSeconds: end), at: call.moment)
+        facts.isReplayed = !state.use(.assertion, name, of: client.id, until: Moment(unixSeconds: end), at: call.moment)
         call.findings.judge(facts, by: Self.assertionUseRules)
     }
 
@@ -74,9 +71,7 @@ extension Okta {
 }
 
 /// How a client presents itself, and what the rules for clients check.
-struct OktaClientFacts: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaClientFacts: OktaRuleFacts {
     enum Content: Sendable {
         case form
         case json
@@ -136,24 +131,16 @@ struct OktaClientFacts: RuleFacts {
     mutating func dropExplanations() { (clients, secret) = (nil, nil) }
 
     /// An assertion without its request.
-    ///
-    /// - Parameter endpoint: the address that it is sent to.
-    init(
-        _ clients: RecordTable<OktaClient>, assertion token: CompactToken, to endpoint: String, at moment: Moment
-    ) {
+    init(_ clients: RecordTable<OktaClient>, assertion token: CompactToken, to endpoint: String, at moment: Moment) {
         self.init(clients, at: moment)
         presented = ["client_assertion"]
         take(token)
         (assertionType, endpoints) = (Self.assertionType, [endpoint])
     }
-}
 
-// MARK: - Reading a request
+    // MARK: - Reading a request
 
-extension OktaClientFacts {
     /// Reads how a request authenticates its client.
-    ///
-    /// - Parameter parameters: those of the content.
     init(_ arrival: OktaArrival, _ parameters: OktaParameters, takesJSON: Bool) {
         self.init(arrival.authenticationContext.clients, at: arrival.moment)
         self.takesJSON = takesJSON
@@ -163,7 +150,7 @@ extension OktaClientFacts {
         isInQuery = ["grant_type", "token", "refresh_token", "client_id"].contains { query[$0] != nil }
         clientID = parameters["client_id"]
         // Source: ref, for introspection and revocation alone.
-        if ["token.introspect", "token.revoke"].contains(arrival.route.id) {
+        if Okta.routesAboutTokens.contains(arrival.route.id) {
             clientID = clientID ?? arrival.queryValue("client_id").flatMap { $0.isEmpty ? nil : $0 }
         }
         takeAuthorization(arrival.request.fields.bytes(of: .authorization))
@@ -231,12 +218,9 @@ extension OktaClientFacts {
     private static func formDecoded(_ text: String) -> String {
         PercentEncoding.decode(text.replacing("+", with: " ")[...]).map { String($0) } ?? text
     }
-}
 
-// MARK: - Explanations
+    // MARK: - Explanations
 
-extension OktaClientFacts {
-    /// What explains a wrong secret.
     var secretMistake: String? {
         guard let secret, let clients else { return nil }
         if secret.isEmpty { return "Only a client with the method none has none; Basic is base64 of ID:SECRET." }
@@ -255,13 +239,10 @@ extension OktaClientFacts {
     func owner(ofSecret text: String) -> OktaClient? {
         clients?.all.first { client in
             guard let secret = client.secret, text.utf8.count >= 8 else { return false }
-            return [secret, Self.formDecoded(secret)].contains {
-                $0.hasSameBytes(as: text) || $0.hasPrefix(text + ":")
-            }
+            return [secret, Self.formDecoded(secret)].contains { $0.hasSameBytes(as: text) || $0.hasPrefix(text + ":") }
         }
     }
 
-    /// What explains a wrong audience.
     var audienceMistake: String? {
         guard let claims = assertion?.claims, let endpoint = endpoints.first else { return nil }
         let found = (claims["aud"]?.array ?? [claims["aud"] ?? .null]).compactMap(\.string)

@@ -101,8 +101,7 @@ extension Okta {
             }
             if facts.isSecretRight { return finding.judge(.text("the secret of \(client.id)"), true) }
             finding?.note = facts.secretMistake
-            return finding.judge(
-                facts.secret?.isEmpty == true ? .nothing("no secret") : .text("another secret"), false)
+            return finding.judge(facts.secret?.isEmpty == true ? .nothing("no secret") : .text("another secret"), false)
         },
     ]
 }

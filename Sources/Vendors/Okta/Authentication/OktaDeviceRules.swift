@@ -33,7 +33,6 @@ enum OktaSSWS: Sendable {
         self = .value(String(value))
     }
 
-    /// The value under the scheme.
     var text: String? { if case .value(let text) = self { text } else { nil } }
 
     /// What is there in place of the expected value, without anything that may be secret.
@@ -49,9 +48,7 @@ enum OktaSSWS: Sendable {
 }
 
 /// What a device presents with its answer to a challenge, and what its rules check.
-struct OktaDeviceFacts: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaDeviceFacts: OktaRuleFacts {
     let presented: OktaSSWS
     let compact: CompactToken?
     let moment: Moment
@@ -107,9 +104,7 @@ struct OktaDeviceFacts: RuleFacts {
         self.factor = factor
         key = factor.verificationKey
         transaction = state.transaction(path.transaction, of: factor)
-        if let id = compact?.claims?["jti"]?.string {
-            isUsed = state.isUsed(.ssws, id, of: factor.id, at: moment)
-        }
+        if let id = compact?.claims?["jti"]?.string { isUsed = state.isUsed(.ssws, id, of: factor.id, at: moment) }
     }
 
     var algorithms: [Algorithm] {
@@ -165,14 +160,12 @@ extension Okta {
 
     private static let deviceType = Rule(
         "ssws-type", "JWT, or none; with ssws-profile = devices also one that ends in +jwt", validatorPageAndDevices,
-        .inferred,
-        orFail: .sswsMalformed
+        .inferred, orFail: .sswsMalformed
     ) { facts, finding in
         guard let header = facts.compact?.header else { return nil }
         guard let value = header["typ"] else { return .passed }
         let name = value.string?.lowercased() ?? ""
-        return finding.judge(
-            .json(value), name == "jwt" || facts.profile == .devices && name.hasSuffix("+jwt"))
+        return finding.judge(.json(value), name == "jwt" || facts.profile == .devices && name.hasSuffix("+jwt"))
     }
 
     // MARK: - The factor and its key
@@ -189,14 +182,12 @@ extension Okta {
             return finding.judge(.text("\(factor.id), which is \(factor.status.rawValue)"), false)
         }
         let issuer = token.claims?["iss"]
-        return finding.judge(
-            issuer.map(Fact.json) ?? .absent, issuer?.string?.hasSameBytes(as: factor.id) == true)
+        return finding.judge(issuer.map(Fact.json) ?? .absent, issuer?.string?.hasSameBytes(as: factor.id) == true)
     }
 
     private static let deviceSignature = Rule(
         "ssws-signature", "a signature by the factor's key", validatorPage, orFail: .sswsSignature
-    ) {
-        facts, finding in
+    ) { facts, finding in
         guard let token = facts.compact else { return nil }
         guard let key = facts.key, let algorithm = token.namedAlgorithm(among: facts.algorithms) else {
             finding?.note = "There is no key or algorithm to judge it by."
@@ -221,15 +212,11 @@ extension Okta {
                 facts.compact?.claim("jti", &finding) { (1...255).contains($0?.string?.utf8.count ?? 0) }
             },
             Rule("ssws-subject", "sub with the id of the path's user", validatorPage, orFail: .sswsSubject) {
-                facts, finding in
-                facts.compact?.claim("sub", equals: facts.path.user, &finding)
+                facts, finding in facts.compact?.claim("sub", equals: facts.path.user, &finding)
             },
             Rule(
                 "ssws-audience", "aud with a host of this sandbox", "validator page; forms ours", orFail: .sswsAudience
-            ) {
-                facts, finding in
-                facts.compact?.audience(isOneOf: facts.audiences, acceptsArray: false, &finding)
-            },
+            ) { facts, finding in facts.compact?.audience(isOneOf: facts.audiences, acceptsArray: false, &finding) },
         ]
 
     /// The client sets now, now − 60 s and now + 60 s.
@@ -247,9 +234,7 @@ extension Okta {
         Rule(
             "ssws-lifetime", "61 s from iat to exp; with ssws-profile = devices 300 s", validatorPageAndDevices,
             orFail: .sswsLifetime
-        ) { facts, finding in
-            facts.compact?.lifetime(atMost: facts.longestLife, from: .claims(["iat"]), &finding)
-        },
+        ) { facts, finding in facts.compact?.lifetime(atMost: facts.longestLife, from: .claims(["iat"]), &finding) },
     ]
 
     // MARK: - Uses
@@ -258,8 +243,7 @@ extension Okta {
         Rule(
             "ssws-jti-unused", "a jti with which this device has not answered before", "ours", .ours,
             orFail: .sswsReplayed
-        ) {
-            facts, finding in
+        ) { facts, finding in
             guard let id = facts.compact?.claims?["jti"]?.string else { return nil }
             return finding.judge(.text(id), !facts.isUsed)
         },
@@ -283,8 +267,7 @@ extension Okta {
         ) { facts, finding in
             guard facts.compact != nil, let transaction = facts.transaction else { return nil }
             let result = transaction.result(at: facts.moment)
-            return finding.judge(
-                .text("\(transaction.id), whose result is \(result.rawValue)"), result == .waiting)
+            return finding.judge(.text("\(transaction.id), whose result is \(result.rawValue)"), result == .waiting)
         },
     ]
 }

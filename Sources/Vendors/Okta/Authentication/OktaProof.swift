@@ -37,7 +37,6 @@ final class OktaProof: Sendable {
     var id: String? { compact.claims?["jti"]?.string }
 }
 
-/// The public key in the header of a proof.
 enum OktaProofKey: Sendable {
     case absent
     /// What is there cannot verify anything, or is not public.
@@ -71,10 +70,7 @@ enum OktaProofKey: Sendable {
     var thumbprint: String? { if case .usable(_, let thumbprint) = self { thumbprint } else { nil } }
 }
 
-/// A proof, and what it must match.
-struct OktaProofFacts: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaProofFacts: OktaRuleFacts {
     /// The access token beside a proof.
     struct Access: Sendable {
         /// Whether it came under the scheme `DPoP`.
@@ -147,8 +143,7 @@ extension Okta {
             credentials.proof = OktaProofCheck(OktaProofFacts(arrival), by: OktaProofRules.tokens)
         case .bearer, .api:
             guard let access = OktaProofFacts.Access(arrival, credentials.claims) else { return }
-            credentials.proof = OktaProofCheck(
-                OktaProofFacts(arrival, beside: access), by: OktaProofRules.resources)
+            credentials.proof = OktaProofCheck(OktaProofFacts(arrival, beside: access), by: OktaProofRules.resources)
         case .open, .device: return
         }
     }
@@ -164,18 +159,12 @@ extension Okta {
         let use = facts.proof.flatMap { OktaUsedID($0, at: call.moment) }
         if let use, let earlier = state.usedIDs[use.key] { facts.isReplayed = earlier.until >= call.moment }
         let nonce = facts.access == nil ? call.switches.tokenNonce : call.switches.resourceNonce
-        if nonce == .require, facts.proof != nil {
-            facts.nonces = state.proofNonces(at: call.moment, call.identifiers)
-        }
+        if nonce == .require, facts.proof != nil { facts.nonces = state.proofNonces(at: call.moment, call.identifiers) }
         check.rules.judgeLater(&facts, &outcomes)
         call.findings.record(facts, outcomes, by: check.rules)
         guard call.findings.failure == nil else { return }
         if let use { state.usedIDs.add(use, within: OktaState.bound) }
-        renewNonce(facts, &call)
-    }
-
-    /// Sends the current nonce to a client that still uses an earlier one (RFC 9449 section 8.2).
-    private func renewNonce(_ facts: OktaProofFacts, _ call: inout OktaCall) {
+        // A client that still uses an earlier nonce gets the current one (RFC 9449 section 8.2).
         guard let current = facts.nonces.last, let sent = facts.compact?.claims?["nonce"]?.string else { return }
         if !sent.hasSameBytes(as: current) { call.answerFields[.dpopNonce] = current }
     }

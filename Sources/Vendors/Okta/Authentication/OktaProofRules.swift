@@ -24,9 +24,7 @@ enum OktaProofRules {
         ] + use + [
             Rule(
                 "proof-refresh-key", "the key that the refresh token is bound to", "guide:dpop", orFail: .dpopRefreshKey
-            ) { facts, finding in
-                facts.refreshKey.flatMap { facts.judge($0, &finding) }
-            }
+            ) { facts, finding in facts.refreshKey.flatMap { facts.judge($0, &finding) } }
         ])
 
     /// Beside an access token. A nonce is not needed there, unless the switch says so.
@@ -55,9 +53,8 @@ enum OktaProofRules {
     // MARK: - The access token and its scheme
 
     private static let access = [
-        Rule(
-            "proof-scheme", "Authorization: DPoP TOKEN, for a token with cnf.jkt", rfcOfTokens, orFail: .dpopScheme
-        ) { facts, finding in
+        Rule("proof-scheme", "Authorization: DPoP TOKEN, for a token with cnf.jkt", rfcOfTokens, orFail: .dpopScheme) {
+            facts, finding in
             guard let access = facts.access, access.boundKey != nil else { return nil }
             return finding.judge(
                 .text("Authorization: \(access.isUnderDPoP ? "DPoP" : "Bearer") TOKEN"), access.isUnderDPoP)
@@ -86,9 +83,8 @@ enum OktaProofRules {
             Rule(
                 .type(is: "dpop+jwt", required: true, source: "RFC 9449 section 4.2"), named: "proof-type",
                 orFail: .dpopTyp),
-            Rule(
-                "proof-algorithm", expects: .algorithms(OktaProof.algorithms), source: "ref", orFail: .dpopAlgorithm
-            ) { facts, finding in
+            Rule("proof-algorithm", expects: .algorithms(OktaProof.algorithms), source: "ref", orFail: .dpopAlgorithm) {
+                facts, finding in
                 guard let proof = facts.proof, let header = proof.compact.header else { return nil }
                 return finding.judge(header["alg"].map(Fact.json) ?? .absent, proof.algorithm != nil)
             },
@@ -155,15 +151,13 @@ enum OktaProofRules {
             guard let token = facts.compact else { return nil }
             let nonce = token.claims?["nonce"]
             return finding.judge(
-                nonce.map(Fact.json) ?? .absent,
-                facts.nonces.contains { nonce?.string?.hasSameBytes(as: $0) == true })
+                nonce.map(Fact.json) ?? .absent, facts.nonces.contains { nonce?.string?.hasSameBytes(as: $0) == true })
         }
     }
 
     private static let use = [
-        Rule(
-            "proof-jti", "a text of 1 to 255 characters", "RFC 9449 section 4.2; length ours", orFail: .dpopJTI
-        ) { facts, finding in
+        Rule("proof-jti", "a text of 1 to 255 characters", "RFC 9449 section 4.2; length ours", orFail: .dpopJTI) {
+            facts, finding in
             guard let token = facts.compact else { return nil }
             let id = token.claims?["jti"]
             return finding.judge(
@@ -188,8 +182,7 @@ extension OktaProofFacts {
             // A thumbprint is always base64url.
             finding?.note = DerivedValue.mistake(in: boundKey, digest: digest)
         }
-        return finding.judge(
-            .text("the key with the thumbprint \(thumbprint)"), thumbprint.hasSameBytes(as: boundKey))
+        return finding.judge(.text("the key with the thumbprint \(thumbprint)"), thumbprint.hasSameBytes(as: boundKey))
     }
 
     fileprivate func judgeKey(_ finding: inout Finding?) -> Finding.Outcome? {

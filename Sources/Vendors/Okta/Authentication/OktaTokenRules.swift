@@ -46,9 +46,7 @@ final class OktaToken: Sendable {
 }
 
 /// A token that is presented to the server that should have issued it.
-struct OktaTokenFacts: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaTokenFacts: OktaRuleFacts {
     /// What only explains failures.
     private struct Setting {
         let vendor: Okta
@@ -109,18 +107,15 @@ struct OktaTokenFacts: RuleFacts {
     }
 
     mutating func dropExplanations() { setting = nil }
-}
 
-// MARK: - Explanations
+    // MARK: - Explanations
 
-extension OktaTokenFacts {
     /// The server's issuer in each form.
     var issuers: [String] {
         guard let setting else { return [] }
         return setting.sandbox.publicBase.addresses(of: setting.sandbox.name).map(setting.server.issuer)
     }
 
-    /// The ids of the keys that the server publishes.
     var keyIDs: [String] { setting.map { keyIDs(of: $0.server, $0) } ?? [] }
 
     var keyMistake: String? {
@@ -204,8 +199,7 @@ enum OktaTokenRules {
 
     private static let signature = Rule(
         "signature", "RS256 by the key that kid names", "ref", orFail: .accessTokenInvalid
-    ) {
-        facts, finding in
+    ) { facts, finding in
         guard let token = facts.token else { return nil }
         guard let key = facts.key else { return .notJudged }
         return token.signature(by: key, &finding)

@@ -22,9 +22,8 @@ struct OktaPageRequest: Sendable {
         [
             "client": ["id": .string(clientID), "name": .string(clientName)],
             "request": [
-                "issuer": .string(issuer), "redirect_uri": JSON(redirectURI),
-                "scopes": .array(scopes.map(JSON.string)), "prompt": JSON(prompt),
-                "acr_values": .array(acrValues.map(JSON.string)), "pushed": .bool(isPushed),
+                "issuer": .string(issuer), "redirect_uri": JSON(redirectURI), "scopes": .array(scopes.map(JSON.string)),
+                "prompt": JSON(prompt), "acr_values": .array(acrValues.map(JSON.string)), "pushed": .bool(isPushed),
             ],
         ]
     }
@@ -137,10 +136,6 @@ extension OktaPage {
     }
 
     /// The page on which a user proves a second factor.
-    ///
-    /// - Parameters:
-    ///   - chosen: the id of the factor that is selected.
-    ///   - push: the push that the user has not answered yet.
     static func secondFactor(
         _ ticket: Ticket, _ request: OktaPageRequest, login: String, factors: [Factor], chosen: String?,
         push: Push? = nil, alert: OktaPageAlert? = nil
@@ -193,8 +188,6 @@ extension OktaPage {
     }
 
     /// A page after which there is nothing to do here.
-    ///
-    /// - Parameter isSuccess: whether the user got what they came for.
     static func done(_ title: String, _ text: String, isSuccess: Bool = true) -> OktaPage {
         var page = OktaPage(name: "done", title: title)
         page.members = ["title": .string(title), "text": .string(text), "success": .bool(isSuccess)]
@@ -218,10 +211,9 @@ extension OktaPage {
         ]
         return page
     }
-}
 
-/// The pages that carry an answer to the app.
-extension OktaPage {
+    // MARK: - The pages that carry an answer to the app
+
     /// The page by which a browser posts an answer to the app (OAuth 2.0 Form Post Response Mode).
     static func formPost(
         to redirectURI: String, of client: String, _ parameters: [(name: String, value: String)]

@@ -1,6 +1,7 @@
 import Emulation
 import HTTPTypes
 import JSON
+import Tokens
 import Wire
 
 /// A page, as HTML for people and as JSON for programs.
@@ -10,7 +11,6 @@ import Wire
 struct OktaPage: Sendable {
     /// Which page it is: in `data-page`, in JSON, and as a section of the template.
     let name: String
-    /// The title of the window.
     let title: String
     /// What both programs and the template get.
     var members: JSONObject = [:]
@@ -30,7 +30,6 @@ struct OktaPage: Sendable {
     }
 }
 
-/// The template and the stylesheet of all pages.
 struct OktaPages: Sendable {
     private let template: Deferred<TextTemplate>
     let style: Response
@@ -54,8 +53,7 @@ struct OktaPages: Sendable {
     func response(_ page: OktaPage, to request: Request) -> Response {
         guard OktaPageFormat(preferredBy: request) == .html else {
             var response =
-                page.alert.map { .json($0.json, status: .badRequest) }
-                ?? Response.json(page.json, status: page.status)
+                page.alert.map { .json($0.json, status: .badRequest) } ?? Response.json(page.json, status: page.status)
             page.policy.apply(to: &response)
             return response
         }
@@ -97,12 +95,9 @@ struct OktaPageAlert: Sendable {
     /// The code of a device for which nobody waits. A client that asked for JSON gets the OAuth error.
     static let invalidUserCode = OktaPageAlert(
         failure: "user-code-invalid", text: "Invalid code. Try again.", fields: ["user_code"],
-        answer: [
-            "error": "invalid_user_code", "error_description": "The user code is invalid or has expired.",
-        ])
+        answer: ["error": "invalid_user_code", "error_description": "The user code is invalid or has expired."])
 }
 
-/// In what form a page is answered.
 enum OktaPageFormat: Sendable {
     case html
     case json
@@ -130,4 +125,145 @@ enum OktaPageFormat: Sendable {
         let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 }
         return (parts.first ?? "", weight ?? 1)
     }
+}
+
+/// What a page may load, run and send, and who may show it in a frame; all else is forbidden.
+struct OktaContentPolicy: Sendable {
+    /// Where the forms may lead.
+    var forms = Forms.own(andThen: nil)
+    /// The only script that runs, exactly as it stands between the tags.
+    var script: String?
+    /// The only origin whose pages may show the page in a frame.
+    var frames: OktaRedirectTarget?
+
+    enum Forms: Sendable {
+        /// To this server, and from here to the client: browsers apply the rule to redirects, too (observed,
+        /// w3c/webappsec#482).
+        case own(andThen: OktaRedirectTarget?)
+        /// To the client at once; without a target, nowhere.
+        case client(OktaRedirectTarget?)
+    }
+
+    var text: String {
+        let actions =
+            switch forms {
+            case .own(let target): ["'self'", target?.source].compactMap { $0 }.joined(separator: " ")
+            case .client(let target): target?.source ?? "'none'"
+            }
+        var directives = ["default-src 'none'", "style-src 'self'"]
+        if let script { directives.append("script-src \(Self.source(of: script))") }
+        directives += ["form-action \(actions)", "base-uri 'none'", "frame-ancestors \(frames?.source ?? "'none'")"]
+        return directives.joined(separator: "; ")
+    }
+
+    /// The source expression that allows a script by its hash (CSP level 3, section 2.3.1).
+    static func source(of script: String) -> String { "'sha256-\(Base64.encode(Digest.sha256(Array(script.utf8))))'" }
+
+    /// The fields of an answer under this policy.
+    ///
+    /// Without a referrer, browsers send a form with `Origin: null`, even to the page's own server; that it came from
+    /// here is then said by `Sec-Fetch-Site` (Fetch, section 3.1; observed in Chromium).
+    func apply(to response: inout Response) {
+        response.fields[.contentSecurityPolicy] = text
+        response.fields[.xContentTypeOptions] = "nosniff"
+        response.fields[.cacheControl] = "no-store"
+        response.fields[.referrerPolicy] = "no-referrer"
+    }
+}
+
+extension Response {
+    static func page(
+        _ part: PagePart, _ body: [UInt8], under policy: OktaContentPolicy, status: HTTPResponse.Status = .ok
+    ) -> Response {
+        var response = Response.page(part, body, policy: policy.text, status: status)
+        policy.apply(to: &response)
+        return response
+    }
+}
+
+extension HTTPField.Name {
+    static let referrerPolicy = Self("Referrer-Policy") ?? .contentSecurityPolicy
+}
+
+/// Where a redirect URI leads, as far as a browser's policies can say it: an origin, or the scheme of an app.
+///
+/// Every part is checked against the letters it may have, so it can stand in a header field as it is.
+struct OktaRedirectTarget: Sendable, Hashable {
+    /// The origin, without a port that is the scheme's own; `nil` for an app's scheme, whose pages have none.
+    let origin: String?
+    /// What stands for it in a policy.
+    let source: String
+
+    /// Fails when a browser would not go there, or perhaps elsewhere than the text seems to say.
+    init?(_ redirectURI: String) {
+        guard let colon = redirectURI.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let text = redirectURI.utf8[..<colon]
+        guard let first = text.first, first.isLetter,
+            text.allSatisfy({ $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) })
+        else { return nil }
+        let scheme = String(Substring(text)).lowercased()
+        guard let ownPort = Self.webPorts[scheme] else {
+            guard !Self.localSchemes.contains(scheme) else { return nil }
+            (origin, source) = (nil, scheme + ":")
+            return
+        }
+        let rest = redirectURI.utf8[colon...].dropFirst()
+        guard rest.starts(with: "//".utf8) else { return nil }
+        let authority = rest.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        guard let host = Host(authority, ownPort: ownPort) else { return nil }
+        let origin = "\(scheme)://\(host.text)"
+        self.origin = origin
+        source = host.isNameable ? origin : scheme + ":"
+    }
+
+    private static let webPorts = ["http": 80, "https": 443]
+    /// Schemes by which a browser stays on the page or on the machine; no app answers to them.
+    private static let localSchemes: Set = [
+        "about", "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source",
+    ]
+
+    private struct Host {
+        let text: String
+        /// Whether the grammar of policies has a form for the host (CSP level 3, section 2.3.1). It has none for IPv6
+        /// and underscores: Chromium ignores such a source and says so on its console (observed).
+        let isNameable: Bool
+
+        init?(_ authority: Substring.UTF8View, ownPort: Int) {
+            // User names are left out, too: what stands before the @ is made to be mistaken for a host.
+            let isAddress = authority.first == UInt8(ascii: "[")
+            let name: Substring.UTF8View
+            if isAddress {
+                guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+                name = authority[...end]
+                let digits = name.dropFirst().dropLast()
+                guard digits.contains(UInt8(ascii: ":")), digits.allSatisfy({ $0.isHexDigit || ":.".utf8.contains($0) })
+                else { return nil }
+            } else {
+                name = authority.prefix { $0 != UInt8(ascii: ":") }
+                guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isDigit || "-._".utf8.contains($0) }) else {
+                    return nil
+                }
+            }
+            guard let port = Self.port(authority[name.endIndex...]) else { return nil }
+            let host = String(Substring(name)).lowercased()
+            text = port == 0 || port == ownPort ? host : "\(host):\(port)"
+            let labels = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            isNameable = !isAddress && labels.allSatisfy { !$0.isEmpty && !$0.contains(UInt8(ascii: "_")) }
+        }
+
+        /// The port behind a colon; 0 when there is none, `nil` when it is no port.
+        private static func port(_ text: Substring.UTF8View) -> Int? {
+            guard let colon = text.first else { return 0 }
+            let digits = text.dropFirst()
+            guard colon == UInt8(ascii: ":"), digits.count <= 5, digits.allSatisfy(\.isDigit) else { return nil }
+            guard !digits.isEmpty else { return 0 }
+            return Int(String(Substring(digits))).flatMap { (1...65535).contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }

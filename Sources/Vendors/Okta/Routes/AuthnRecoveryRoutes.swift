@@ -30,9 +30,8 @@ extension Okta {
         if !isTrusted, let kind, factor == nil {
             throw Refusal(
                 .recoveryForbidden,
-                because:
-                    "\(user.login) has no active factor of type \(kind.rawValue); expected one, to whose phone the "
-                    + "code is sent")
+                because: "\(user.login) has no active factor of type \(kind.rawValue); expected one, to whose phone "
+                    + "the code is sent")
         }
         if !isUnlock { user.set(.recovery, at: call.moment) }
         if let factor {

@@ -152,9 +152,7 @@ extension Okta {
         transaction.content.isWarned = true
         return proceed(with: transaction, of: user, call, &state)
     }
-}
 
-extension Okta {
     /// What comes after what the user has shown: a further step, or the session token.
     private static func proceed(
         with transaction: Transaction, of user: OktaUser, _ call: OktaCall, _ state: inout State
@@ -228,9 +226,7 @@ extension Okta {
             embedded.append("factor", factor.inAuthn(of: user, nil))
             links.append("next", call.link(path + "/activate", "activate"))
             links.append("prev", call.link("previous"))
-            if factor.phone != nil {
-                links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)])
-            }
+            if factor.phone != nil { links.append("resend", [call.link(path + "/resend", factor.kind.rawValue)]) }
         case .mfaChallenge:
             embedded.append("factor", factor.inAuthn(of: user, nil))
             links.append("next", call.link("factors/\(factor.id)/verify", result == nil ? "verify" : "poll"))
@@ -242,9 +238,7 @@ extension Okta {
             "stateToken": .string(transaction.id), "expiresAt": .string(transaction.expires.shown),
             "status": .string(authn.step.rawValue),
         ]
-        if authn.step == .recovery {
-            answer.append("recoveryType", user.status == .lockedOut ? "UNLOCK" : "PASSWORD")
-        }
+        if authn.step == .recovery { answer.append("recoveryType", user.status == .lockedOut ? "UNLOCK" : "PASSWORD") }
         if let result { answer.append("factorResult", .string(result.rawValue)) }
         answer.append("_embedded", .object(embedded))
         answer.append("_links", .object(links))
@@ -297,8 +291,7 @@ enum OktaPhone {
         [
             20...20, 27...27, 30...34, 36...36, 39...41, 43...49, 51...58, 60...66, 81...82, 84...84, 86...86, 90...95,
             98...98,
-        ]
-        .joined())
+        ].joined())
 
     /// Country code and last digits. Source: authjs, tests for +1; the same form for other countries is ours.
     static func masked(_ phone: String) -> String {

@@ -19,8 +19,7 @@ extension Okta {
         if let id = parameters["request_uri"] {
             request = try pushedRequest(id, of: client, at: server, call, state)
         } else {
-            request = try OktaAuthorizeRequest(
-                parameters, of: client, among: state.clients, at: server, call.switches)
+            request = try OktaAuthorizeRequest(parameters, of: client, among: state.clients, at: server, call.switches)
         }
         if !client.allows(redirectURI: request.redirectURI, .documented) {
             call.findings.note(
@@ -40,14 +39,12 @@ extension Okta {
         }
     }
 
-    /// Requires that the content of a POST is a form.
     static func requireForm(_ call: OktaCall) throws(Refused) {
         guard call.request.method == .post, !call.request.isForm else { return }
         throw Refusal(
             .mediaType,
-            because:
-                "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected application/x-www-form-urlencoded"
-        )
+            because: "Content-Type is \(call.request.fields[.contentType] ?? "absent"); expected "
+                + "application/x-www-form-urlencoded")
     }
 
     /// Ends a sign-in when the client learns why it failed: that is its answer.
@@ -78,8 +75,7 @@ extension Okta {
         let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
         if let session, !request.prompts.contains(.login), policy.accepts(session, at: call.moment) {
             return OktaAuthentication(
-                userID: session.userID, moment: session.authenticated, methods: session.methods,
-                sessionID: session.id)
+                userID: session.userID, moment: session.authenticated, methods: session.methods, sessionID: session.id)
         }
         guard policy.asksNobody else { return nil }
         if let session, let age = request.maxAge {
@@ -103,10 +99,9 @@ extension Okta {
                 + "a user\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
         return OktaAuthentication(userID: user.id, moment: call.moment, methods: ["pwd"])
     }
-}
 
-/// Pushed authorization requests (RFC 9126).
-extension Okta {
+    // MARK: - Pushed authorization requests (RFC 9126)
+
     /// Checks and keeps a request that the client will name at `authorize`.
     static func pushRequest(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
@@ -191,9 +186,7 @@ struct OktaReturnAddress: Sendable {
     /// The answer that takes the browser there.
     ///
     /// - Parameter items: what the client gets, before its own `state`.
-    func response(
-        _ items: [(name: String, value: String)], to request: Request, by pages: OktaPages
-    ) -> Response {
+    func response(_ items: [(name: String, value: String)], to request: Request, by pages: OktaPages) -> Response {
         let items = items + (state.map { [("state", $0)] } ?? [])
         switch mode {
         case .query: return .onward(to: redirectURI.adding(items, after: "?"), from: request)
@@ -248,7 +241,6 @@ extension OktaClient {
         redirectURIs.contains { $0.hasSameBytes(as: redirectURI) }
     }
 
-    /// Whether it is an address of this machine.
     private static func isLocal(_ uri: String) -> Bool {
         uri.wholeMatch(of: /https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?([\/?].*)?/) != nil
     }

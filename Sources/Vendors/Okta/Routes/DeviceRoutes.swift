@@ -96,8 +96,6 @@ extension Okta {
     }
 
     /// Notes a poll that nobody has answered yet, and how long after the last one it came.
-    ///
-    /// - Returns: the answer to the device.
     private static func poll(_ device: OktaDeviceGrant, _ call: inout OktaCall, _ state: inout State) -> Refused {
         let moment = call.moment
         let pause = device.lastPoll.map { ((moment.unixSeconds - $0.unixSeconds) * 1000).rounded() / 1000 }
@@ -118,14 +116,13 @@ extension Okta {
         }
         return Refusal(
             .deviceSlowDown,
-            because:
-                "found a poll after \(Fact.seconds(pause)); expected a pause of \(device.interval) s, and 5 s more "
-                + "from now on")
+            because: "found a poll after \(Fact.seconds(pause)); expected a pause of \(device.interval) s, and 5 s "
+                + "more from now on")
     }
 }
 
 /// A device's request to be signed in by somebody at another screen (RFC 8628).
-struct OktaDeviceGrant: Sendable, Equatable {
+struct OktaDeviceGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// How long its codes are valid. Source: guide:device-authorization-grant, its example.
     static let lifetime = Duration.seconds(600)
     /// How long after its end a poll gets the answer that the code has expired, and not that it is unknown (ours).
@@ -148,7 +145,6 @@ struct OktaDeviceGrant: Sendable, Equatable {
     var interval = 5
     var lastPoll: Moment?
 
-    /// Whether somebody can still answer.
     func isOpen(at moment: Moment) -> Bool { status == .pending && moment < expires }
 
     /// Notes a poll; one that came too early slows the next ones down by 5 s (RFC 8628 section 3.5).
@@ -161,9 +157,7 @@ struct OktaDeviceGrant: Sendable, Equatable {
         self.authorization = authorization
         status = approves ? .approved : .denied
     }
-}
 
-extension OktaDeviceGrant: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var names: [ExactText] { [ExactText(userCode)] }
     /// The devices of a client are counted together.
@@ -262,9 +256,9 @@ extension Okta {
         _ call: ActionCall<Okta>, _ state: OktaState
     ) throws(ActionRefusal) -> OktaDeviceGrant {
         let code = try call.required("user_code")
-        guard let device = state.openDevice(code, at: call.moment) else {
-            throw ActionRefusal("no device waits under user code \(code); it is unknown, answered or expired")
-        }
+        let device = try ActionRefusal.require(
+            state.openDevice(code, at: call.moment),
+            "no device waits under user code \(code); it is unknown, answered or expired")
         return device
     }
 

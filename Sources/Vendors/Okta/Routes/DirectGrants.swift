@@ -8,7 +8,7 @@ extension Okta {
         _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
     ) throws(Refused) -> Reply {
         let scopes = try request.server.scopes(of: request.parameters.words("scope"))
-        let user = try user(hinted: request.parameters, in: state)
+        let user = try user(try loginHint(request.parameters), in: state)
         let factor = try factor(.totp, of: user.id, in: state)
         try use(request.parameters["otp"], of: factor, in: &state, at: call.moment)
         let authorization = firstFactor("otp", of: user.id, scopes, call, request)
@@ -90,8 +90,7 @@ extension Okta {
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
         case .used:
-            throw Refusal(
-                .directOTPWrong, because: "found a code of \(factor.id) that was used; expected the next one")
+            throw Refusal(.directOTPWrong, because: "found a code of \(factor.id) that was used; expected the next one")
         case .wrong:
             throw Refusal(
                 .directOTPWrong,
@@ -119,13 +118,9 @@ extension Okta {
         case .timeout, nil: throw expired("oob_code", "found one whose transaction \(id) ended")
         }
     }
-}
 
-/// What follows a first factor: tokens, or a second factor if the client needs one.
-extension Okta {
-    /// Continues after a right first factor.
-    ///
-    /// - Parameter note: notes that the factor was used up.
+    // MARK: - What follows a first factor: tokens, or a second factor if the client needs one
+
     static func passFirstFactor(
         _ authorization: OktaAuthorization, _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest,
         noting note: (inout State) -> Void = { _ in }
@@ -145,9 +140,6 @@ extension Okta {
                 + "assurance of client \(request.client.id) is 2fa")
     }
 
-    /// Continues after a right second factor.
-    ///
-    /// - Parameter note: notes that the factor was used up.
     static func passSecondFactor(
         _ method: String, of token: OktaTicket<OktaAuthorization>, _ call: inout OktaCall, _ state: inout State,
         _ request: OktaTokenRequest, noting note: (inout State) -> Void = { _ in }
@@ -247,7 +239,6 @@ extension Okta {
 
     // MARK: - Factors
 
-    /// A user's active factor of a kind.
     static func factor(_ kind: OktaFactor.Kind, of userID: String, in state: State) throws(Refused) -> OktaFactor {
         return try Refused.require(
             state.activeFactor(kind, of: userID), .directFactorUnusable,
@@ -281,7 +272,6 @@ extension OktaGrantType {
 }
 
 extension [OktaGrantType] {
-    /// Their names, for reasons.
     var names: String { map(\.rawValue).joined(separator: " or ") }
 }
 
@@ -307,8 +297,7 @@ extension OktaState {
     /// Whether a user has a factor for a grant, other than the one that was shown.
     func offers(_ grant: OktaGrantType, to authorization: OktaAuthorization) -> Bool {
         grant.factors.contains { kind in
-            !authorization.methods.contains(kind.method)
-                && activeFactor(kind, of: authorization.userID ?? "") != nil
+            !authorization.methods.contains(kind.method) && activeFactor(kind, of: authorization.userID ?? "") != nil
         }
     }
 }

@@ -46,10 +46,9 @@ extension Okta {
         _ = try server(call)
         throw Refusal(
             .interactNotEnabled,
-            because:
-                "found a request of the Interaction Code flow, which embedded widgets and IDX clients use and which is "
-                + "not emulated; expected a sign-in by redirect, at authorize, or by direct authentication, at "
-                + "primary-authenticate")
+            because: "found a request of the Interaction Code flow, which embedded widgets and IDX clients use and "
+                + "which is not emulated; expected a sign-in by redirect, at authorize, or by direct authentication, "
+                + "at primary-authenticate")
     }
 
     /// The kind of challenge to begin: out of band if a channel is named, else the first one that the client takes and
@@ -76,7 +75,7 @@ extension Okta {
         return types.first { state.offers($0, to: first) } ?? types[0]
     }
 
-    private static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
+    static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
         return try Refused.require(
             parameters["login_hint"], .directHintMissing, "found no login_hint; expected a user's id or login")
     }
@@ -96,12 +95,7 @@ extension Okta {
             "found channel_hint \(hint); expected \(OktaChannel.allCases.map(\.rawValue).joined(separator: " or "))")
     }
 
-    /// The user that `login_hint` names.
-    static func user(hinted parameters: OktaParameters, in state: State) throws(Refused) -> OktaUser {
-        try user(try loginHint(parameters), in: state)
-    }
-
-    private static func user(_ hint: String, in state: State) throws(Refused) -> OktaUser {
+    static func user(_ hint: String, in state: State) throws(Refused) -> OktaUser {
         let user = try Refused.require(
             state.user(hint), .directUserUnknown, "found login_hint \(hint); expected a user's id or login")
         try Refused.require(
@@ -150,7 +144,6 @@ extension OktaTicket<OktaOOBChallenge> {
 enum OktaChannel: String, CaseIterable, RecordValue {
     case push, sms, voice
 
-    /// The factor that is reached in this way.
     var factor: OktaFactor.Kind {
         switch self {
         case .push: .push

@@ -11,7 +11,7 @@ extension HTTPField.Name {
 
 /// The documents with which clients find a server's endpoints and keys.
 extension Okta {
-    /// Answers with a server's discovery document. The query `client_id` is accepted and unread (ref).
+    /// The query `client_id` is accepted and unread (ref).
     static func describeServer(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         if let mistake = addressMistake(call) { call.findings.note(mistake) }
@@ -38,10 +38,8 @@ extension Okta {
         else { return nil }
         return Finding(
             "public-base", .noted, expected: .text(own), found: .text(other),
-            note:
-                "Discovery and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
-                + "ask at \(base), or start the server with --public-base \(other).",
-            source: "ours")
+            note: "Discovery and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
+                + "ask at \(base), or start the server with --public-base \(other).", source: "ours")
     }
 
     /// What the first proxy of all said in the field `Forwarded` (RFC 7239 section 4).
@@ -119,9 +117,7 @@ struct OktaServerMetadata {
     }
 
     static let responseModes = ["query", "fragment", "form_post", "okta_post_message"]
-    static let scopes = [
-        "openid", "profile", "email", "address", "phone", "offline_access", "groups", "device_sso",
-    ]
+    static let scopes = ["openid", "profile", "email", "address", "phone", "offline_access", "groups", "device_sso"]
     private static let methods = OktaClient.Method.allCases.map(\.rawValue)
     private static let claims = [
         "iss", "ver", "sub", "aud", "iat", "exp", "jti", "auth_time", "amr", "idp", "nonce", "name", "nickname",

@@ -3,7 +3,6 @@ import JSON
 import Tokens
 import Wire
 
-/// The factors of users.
 extension Okta {
     static func listFactors(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let user = try call.user(in: state)
@@ -133,9 +132,8 @@ extension OktaCall {
         case .wrong:
             throw Refusal(
                 .factorCodeWrong, ["what": .string(name)],
-                because:
-                    "found another code than those of \(factor.id); expected the current one, or the one before or after"
-            )
+                because: "found another code than those of \(factor.id); expected the current one, or the one before "
+                    + "or after")
         case .used:
             throw Refusal(
                 .factorCodeUsed,
@@ -180,9 +178,7 @@ extension OktaFactor {
         }
         return .object(shown)
     }
-}
 
-extension OktaFactor {
     /// Source: recorded answers (pysdk) before its activation; resend as api has it now; verify postman.
     private func links(_ user: String) -> JSON {
         let own = "\(user)/factors/\(id)"

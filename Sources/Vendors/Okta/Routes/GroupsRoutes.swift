@@ -82,8 +82,7 @@ extension OktaGroup {
     func json(at base: String) -> JSON {
         let address = "\(base)/api/v1/groups/\(id)"
         return [
-            "id": .string(id), "created": .string(created.shown),
-            "lastUpdated": .string(created.shown),
+            "id": .string(id), "created": .string(created.shown), "lastUpdated": .string(created.shown),
             "lastMembershipUpdated": .string((lastMembershipUpdated ?? created).shown),
             "objectClass": ["okta:user_group"], "type": name == "Everyone" ? "BUILT_IN" : "OKTA_GROUP",
             "profile": ["name": .string(name), "description": JSON(description)],

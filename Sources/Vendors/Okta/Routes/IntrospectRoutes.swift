@@ -27,10 +27,9 @@ extension Okta {
         // The members are put together after unlocking.
         return .later { .json(.object(user.claims(for: scopes, groups, claims))) }
     }
-}
 
-/// What a client may know about a token. Source: ref.
-extension Okta {
+    // MARK: - What a client may know about a token. Source: ref
+
     static func introspectToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let text = try tokenParameter(call)
@@ -45,7 +44,6 @@ extension Okta {
         return .json(.object(answer ?? ["active": false]))
     }
 
-    /// The token that the request is about.
     static func tokenParameter(_ call: OktaCall) throws(Refused) -> String {
         return try Refused.require(
             call.credentials.parameters["token"], .tokenParameterMissing,
@@ -115,8 +113,7 @@ extension Okta {
         let user = authorization.userID.flatMap { state.users[$0] }
         var answer: JSONObject = [
             "active": true, "token_type": authorization.proofKey == nil ? "Bearer" : "DPoP",
-            "scope": .string(authorization.scopes.joined(separator: " ")),
-            "client_id": .string(authorization.clientID),
+            "scope": .string(authorization.scopes.joined(separator: " ")), "client_id": .string(authorization.clientID),
         ]
         if let user { answer.append("username", .string(user.login)) }
         answer.append("exp", JSON(token.end.wholeSeconds))
@@ -143,32 +140,27 @@ extension Okta {
         if let complaint = token.complaint(at: call.moment) { return (nil, complaint) }
         return ((token, grant), "")
     }
-}
 
-/// Ends tokens. Source: ref, guide:revoke-tokens.
-extension Okta {
+    // MARK: - Ends tokens. Source: ref, guide:revoke-tokens
+
     /// Ends a token of the client: an access token alone, a refresh token with all from the same sign-in. Anything else
     /// stays as it is, and gets the same answer. A device secret ends for all clients that share it.
     static func revokeToken(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let client = try call.client()
         let text = try tokenParameter(call)
-        let obstacle: String? =
-            if let facts = call.credentials.token {
-                revoke(facts, of: client, &call, &state)
-            } else if let secret = state.deviceSecrets[text] {
-                end(secret, &state)
-            } else {
-                revokeRefreshToken(text, of: client, server, &state)
-            }
+        let obstacle: String?
+        if let facts = call.credentials.token {
+            obstacle = revoke(facts, of: client, &call, &state)
+        } else if let secret = state.deviceSecrets[text] {
+            // Knowing the secret is enough.
+            state.end(secret)
+            obstacle = nil
+        } else {
+            obstacle = revokeRefreshToken(text, of: client, server, &state)
+        }
         if let obstacle { call.findings.note(Finding("token-of-client", .noted, found: .text(obstacle))) }
         return .empty(.ok)
-    }
-
-    /// - Returns: `nil`, since knowing the secret is enough.
-    private static func end(_ secret: OktaDeviceSecret, _ state: inout State) -> String? {
-        state.end(secret)
-        return nil
     }
 
     /// - Returns: why nothing was revoked.
@@ -205,10 +197,9 @@ extension Okta {
         state.revoke(grant: grant.number)
         return nil
     }
-}
 
-/// Ends a user's sessions in browsers; tokens stay valid. Source: ref.
-extension Okta {
+    // MARK: - Ends a user's sessions in browsers; tokens stay valid. Source: ref
+
     static func logOut(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         try requireForm(call)

@@ -17,9 +17,7 @@ extension Okta {
         guard OktaPageSeal.isKnown(to: call.request), let approved = signIn.approved(in: state, at: call.moment) else {
             return .respond(page(of: signIn, call, state))
         }
-        return try finishing(signIn, &state) { (state) throws(Refused) in
-            try proceed(approved, policy, &call, &state)
-        }
+        return try finishing(signIn, &state) { (state) throws(Refused) in try proceed(approved, policy, &call, &state) }
     }
 
     static func submitSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
@@ -36,12 +34,9 @@ extension Okta {
         case .nothing: refusal = nil
         }
         if let refusal { return try end(signIn, by: refusal, call, &state) }
-        return try finishing(signIn, &state) { (state) throws(Refused) in
-            try proceed(signIn, policy, &call, &state)
-        }
+        return try finishing(signIn, &state) { (state) throws(Refused) in try proceed(signIn, policy, &call, &state) }
     }
 
-    /// The stylesheet of all pages.
     static func style(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         .respond(call.vendor.pages.style)
     }
@@ -50,8 +45,7 @@ extension Okta {
     static func page(of signIn: OktaSignIn, _ call: OktaCall, _ state: State) -> Response {
         let view = OktaSignInView(
             vendor: call.vendor, base: call.arrival.base,
-            seal: OktaPageSeal(call.request, call.identifiers, at: call.arrival.base),
-            moment: call.moment)
+            seal: OktaPageSeal(call.request, call.identifiers, at: call.arrival.base), moment: call.moment)
         return view.response(to: call.request, of: signIn, in: state)
     }
 
@@ -59,8 +53,7 @@ extension Okta {
         Refusal(
             .loginUnknown,
             because:
-                "the fixtures no longer have client \(signIn.request.clientID) or server \(signIn.request.serverID)"
-        )
+                "the fixtures no longer have client \(signIn.request.clientID) or server \(signIn.request.serverID)")
     }
 
     private static func end(
@@ -100,7 +93,6 @@ extension Okta {
         return Refusal(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
     }
 
-    /// Claims that the user typed.
     private static func claims(_ name: String, _ parameters: OktaParameters) throws(Refused) -> JSON? {
         guard let text = parameters[name] else { return nil }
         func refusal(_ found: String) -> Refused {
@@ -162,10 +154,9 @@ extension Okta {
         case .some, nil: return nil
         }
     }
-}
 
-/// The second factor on the sign-in page.
-extension Okta {
+    // MARK: - The second factor on the sign-in page
+
     /// - Returns: the answer to the client when the user gives up.
     static func takeFactor(
         _ signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ call: OktaCall, _ state: inout State
@@ -196,9 +187,7 @@ extension Okta {
     }
 
     /// Makes the device or phone of a factor show something.
-    private static func send(
-        _ factor: OktaFactor, _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: inout State
-    ) {
+    private static func send(_ factor: OktaFactor, _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: inout State) {
         switch factor.kind {
         case .push: signIn.challenge = state.challenge(factor, at: call.moment).number
         case .sms, .call: state.sendCode(to: factor, call.identifiers)

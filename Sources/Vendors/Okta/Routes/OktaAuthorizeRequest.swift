@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// What a client asks for at `authorize`, checked: a pushed request and a sign-in keep it until the client is answered.
-struct OktaAuthorizeRequest: Sendable, Equatable {
+struct OktaAuthorizeRequest: Sendable, Equatable, CodedRecord, RecordValue {
     /// Source: ref.
     enum Prompt: String, CaseIterable, RecordValue { case none, login, consent }
 
@@ -29,19 +29,7 @@ struct OktaAuthorizeRequest: Sendable, Equatable {
 
     /// The supported value that has to be met: the first one (ours).
     var assurance: OktaAssurance? { acrValues.lazy.compactMap(OktaAssurance.init).first }
-}
 
-/// A level of assurance that `acr_values` can ask for. Source: guide:step-up-authentication.
-enum OktaAssurance: String, CaseIterable, Sendable {
-    case oneFactor = "urn:okta:loa:1fa:any"
-    case password = "urn:okta:loa:1fa:pwd"
-    case twoFactors = "urn:okta:loa:2fa:any"
-    case twoFactorsIfPossible = "urn:okta:loa:2fa:any:ifpossible"
-    case phishingResistant = "phr"
-    case hardwareProtected = "phrh"
-}
-
-extension OktaAuthorizeRequest: CodedRecord, RecordValue {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("client", &clientID)
         coder.member("server", &serverID)
@@ -67,6 +55,16 @@ extension OktaAuthorizeRequest: CodedRecord, RecordValue {
 
     /// What `max_age` may be. Source: codes.
     static let ages = 0...Int(Int32.max)
+}
+
+/// A level of assurance that `acr_values` can ask for. Source: guide:step-up-authentication.
+enum OktaAssurance: String, CaseIterable, Sendable {
+    case oneFactor = "urn:okta:loa:1fa:any"
+    case password = "urn:okta:loa:1fa:pwd"
+    case twoFactors = "urn:okta:loa:2fa:any"
+    case twoFactorsIfPossible = "urn:okta:loa:2fa:any:ifpossible"
+    case phishingResistant = "phr"
+    case hardwareProtected = "phrh"
 }
 
 /// The checks of an authorization request, in Okta's order as far as it is known (ours).
@@ -100,8 +98,7 @@ extension OktaAuthorizeRequest {
     }
 
     private static func redirectURI(
-        _ parameters: OktaParameters, _ client: OktaClient, _ clients: RecordTable<OktaClient>,
-        _ switches: OktaSwitches
+        _ parameters: OktaParameters, _ client: OktaClient, _ clients: RecordTable<OktaClient>, _ switches: OktaSwitches
     ) throws(OktaRefusal) -> String {
         let uri = try OktaRefusal.require(
             parameters["redirect_uri"], .redirectURIMissing, "redirect-uri: found nothing; \(registered(client))")
@@ -114,9 +111,7 @@ extension OktaAuthorizeRequest {
     }
 
     /// How the address came about, as far as that can be seen.
-    private static func mistake(
-        in uri: String, of client: OktaClient, _ clients: RecordTable<OktaClient>
-    ) -> String {
+    private static func mistake(in uri: String, of client: OktaClient, _ clients: RecordTable<OktaClient>) -> String {
         if let near = client.redirectURIs.lazy.compactMap({ Nearest.difference(uri, $0) }).first { return near + ". " }
         if let own = client.redirectURIs.first(where: { uri.hasSuffix("/" + $0) }) {
             return "It is \(own) behind an origin, as a page makes it of an address without //. "
@@ -202,9 +197,8 @@ extension OktaAuthorizeRequest {
         if let fault = pkceFault(in: challenge) {
             throw Refusal(
                 .pkceChallengeIllegal,
-                because:
-                    "code_challenge has \(fault); expected the SHA-256 of code_verifier in base64url, without padding: "
-                    + "43 characters")
+                because: "code_challenge has \(fault); expected the SHA-256 of code_verifier in base64url, without "
+                    + "padding: 43 characters")
         }
         return challenge
     }
@@ -254,9 +248,8 @@ extension OktaAuthorizeRequest {
             // ours: no factor of the emulator resists phishing.
             throw Refusal(
                 .acrUnmet,
-                because:
-                    "acr_values asks for \(values.joined(separator: " ")), which no factor here can meet; expected one of 1fa and 2fa"
-            )
+                because: "acr_values asks for \(values.joined(separator: " ")), which no factor here can meet; "
+                    + "expected one of 1fa and 2fa")
         case .oneFactor?, .password?, .twoFactors?, .twoFactorsIfPossible?, nil: return values
         }
     }
@@ -282,9 +275,7 @@ extension OktaServer {
         if let unknown = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
             throw OktaRefusal(
                 .scopeUnknown,
-                because:
-                    "found scope \(unknown); expected some of server \(id)'s: \(known.joined(separator: " "))"
-            )
+                because: "found scope \(unknown); expected some of server \(id)'s: \(known.joined(separator: " "))")
         }
         guard !seen.contains(ExactText("openid")), let needy = scopes.first(where: Self.claimScopes.contains) else {
             return scopes

@@ -35,9 +35,8 @@ extension Okta {
         let near = isAllowed ? nil : own.lazy.compactMap { Nearest.difference(origin, $0.text) }.first
         call.findings.add(
             Finding(
-                "origin", isAllowed ? .passed : .failed,
-                expected: .anyOf(own.map(\.text) + ["a trusted origin"]), found: .text(origin),
-                note: near.map { $0 + "." }, source: "codes; switch cors"),
+                "origin", isAllowed ? .passed : .failed, expected: .anyOf(own.map(\.text) + ["a trusted origin"]),
+                found: .text(origin), note: near.map { $0 + "." }, source: "codes; switch cors"),
             orFail: redirects.isEmpty ? .originNotTrusted : .originNotRedirect)
         judgePKCE(&call)
         return isAllowed
@@ -59,8 +58,7 @@ extension Okta {
 
     /// Lets pages read an answer that was made before its origin was judged, such as an armed failure (ours).
     func allowOrigin(_ response: inout Response, to request: Request) {
-        guard let origin = request.fields[.origin], response.fields[.vary] == nil,
-            OktaOrigins.at(request.path) != nil
+        guard let origin = request.fields[.origin], response.fields[.vary] == nil, OktaOrigins.at(request.path) != nil
         else { return }
         response.fields[.vary] = "Origin"
         response.fields.show(to: origin, at: request.path, isTrusted: true)
@@ -123,7 +121,6 @@ extension Okta {
         return .respond(response)
     }
 
-    /// Where pages may make calls.
     static let preflightEndpoints = OktaOrigins.paths.flatMap { $0.patterns.map(Endpoint.options) }
 }
 
@@ -146,23 +143,20 @@ enum OktaOrigins: Sendable {
         (
             [
                 "/.well-known/openid-configuration", "/oauth2/{server}/.well-known/openid-configuration",
-                "/.well-known/oauth-authorization-server",
-                "/.well-known/oauth-authorization-server/oauth2/{server}",
+                "/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/oauth2/{server}",
                 "/oauth2/{server}/.well-known/oauth-authorization-server",
             ], .any, "GET"
         ),
         (
             [
-                "", "/factors/{factor}/verify", "/factors/{factor}/verify/resend",
-                "/factors/{factor}/lifecycle/{step}", "/{step}", "/credentials/{step}", "/recovery/{step}",
-                "/recovery/factors/{kind}/{step}",
+                "", "/factors/{factor}/verify", "/factors/{factor}/verify/resend", "/factors/{factor}/lifecycle/{step}",
+                "/{step}", "/credentials/{step}", "/recovery/{step}", "/recovery/factors/{kind}/{step}",
             ].map { "/api/v1/authn" + $0 }, .trustedAlone, "POST"
         ),
         (["/api/v1/sessions"], .trusted, "POST"),
         (["/api/v1/sessions/{session}"], .trusted, "GET, DELETE"),
         (["/api/v1/sessions/{session}/lifecycle/refresh"], .trusted, "POST"),
-        (["/api/v1/users"], .trusted, "GET, POST"),
-        (["/api/v1/users/{user}"], .trusted, "GET, POST, PUT, DELETE"),
+        (["/api/v1/users"], .trusted, "GET, POST"), (["/api/v1/users/{user}"], .trusted, "GET, POST, PUT, DELETE"),
         (["/api/v1/users/{user}/groups"], .trusted, "GET"),
         (["/api/v1/users/{user}/credentials/{step}"], .trusted, "POST"),
         (["/api/v1/users/{user}/sessions"], .trusted, "DELETE"),
@@ -192,7 +186,7 @@ enum OktaOrigins: Sendable {
 }
 
 /// An origin that an administrator has registered for calls from browsers. Source: api.
-struct OktaTrustedOrigin: Sendable, Equatable {
+struct OktaTrustedOrigin: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// As browsers write it; not all are addresses of the web, as with `capacitor://localhost`.
     var origin = ""
     /// Whether it may make such calls; registered origins may also be for redirects only.
@@ -206,9 +200,7 @@ struct OktaTrustedOrigin: Sendable, Equatable {
 
     /// Without the differences that do not count.
     static func normalized(_ origin: String) -> String { OktaAddress(origin)?.origin.text ?? origin }
-}
 
-extension OktaTrustedOrigin: KeyedRecord, CodedRecord {
     /// ours: so that a client in a loop cannot fill the memory.
     static let bound = RecordBound(count: 1000)
 

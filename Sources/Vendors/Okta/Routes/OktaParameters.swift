@@ -11,7 +11,6 @@ struct OktaParameters: Sendable {
 
     init(_ items: [(name: String, value: String)] = []) { self.items = items.filter { !$0.value.isEmpty } }
 
-    /// The parameters of a request that is answered.
     init(of arrival: OktaArrival) {
         self.init(of: arrival.request)
         (isQuery, ledger) = (arrival.request.method != .post, arrival)
@@ -44,7 +43,6 @@ struct OktaParameters: Sendable {
         return items.filter { $0.name.hasSameBytes(as: name) }.map(\.value)
     }
 
-    /// The words of a value, which are separated by blanks.
     func words(_ name: String) -> [String] { self[name]?.split(separator: " ").map(String.init) ?? [] }
 
     /// A name that occurs more than once.
@@ -84,8 +82,7 @@ extension Request {
 /// How Okta reads JSON bodies and queries: the first wrong member decides, and all are named as causes.
 extension Okta: FieldDialect {
     /// ours: 255 characters are more than Okta's profile allows for any text that a sandbox keeps.
-    static let fieldPolicy = FieldPolicy(
-        tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true, textLengths: 1...255)
+    static let fieldPolicy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true, textLengths: 1...255)
 
     static func refusal(of problems: [FieldProblem]) -> OktaRefusal {
         let problem = problems[0]
@@ -114,9 +111,7 @@ extension OktaCall {
     /// Returns what `read` makes of the content, which must be JSON.
     ///
     /// - Parameter isOptional: whether there may be no content, which then counts as an empty object.
-    func json<Value>(
-        isOptional: Bool = false, _ read: (inout FieldReader) -> Value
-    ) throws(OktaRefusal) -> Value {
+    func json<Value>(isOptional: Bool = false, _ read: (inout FieldReader) -> Value) throws(OktaRefusal) -> Value {
         if isOptional, request.body.isEmpty { return try Fields<Okta>([:], notedBy: arrival).read(read) }
         return try jsonFields().read(read)
     }

@@ -158,8 +158,7 @@ struct OktaSignInPolicy: Sendable {
 
     /// The policy of a sign-in that has begun on the page; `nil` when its client or server is gone.
     init?(_ signIn: OktaSignIn, _ accounts: OktaAccounts, _ state: OktaState) {
-        guard let client = state.clients[signIn.request.clientID],
-            let server = accounts.server(signIn.request.serverID)
+        guard let client = state.clients[signIn.request.clientID], let server = accounts.server(signIn.request.serverID)
         else { return nil }
         (request, self.client, self.server, isOnPage) = (signIn.request, client, server, true)
     }
@@ -176,13 +175,11 @@ struct OktaSignInPolicy: Sendable {
 
     var asksNobody: Bool { request.prompts.contains(.none) }
 
-    /// Whether a session is recent enough.
     func accepts(_ session: OktaSession, at moment: Moment) -> Bool {
         guard let age = request.maxAge else { return true }
         return age > 0 && moment <= session.authenticated + .seconds(age)
     }
 
-    /// Whether a second factor is due.
     func needsSecondFactor(_ authentication: OktaAuthentication, in state: OktaState) -> Bool {
         if authentication.isStrong { return false }
         switch request.assurance {

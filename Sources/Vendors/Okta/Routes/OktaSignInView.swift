@@ -4,7 +4,6 @@ import JSON
 import Tokens
 import Wire
 
-/// Fills in the page of a sign-in.
 struct OktaSignInView: Sendable {
     /// ours: who has more users than that types the login.
     private static let mostUsers = 100
@@ -50,9 +49,7 @@ struct OktaSignInView: Sendable {
             alert: alert ?? notice(about: result))
     }
 
-    private func credentialsPage(
-        _ signIn: OktaSignIn, _ asked: OktaPageRequest, _ state: OktaState
-    ) -> OktaPage {
+    private func credentialsPage(_ signIn: OktaSignIn, _ asked: OktaPageRequest, _ state: OktaState) -> OktaPage {
         let factors = Dictionary(grouping: state.factors.all.filter { $0.status == .active }) { ExactText($0.userID) }
         let users = state.users.all.prefix(Self.mostUsers).map { user in
             OktaPage.User(
@@ -109,9 +106,7 @@ extension OktaPageAlert {
         .loginWrong: ("Unable to sign in", ["username", "password"]),
         .loginClaimsInvalid: ("The claims are not a JSON object", ["id_claims", "access_claims"]),
         .factorCodeWrong: ("Invalid Passcode/Answer", ["passcode"]),
-        .factorCodeUsed: (
-            "Each code can only be used once. Please wait for a new code and try again.", ["passcode"]
-        ),
+        .factorCodeUsed: ("Each code can only be used once. Please wait for a new code and try again.", ["passcode"]),
     ]
 }
 
@@ -133,8 +128,7 @@ extension Okta {
             let server = call.vendor.accounts.server(device.authorization.serverID)
         else {
             throw Refusal(
-                .userCodeInvalid, because: "the fixtures no longer have the device's client or server; expected both"
-            )
+                .userCodeInvalid, because: "the fixtures no longer have the device's client or server; expected both")
         }
         var signIn = OktaSignIn()
         (signIn.deviceCode, signIn.began) = (device.id, call.moment)
@@ -170,7 +164,6 @@ extension HTTPField.Name {
 struct OktaPageSeal {
     private static let cookieName = "understudy_tx"
 
-    /// The value of the browser's cookie.
     private let cookie: String
     private var attributes = ""
 

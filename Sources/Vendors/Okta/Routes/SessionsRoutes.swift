@@ -33,7 +33,6 @@ extension Okta {
         return .empty()
     }
 
-    /// The user whose session the browser has.
     static func getOwnUser(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let session = call.request.cookie("sid").flatMap { state.session($0, at: call.moment) }
         let user = try Refused.require(
@@ -80,10 +79,7 @@ extension Okta {
 }
 
 extension OktaCall {
-    /// What the path calls the session.
-    fileprivate var sessionName: String {
-        parameters["session"].isEmpty ? OktaSession.own : parameters["session"]
-    }
+    fileprivate var sessionName: String { parameters["session"].isEmpty ? OktaSession.own : parameters["session"] }
 }
 
 extension OktaSession {
@@ -102,8 +98,7 @@ extension OktaSession {
         return [
             "id": .string(id), "userId": .string(user.id), "login": .string(user.login), "createdAt": time,
             "expiresAt": .string(expires.shown), "status": "ACTIVE", "lastPasswordVerification": time,
-            "lastFactorVerification": methods.contains("mfa") ? time : .null,
-            "amr": .array(methods.map(JSON.string)),
+            "lastFactorVerification": methods.contains("mfa") ? time : .null, "amr": .array(methods.map(JSON.string)),
             "idp": ["id": .string(call.vendor.accounts.orgID), "type": "OKTA"],
             "mfaActive": .bool(state.factors(of: user.id).contains { $0.status == .active }),
             "_links": [

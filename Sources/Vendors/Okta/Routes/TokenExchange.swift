@@ -110,9 +110,7 @@ extension Okta {
 }
 
 /// A token that is to be exchanged for another one, and what it must match.
-struct OktaSubject: RuleFacts {
-    typealias Failure = OktaFailure
-
+struct OktaSubject: OktaRuleFacts {
     let kind: OktaTokenKind
     let token: CompactToken
     let moment: Moment
@@ -254,7 +252,7 @@ enum OktaSubjectRules {
 /// The secret that apps of a device share, so that the second one signs its user in without asking (native SSO).
 ///
 /// Source: guide:configure-native-sso.
-struct OktaDeviceSecret: Sendable, Equatable {
+struct OktaDeviceSecret: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// What answers and exchanges call it.
     static let tokenType = "urn:x-oath:params:oauth:token-type:device-secret"
     /// ours: as long as a refresh token of the org server.
@@ -288,9 +286,7 @@ struct OktaDeviceSecret: Sendable, Equatable {
             "exp": JSON(expires.wholeSeconds),
         ]
     }
-}
 
-extension OktaDeviceSecret: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var names: [ExactText] { [ExactText(sessionID)] }
     var secretText: String? { id }

@@ -118,8 +118,7 @@ extension Okta {
             return .json(sendsEmail ? [:] : ["resetPasswordUrl": .string(address)])
         default:
             throw Refusal(
-                .pathNotFound,
-                because: "found credentials/\(name); expected one of \(OktaUser.credentialSteps)")
+                .pathNotFound, because: "found credentials/\(name); expected one of \(OktaUser.credentialSteps)")
         }
         state.change(user)
         var shown = user.credentials
@@ -168,9 +167,8 @@ extension OktaCall {
         if let user = state.user(name) { return user }
         throw Refusal(
             .userNotFound, ["id": .string(name)],
-            because:
-                "no user has the id or login \(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))"
-        )
+            because: "no user has the id or login "
+                + "\(name)\(Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login)))")
     }
 }
 
@@ -201,9 +199,7 @@ struct OktaUserDraft {
         (firstName, lastName) = (profile?.first ?? "", profile?.last ?? "")
         self.profile = JSONObject((profile?.others ?? []).map { ($0.name, $0.value) })
         let credentials = body.nested("credentials") { credentials in
-            (
-                credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false)
-            )
+            (credentials.nested("password") { $0.text("value") }, Self.recovery(&credentials, false))
         }
         (password, recovery) = (credentials?.0, credentials?.1)
         groups = body.texts("groupIds") ?? []
@@ -350,9 +346,7 @@ extension Okta {
     }
 
     /// The user whom a subject identifier names (RFC 9493 section 3.2).
-    private static func user(
-        _ subject: JSONObject, _ call: OktaCall, _ state: State
-    ) throws(Refused) -> OktaUser {
+    private static func user(_ subject: JSONObject, _ call: OktaCall, _ state: State) throws(Refused) -> OktaUser {
         let format = subject["format"]?.string ?? ""
         let name: String?
         switch format {
@@ -364,8 +358,7 @@ extension Okta {
                 sandbox.publicBase.addresses(of: sandbox.name).contains(where: { $0.hasSameBytes(as: issuer) }),
                 .subIDInvalid, "iss is “\(issuer)”; expected \(call.arrival.base)")
             name = subject["sub"]?.string
-        default:
-            throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
+        default: throw Refusal(.subIDInvalid, because: "format is “\(format)”; expected opaque or iss_sub")
         }
         return try Refused.require(
             name.flatMap(state.user), .subIDInvalid,

@@ -26,9 +26,7 @@ struct OktaAssignment: CodedRecord, RecordValue, Equatable {
         let login = user.login.lowercased()
         return users.contains { $0.hasSameBytes(as: user.id) || $0.lowercased().hasSameBytes(as: login) }
             || groups.contains { name in
-                user.groups.contains {
-                    $0.hasSameBytes(as: name) || known[$0]?.name.hasSameBytes(as: name) == true
-                }
+                user.groups.contains { $0.hasSameBytes(as: name) || known[$0]?.name.hasSameBytes(as: name) == true }
             }
     }
 }
@@ -111,10 +109,9 @@ extension Okta {
             ?? "Write policies: [{ name: \"All\" }]"
         throw Refusal(
             .policyNotMatched,
-            because:
-                "policy: found client \(client.id), grant \(grant), scope \(scopes.joined(separator: " ")); expected "
-                + "what a policy of server \(server.id) allows. \(advice) of the server in okta/accounts.yaml, or use the "
-                + "action set-policies")
+            because: "policy: found client \(client.id), grant \(grant), scope \(scopes.joined(separator: " ")); "
+                + "expected what a policy of server \(server.id) allows. \(advice) of the server in "
+                + "okta/accounts.yaml, or use the action set-policies")
     }
 }
 
@@ -185,9 +182,7 @@ extension Okta {
                     "policies", "a list as in accounts.yaml; by default that of the fixtures, [] allows nothing"),
             ]
         ) { (call, state) throws(ActionRefusal) in
-            try setRules(call, &state) { (rules) throws(ActionRefusal) in
-                rules.policies = try list("policies", call)
-            }
+            try setRules(call, &state) { (rules) throws(ActionRefusal) in rules.policies = try list("policies", call) }
         },
         VendorAction(
             "set-claims", about: "Replaces the claims that a server adds to tokens or sets in them.",

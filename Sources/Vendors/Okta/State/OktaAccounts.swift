@@ -136,7 +136,6 @@ struct OktaServer: Sendable {
     /// What its access tokens are for. Source: ref; at the org server the base.
     func audience(at base: String) -> String { audience ?? base }
 
-    /// The names of its own scopes, for texts.
     var scopeNames: String { scopes.map(\.name).joined(separator: " ") }
 
     /// The configured scope of that name; `nil` for those of OpenID Connect and unknown ones.
@@ -204,7 +203,6 @@ extension Okta {
         return accounts.server(id).flatMap { $0.isOrg ? nil : $0 }
     }
 
-    /// The server that the path names.
     static func server(_ call: OktaCall) throws(Refused) -> OktaServer {
         if let server = call.vendor.server(of: call.arrival) { return server }
         let id = call.parameters["server"]
@@ -216,7 +214,7 @@ extension Okta {
 }
 
 /// An application that is registered with the organization.
-struct OktaClient: Sendable {
+struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     /// What kind of application it is. Source: api.
     enum ApplicationType: String, CaseIterable, RecordValue { case web, native, browser, service }
 
@@ -268,11 +266,8 @@ struct OktaClient: Sendable {
     /// Browser apps rotate unless configured otherwise. Source: guide:refresh-tokens.
     var rotates: Bool { (rotation ?? (type == .browser ? .rotate : .static)) == .rotate }
 
-    /// Whether it may use a grant.
     func allows(_ grant: String) -> Bool { grants.contains { $0.hasSameBytes(as: grant) } }
-}
 
-extension OktaClient: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var secretText: String? { secret }
 
@@ -308,16 +303,14 @@ extension OktaClient: KeyedRecord, CodedRecord {
         coder.member("consent_method", &consentMethod, or: .trusted)
         coder.member("assurance", &assurance, or: .one)
         coder.member("login_mode", &loginMode)
-        coder.member(
-            "assigned", &assigned, or: .some(nil), write: { $0?.written }, read: OktaAssignment.ofClient)
+        coder.member("assigned", &assigned, or: .some(nil), write: { $0?.written }, read: OktaAssignment.ofClient)
         coder.member("granted_scopes", &grantedScopes, or: [])
         coder.check(OktaGrantType.complaint(about: grants))
         coder.check(!methods.isEmpty, or: "client \(id) has no method of authentication; “none” is one")
         // Exports leave the secret out.
         let isExport = coder.form.extent == .whole
         coder.check(
-            isExport || secret != nil
-                || !methods.contains { [.secretBasic, .secretPost, .secretJWT].contains($0) },
+            isExport || secret != nil || !methods.contains { [.secretBasic, .secretPost, .secretJWT].contains($0) },
             or: "client \(id) authenticates with a secret and has none")
     }
 

@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 /// Something besides the password with which a user signs in.
-struct OktaFactor: Sendable {
+struct OktaFactor: Sendable, KeyedRecord, CodedRecord {
     /// Source: postman, api.
     enum Kind: String, CaseIterable, RecordValue {
         case push, sms, call, question
@@ -34,9 +34,7 @@ struct OktaFactor: Sendable {
     /// SMS and voice: the code that was sent last.
     var sentCode: String?
     var created = Moment(unixSeconds: 0)
-}
 
-extension OktaFactor: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var group: ExactText? { ExactText(userID) }
     var secretText: String? { secret }
@@ -71,14 +69,12 @@ extension OktaFactor: KeyedRecord, CodedRecord {
         coder.member("created", &created, or: Moment(unixSeconds: 0))
     }
 
-    /// The device's public key.
     var verificationKey: VerificationKey? {
         if let publicKey { return try? VerificationKey.jwk(publicKey) }
         return (try? device?.read())?.verificationKey
     }
 }
 
-/// Adding and removing factors.
 extension OktaState {
     /// A user's factors, those of the fixtures first.
     func factors(of userID: String) -> [OktaFactor] { factors.all.filter { $0.userID.hasSameBytes(as: userID) } }
@@ -119,7 +115,7 @@ extension OktaFactor.Kind {
 }
 
 /// A push challenge, which the device of a factor answers.
-struct OktaTransaction: Sendable, Equatable {
+struct OktaTransaction: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// What the user chose on the device; the names are ours.
     enum Answer: String, CaseIterable, RecordValue { case approve = "APPROVE", deny = "DENY" }
 
@@ -148,9 +144,7 @@ struct OktaTransaction: Sendable, Equatable {
         case nil: moment < expires ? .waiting : .timeout
         }
     }
-}
 
-extension OktaTransaction: KeyedRecord, CodedRecord {
     var key: Int { number }
     var group: ExactText? { ExactText(factorID) }
 
@@ -249,7 +243,6 @@ enum OktaQuestion {
     }
 }
 
-/// Whether a one-time code is right.
 enum OktaCodeVerdict {
     case right, wrong, used
 }

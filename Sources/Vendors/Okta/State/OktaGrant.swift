@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// What a user granted to a client, or a service to itself: the content of codes, and the origin of tokens.
-struct OktaAuthorization: Sendable, Equatable {
+struct OktaAuthorization: Sendable, Equatable, CodedRecord, RecordValue {
     var clientID = ""
     var serverID = ""
     /// `nil` for services, and for guests of the sign-in page.
@@ -27,24 +27,16 @@ struct OktaAuthorization: Sendable, Equatable {
     /// Further claims of the first tokens, chosen on the sign-in page (ours).
     var idClaims: JSON?
     var accessClaims: JSON?
-}
 
-extension OktaAuthorization {
-    /// The same, granted by a user who signed in in a browser's session, or just now with the password.
-    func signedIn(_ user: OktaUser, in session: OktaSession? = nil, at moment: Moment) -> OktaAuthorization {
+    /// The same, granted by a user who signs in with the password now.
+    func signedIn(_ user: OktaUser, at moment: Moment) -> OktaAuthorization {
         var authorization = self
-        authorization.userID = user.id
-        authorization.authenticated = session?.authenticated ?? moment
-        authorization.methods = session?.methods ?? ["pwd"]
-        authorization.sessionID = session?.id
+        (authorization.userID, authorization.authenticated) = (user.id, moment)
+        (authorization.methods, authorization.sessionID) = (["pwd"], nil)
         return authorization
     }
-}
 
-extension OktaAuthorization {
     /// The `sub` of access tokens. Source: the login in genuine tokens (jwt, tests), the id in ref.
-    ///
-    /// - Parameter user: the user who granted it.
     func subject(_ user: OktaUser?, _ switches: OktaSwitches) -> String {
         if let guest { return guest }
         guard let user else { return clientID }
@@ -55,9 +47,7 @@ extension OktaAuthorization {
         let claims = [idClaims, accessClaims].reduce(0) { $0 + ($1?.text.utf8.count ?? 0) }
         return (scopes + [guest, nonce].compactMap { $0 }).reduce(400 + claims) { $0 + 16 + $1.utf8.count }
     }
-}
 
-extension OktaAuthorization: CodedRecord, RecordValue {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("client", &clientID)
         coder.member("server", &serverID)
@@ -77,7 +67,7 @@ extension OktaAuthorization: CodedRecord, RecordValue {
 }
 
 /// An authorization that tokens were made from: it ends them together.
-struct OktaGrant: Sendable, Equatable {
+struct OktaGrant: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// Unique in the sandbox.
     var number = 0
     var authorization = OktaAuthorization()
@@ -89,9 +79,7 @@ struct OktaGrant: Sendable, Equatable {
     func isSame(as other: OktaGrant) -> Bool {
         number == other.number && authorization == other.authorization && began == other.began
     }
-}
 
-extension OktaGrant: KeyedRecord, CodedRecord {
     var key: Int { number }
     /// The grants of a user end together, as when the user is deactivated.
     var group: ExactText? { authorization.userID.map(ExactText.init) }
@@ -106,14 +94,12 @@ extension OktaGrant: KeyedRecord, CodedRecord {
 }
 
 /// An access token that was issued; the token itself is a JWT, and only its id is kept.
-struct OktaIssuedToken: Sendable, Equatable {
+struct OktaIssuedToken: Sendable, Equatable, KeyedRecord, CodedRecord {
     var id = ""
     var grant = 0
     var expires = Moment(unixSeconds: 0)
     var isRevoked = false
-}
 
-extension OktaIssuedToken: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var group: Int? { grant }
 
@@ -125,7 +111,7 @@ extension OktaIssuedToken: KeyedRecord, CodedRecord {
     }
 }
 
-struct OktaRefreshToken: Sendable, Equatable {
+struct OktaRefreshToken: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// How long an unused one lives at a custom server. Source: guide:refresh-tokens.
     static let idleLifetime = Duration.seconds(7 * 86_400)
     /// How long one lives at the org server, used or not. Source: ref.
@@ -159,9 +145,7 @@ struct OktaRefreshToken: Sendable, Equatable {
         let allowed = window.map { "\($0) s, as a policy says" } ?? "7 days"
         return "the refresh token was last used at \(lastUsed.rfc3339); expected a use within \(allowed)"
     }
-}
 
-extension OktaRefreshToken: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var group: Int? { grant }
     var secretText: String? { id }
@@ -191,8 +175,6 @@ extension OktaState {
         return token
     }
 
-    /// Uses a refresh token.
-    ///
     /// - Returns: the refresh token to answer with: itself, its successor, or within the leeway of a replaced one the
     ///   newest of its family (ours).
     mutating func use(_ token: OktaRefreshToken, rotates: Bool, _ call: OktaCall) -> String {

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-struct OktaAuthentication: Sendable, Equatable {
+struct OktaAuthentication: Sendable, Equatable, CodedRecord, RecordValue {
     /// `nil` for guests of the sign-in page.
     var userID: String?
     /// The `sub` of a guest.
@@ -22,9 +22,7 @@ struct OktaAuthentication: Sendable, Equatable {
         authentication.methods = Set(methods + [method, "mfa"]).sorted()
         return authentication
     }
-}
 
-extension OktaAuthentication: CodedRecord, RecordValue {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("user", &userID)
         coder.member("guest", &guest)
@@ -36,8 +34,7 @@ extension OktaAuthentication: CodedRecord, RecordValue {
     }
 }
 
-/// A user's session in a browser.
-struct OktaSession: Sendable, Equatable {
+struct OktaSession: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// The value of the cookie `sid`.
     var id = ""
     var userID = ""
@@ -49,9 +46,7 @@ struct OktaSession: Sendable, Equatable {
 
     /// It lasts two hours without a use. Source: recorded answers (pysdk).
     var expires: Moment { (refreshed ?? authenticated) + .seconds(7200) }
-}
 
-extension OktaSession: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var group: ExactText? { ExactText(userID) }
     var secretText: String? { id }
@@ -66,7 +61,7 @@ extension OktaSession: KeyedRecord, CodedRecord {
 }
 
 /// A user's consent to scopes of a server, for a client.
-struct OktaConsent: Sendable, Equatable {
+struct OktaConsent: Sendable, Equatable, KeyedRecord, CodedRecord {
     struct Key: Hashable, Sendable, CustomStringConvertible {
         let user: ExactText
         let client: ExactText
@@ -79,9 +74,7 @@ struct OktaConsent: Sendable, Equatable {
     var clientID = ""
     var serverID = ""
     var scopes: [String] = []
-}
 
-extension OktaConsent: KeyedRecord, CodedRecord {
     var key: Key { Key(user: ExactText(userID), client: ExactText(clientID), server: ExactText(serverID)) }
     var group: ExactText? { ExactText(userID) }
 
@@ -96,7 +89,7 @@ extension OktaConsent: KeyedRecord, CodedRecord {
 }
 
 /// A sign-in on the page, from the request of an app or device until its answer.
-struct OktaSignIn: Sendable, Equatable {
+struct OktaSignIn: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// How long a user may take (ours).
     static let lifetime = Duration.seconds(3600)
     /// ours: the newest of a sandbox are kept, as far as they fit into memory.
@@ -124,9 +117,7 @@ struct OktaSignIn: Sendable, Equatable {
     var allowedScopes: [String]?
     /// Whether the app or device has got its answer.
     var isFinished = false
-}
 
-extension OktaSignIn: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var memory: Int {
         request.memory + [idClaims, accessClaims].reduce(200) { $0 + ($1?.text.utf8.count ?? 0) }
@@ -149,7 +140,6 @@ extension OktaSignIn: KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
-    /// The sign-in with that `tx` that is still open.
     func openSignIn(_ id: String?, at moment: Moment) throws(OktaRefusal) -> OktaSignIn {
         func unknown(_ found: String) -> OktaRefusal {
             OktaRefusal(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
@@ -193,9 +183,8 @@ extension Okta {
             state.consents.add(consent, within: OktaState.bound)
             return shown(consent)
         },
-        VendorAction(
-            "revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place
-        ) { (call, state) throws(ActionRefusal) in
+        VendorAction("revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place) {
+            (call, state) throws(ActionRefusal) in
             let consent = try consent(call, state)
             try ActionRefusal.require(
                 state.consents.remove(consent.key) != nil,
@@ -205,9 +194,7 @@ extension Okta {
     ]
 
     /// The consent that an action is about; without scopes if there is none yet.
-    private static func consent(
-        _ call: ActionCall<Okta>, _ state: OktaState
-    ) throws(ActionRefusal) -> OktaConsent {
+    private static func consent(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> OktaConsent {
         let user = try user(call, state)
         let client = try client(call, state)
         let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: try server(call).id)

@@ -2,7 +2,6 @@ import Emulation
 import JSON
 import Tokens
 
-/// What Okta remembers in one sandbox.
 struct OktaState: Sendable {
     var users: RecordTable<OktaUser>
     var factors: RecordTable<OktaFactor>
@@ -59,8 +58,6 @@ struct OktaState: Sendable {
 
 extension RecordTable {
     /// Stores a record, and removes the oldest ones beyond the bound.
-    ///
-    /// - Returns: those that made room.
     @discardableResult
     mutating func add(_ record: Record, within bound: RecordBound) -> [Record] {
         store(record)
@@ -87,8 +84,6 @@ extension OktaState {
     }
 
     /// Keeps an access token; those that make room for it and were revoked stay so.
-    ///
-    /// - Returns: how many made room.
     @discardableResult
     mutating func add(_ token: OktaIssuedToken) -> Int {
         let gone = issuedTokens.add(token, within: Self.bound)
@@ -101,9 +96,7 @@ extension OktaState {
     }
 
     /// Ends all tokens of a grant. They stay known, so that their next use can be explained.
-    mutating func revoke(grant number: Int) {
-        grants.change(number) { $0.isRevoked = true }
-    }
+    mutating func revoke(grant number: Int) { grants.change(number) { $0.isRevoked = true } }
 
     /// Ends the grants of a user that a condition selects.
     mutating func revokeGrants(of userID: String, where isMeant: (OktaGrant) -> Bool = { _ in true }) {
@@ -119,9 +112,7 @@ extension OktaState {
 
     /// Whether an access token with that id was revoked, by itself or with its grant.
     func isRevoked(tokenID id: String) -> Bool {
-        guard let token = issuedTokens[id] else {
-            return revokedIDs[OktaUsedID(kind: .revocation, id: id).key] != nil
-        }
+        guard let token = issuedTokens[id] else { return revokedIDs[OktaUsedID(kind: .revocation, id: id).key] != nil }
         return token.isRevoked || grants[token.grant]?.isRevoked == true
     }
 
@@ -196,8 +187,7 @@ extension Okta: RecordedVendor {
         coder.table("refresh_tokens", &state.refreshTokens, isRequired: false, within: OktaState.bound)
         coder.table("codes", &state.codes, isRequired: false, within: OktaState.shortBound)
         coder.table("sessions", &state.sessions, isRequired: false, within: OktaState.bound)
-        coder.table(
-            "pushed_requests", &state.pushedRequests, isRequired: false, within: OktaPushedRequest.bound)
+        coder.table("pushed_requests", &state.pushedRequests, isRequired: false, within: OktaPushedRequest.bound)
         coder.table("sign_ins", &state.signIns, isRequired: false, within: OktaSignIn.bound)
         coder.table("session_tokens", &state.sessionTokens, isRequired: false, within: OktaState.shortBound)
         coder.table("state_tokens", &state.stateTokens, isRequired: false, within: OktaState.shortBound)

@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 /// What is redeemed once, before it ends: an authorization code, a session token, half a sign-in.
-struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable {
+struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// ours, but for those of codes and session tokens. Source: ref; of challenges guide:configure-direct-auth-grants.
     static var lifetime: Duration { .seconds(300) }
 
@@ -23,18 +23,7 @@ struct OktaTicket<Content: OktaTicketContent>: Sendable, Equatable {
         if isUsed { return "found one that was used" }
         return moment < expires ? nil : "found one that ended at \(expires.rfc3339)"
     }
-}
 
-/// What a ticket is for.
-protocol OktaTicketContent: CodedRecord, Equatable {
-    var memory: Int { get }
-}
-
-extension OktaTicketContent {
-    var memory: Int { 0 }
-}
-
-extension OktaTicket: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var secretText: String? { id }
     var memory: Int { content.memory }
@@ -47,10 +36,17 @@ extension OktaTicket: KeyedRecord, CodedRecord {
     }
 }
 
+protocol OktaTicketContent: CodedRecord, Equatable {
+    var memory: Int { get }
+}
+
+extension OktaTicketContent {
+    var memory: Int { 0 }
+}
+
 extension OktaAuthorization: OktaTicketContent {}
 extension OktaAuthentication: OktaTicketContent {}
 
-/// What an authorization code stands for.
 struct OktaCode: OktaTicketContent {
     var authorization = OktaAuthorization()
     var redirectURI = ""
@@ -70,7 +66,7 @@ struct OktaCode: OktaTicketContent {
 }
 
 /// An authorization request that a client pushed (RFC 9126).
-struct OktaPushedRequest: Sendable, Equatable {
+struct OktaPushedRequest: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// ours: the newest of a sandbox are kept, as far as they fit into memory.
     static let bound = RecordBound(count: 1000, bytes: 8 << 20, share: nil)
 
@@ -86,9 +82,7 @@ struct OktaPushedRequest: Sendable, Equatable {
     static func newID(_ identifiers: IdentifierSource) -> String {
         "urn:okta:" + Base64URL.encode(Array("\(identifiers.opaque(ofLength: 43)):".utf8))
     }
-}
 
-extension OktaPushedRequest: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var memory: Int { request.memory }
     var secretText: String? { request.sessionToken }
@@ -102,7 +96,7 @@ extension OktaPushedRequest: KeyedRecord, CodedRecord {
 }
 
 /// An id that may be used once, such as the `jti` of an assertion, or that of a revoked token.
-struct OktaUsedID: Sendable, Equatable {
+struct OktaUsedID: Sendable, Equatable, KeyedRecord, CodedRecord {
     enum Kind: String, CaseIterable, RecordValue { case assertion, proof, ssws, revocation }
 
     struct Key: Hashable, Sendable, CustomStringConvertible {
@@ -119,9 +113,7 @@ struct OktaUsedID: Sendable, Equatable {
     var id = ""
     /// When it need not be remembered any more.
     var until = Moment(unixSeconds: 0)
-}
 
-extension OktaUsedID: KeyedRecord, CodedRecord {
     var key: Key { Key(kind: kind, owner: ExactText(owner), id: ExactText(id)) }
 
     func clash(over name: Never?) -> String { "\(id) occurs twice" }
@@ -135,7 +127,7 @@ extension OktaUsedID: KeyedRecord, CodedRecord {
 }
 
 /// A nonce that proofs repeat, so that they cannot be made long before they are used (RFC 9449 section 8).
-struct OktaProofNonce: Sendable, Equatable {
+struct OktaProofNonce: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// How long it is the current one. Source: guide:dpop.
     static let renewal = Duration.seconds(24 * 3600)
     /// How long it is accepted. Source: guide:dpop.
@@ -145,9 +137,7 @@ struct OktaProofNonce: Sendable, Equatable {
 
     var id = ""
     var issued = Moment(unixSeconds: 0)
-}
 
-extension OktaProofNonce: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
 
     func clash(over name: Never?) -> String { "the nonce \(id) occurs twice" }

@@ -1,8 +1,7 @@
 import Emulation
 import JSON
 
-/// A user of the organization.
-struct OktaUser: Sendable, Equatable {
+struct OktaUser: Sendable, Equatable, KeyedRecord, CodedRecord {
     /// Source: api.
     enum Status: String, CaseIterable, RecordValue {
         case active = "ACTIVE", deprovisioned = "DEPROVISIONED", lockedOut = "LOCKED_OUT"
@@ -37,11 +36,8 @@ struct OktaUser: Sendable, Equatable {
     var address: String { email ?? login }
     var isActive: Bool { status == .active }
 
-    /// When anything about the user last changed.
     var updated: Moment { lastUpdated ?? created }
-}
 
-extension OktaUser: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     /// Logins differ by more than case (ours).
     var names: [ExactText] { [ExactText(login.lowercased())] }
@@ -81,15 +77,13 @@ extension OktaUser: KeyedRecord, CodedRecord {
     }
 }
 
-struct OktaGroup: Sendable, Equatable {
+struct OktaGroup: Sendable, Equatable, KeyedRecord, CodedRecord {
     var id = ""
     var name = ""
     var description: String?
     var created = Moment(unixSeconds: 0)
     var lastMembershipUpdated: Moment?
-}
 
-extension OktaGroup: KeyedRecord, CodedRecord {
     var key: ExactText { ExactText(id) }
     var names: [ExactText] { [ExactText(name)] }
 
@@ -114,9 +108,7 @@ extension RecordTable<OktaGroup> {
 
 /// A user as userinfo shows it. Source: ref; which members of a profile they come from: api.
 extension OktaUser {
-    func claims(
-        for scopes: [String], _ groups: RecordTable<OktaGroup>, _ further: [OktaClaim]
-    ) -> JSONObject {
+    func claims(for scopes: [String], _ groups: RecordTable<OktaGroup>, _ further: [OktaClaim]) -> JSONObject {
         var claims: JSONObject = ["sub": .string(id)]
         if scopes.contains("profile") { appendProfile(to: &claims) }
         if scopes.contains("email") {
@@ -127,9 +119,7 @@ extension OktaUser {
             claims.append("phone_number", .string(phone))
         }
         if scopes.contains("address") { claims.append("address", .object(postalAddress)) }
-        if scopes.contains("groups") {
-            claims.append("groups", .array(groups.names(of: self.groups).map(JSON.string)))
-        }
+        if scopes.contains("groups") { claims.append("groups", .array(groups.names(of: self.groups).map(JSON.string))) }
         for claim in further { claim.apply(to: &claims, of: nil, scopes, self, groups) }
         return claims
     }
@@ -159,7 +149,6 @@ extension OktaUser {
     private func text(_ member: String) -> String? { profile[member]?.string }
 }
 
-/// Adding and changing users.
 extension OktaState {
     /// ours: a bound on users besides those of the fixtures.
     static let userBound = RecordBound(count: 20_000)

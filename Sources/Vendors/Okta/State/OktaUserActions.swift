@@ -90,8 +90,7 @@ extension Okta {
             }
         },
         VendorAction(
-            "set-password",
-            about: "Sets a user's password; a user who needed a new one is then active.",
+            "set-password", about: "Sets a user's password; a user who needed a new one is then active.",
             members: [whoseUser, ActionMember("password", "the new password", isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
             try change(call, &state) { (user) throws(ActionRefusal) in
@@ -138,7 +137,6 @@ extension Okta {
 
     private static let statusNames = OktaUser.Status.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// The user whom an action is about.
     static func user(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> OktaUser {
         let name = try call.required("user")
         if let user = state.user(name) { return user }
@@ -147,8 +145,7 @@ extension Okta {
     }
 
     private static func change(
-        _ call: ActionCall<Okta>, _ state: inout OktaState,
-        _ change: (inout OktaUser) throws(ActionRefusal) -> Void
+        _ call: ActionCall<Okta>, _ state: inout OktaState, _ change: (inout OktaUser) throws(ActionRefusal) -> Void
     ) throws(ActionRefusal) -> JSON {
         var user = try user(call, state)
         try change(&user)
@@ -202,10 +199,9 @@ extension Okta {
             "groups": .array(user.groups.map(JSON.string)),
         ]
     }
-}
 
-/// Actions on users' factors, as on a phone or at a help desk (all ours).
-extension Okta {
+    // MARK: - Actions on users' factors, as on a phone or at a help desk (all ours)
+
     private static let whichFactor = ActionMember(
         "factor", "id or type of the factor; by default the user's first one that can have a code")
 
@@ -237,9 +233,9 @@ extension Okta {
             let user = try user(call, state)
             let answer = try call.read { $0.choice("result", of: OktaTransaction.Answer.self) } ?? .approve
             let pending = state.factors(of: user.id).flatMap { state.pending($0, at: call.moment) }
-            guard let newest = pending.max(by: { $0.number < $1.number }) else {
-                throw ActionRefusal("no challenge to a device of \(user.login) waits for an answer")
-            }
+            let newest = try ActionRefusal.require(
+                pending.max(by: { $0.number < $1.number }),
+                "no challenge to a device of \(user.login) waits for an answer")
             state.answer(newest, answer)
             return [
                 "transaction": .string(newest.id), "factor": .string(newest.factorID),
@@ -274,8 +270,7 @@ extension Okta {
             factor.phone = members.optionalText("phone", atMost: 255)
             factor.question = members.optionalText("question", atMost: 255)
             factor.answer = members.optionalText("answer", atLeast: 1, atMost: 255)
-            factor.publicKey = members.value(
-                "public_key", expecting: OktaFactor.deviceKeyForm, OktaFactor.deviceKey)
+            factor.publicKey = members.value("public_key", expecting: OktaFactor.deviceKeyForm, OktaFactor.deviceKey)
             factor.numberChallenge = members.optionalText("number_challenge", atMost: 255)
             return factor
         }
@@ -293,9 +288,7 @@ extension Okta {
         return shown(factor)
     }
 
-    @Sendable private static func tellCode(
-        _ call: ActionCall<Okta>, _ state: OktaState
-    ) throws(ActionRefusal) -> JSON {
+    @Sendable private static func tellCode(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> JSON {
         let user = try user(call, state)
         let name = try call.text("factor")
         let factors = state.factors(of: user.id).filter { factor in
@@ -304,9 +297,7 @@ extension Okta {
         for factor in factors {
             let code = factor.sentCode ?? factor.secret.flatMap(OktaTOTP.init)?.code(at: OktaTOTP.step(at: call.moment))
             guard let code else { continue }
-            return [
-                "factor": .string(factor.id), "type": .string(factor.kind.rawValue), "code": .string(code),
-            ]
+            return ["factor": .string(factor.id), "type": .string(factor.kind.rawValue), "code": .string(code)]
         }
         throw ActionRefusal(
             "\(user.login) has no factor\(name.map { " \($0)" } ?? "") with a code; sms and call have one when it was sent"

@@ -75,8 +75,7 @@ extension Okta {
     ) {
         let read = OktaToken(bytes: Array(token.bytes))
         var facts = OktaTokenFacts(
-            self, read, at: server, setting.state.changedKeys, in: setting.sandbox, named: setting.base,
-            setting.moment)
+            self, read, at: server, setting.state.changedKeys, in: setting.sandbox, named: setting.base, setting.moment)
         facts.isRevoked = read.id.map(setting.state.isRevoked(tokenID:)) ?? false
         // A token of no known kind is judged as one for userinfo; how it is sent is unknown.
         let rules = kind == .id ? OktaTokenRules.any : OktaTokenRules.access
@@ -95,7 +94,10 @@ extension Okta {
         assertion token: CompactToken, _ context: JSONObject, _ setting: TokenSetting<Okta>,
         _ findings: inout Findings<OktaFailure>
     ) -> String? {
-        let endpoint = context["url"]?.string ?? ownAudience(of: token, setting) ?? tokenEndpoint(setting)
+        // Else the token endpoint of the server that is usually meant.
+        let endpoint =
+            context["url"]?.string ?? ownAudience(of: token, setting)
+            ?? setting.base + accounts.defaultServer.path + "/v1/token"
         var facts = OktaClientFacts(setting.state.clients, assertion: token, to: endpoint, at: setting.moment)
         findings.judge(facts, by: Self.clientRules)
         if let client = facts.client, let id = token.claims?["jti"]?.string {
@@ -103,11 +105,6 @@ extension Okta {
             findings.judge(facts, by: Self.assertionUseRules)
         }
         return facts.client.map { "client \($0.id)" }
-    }
-
-    /// The token endpoint of the server that is usually meant.
-    private func tokenEndpoint(_ setting: TokenSetting<Okta>) -> String {
-        setting.base + accounts.defaultServer.path + "/v1/token"
     }
 
     /// The audience, if it is an address of some server here: without a request, any of them may be the right one.
@@ -127,9 +124,7 @@ extension Okta {
     ) -> String? {
         var facts = OktaDeviceFacts(.value(text), accounts, setting.switches, at: setting.moment)
         let claims = facts.compact?.claims
-        func named(_ fact: String, _ claim: String) -> String {
-            context[fact]?.string ?? claims?[claim]?.string ?? ""
-        }
+        func named(_ fact: String, _ claim: String) -> String { context[fact]?.string ?? claims?[claim]?.string ?? "" }
         let path = OktaDeviceFacts.Path(
             user: named("user", "sub"), factor: named("factor", "iss"), transaction: named("transaction", "tx"))
         facts.find(path, of: setting.sandbox, in: setting.state)

@@ -4,20 +4,11 @@ import Tokens
 
 /// Drafts a token of each kind as a mint request wants it, without any defect.
 struct OktaMinter {
-    /// The value of `nonce` that stands for the newest nonce of the server.
-    static let currentNonce = "current"
-
     let vendor: Okta
     let setting: TokenSetting<Okta>
     var reader: MintRequestReader
     /// The keys of the server that issues the token; `nil` for tokens of clients and devices.
     private(set) var issuer: IssuerKeys?
-
-    init(_ vendor: Okta, _ setting: TokenSetting<Okta>, _ order: MintRequest) {
-        self.vendor = vendor
-        self.setting = setting
-        reader = MintRequestReader(order)
-    }
 
     var now: Int { setting.moment.wholeSeconds }
 
@@ -105,22 +96,23 @@ struct OktaMinter {
     private mutating func method(of client: OktaClient) throws(MintRefusal) -> OktaClient.Method {
         let possible: [OktaClient.Method] = [.privateKeyJWT, .secretJWT]
         guard let name = try reader.string("method") else { return client.keys.isEmpty ? .secretJWT : .privateKeyJWT }
-        guard let method = possible.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
-            throw MintRefusal("method is \(name); expected \(possible.map(\.rawValue).joined(separator: " or "))")
-        }
-        return method
+        return try MintRefusal.require(
+            possible.first(where: { $0.rawValue.hasSameBytes(as: name) }),
+            "method is \(name); expected \(possible.map(\.rawValue).joined(separator: " or "))")
     }
 
     private mutating func deviceAnswer() throws(MintRefusal) -> UnsignedToken {
         let factor = try factor()
-        guard let key = try factor.device?.read() else {
-            throw MintRefusal("the private key of factor \(factor.id) is not known here; only fixtures contain one")
-        }
-        let owner = try user(orElse: factor.userID)
+        let key = try MintRefusal.require(
+            try factor.device?.read(),
+            "the private key of factor \(factor.id) is not known here; only fixtures contain one")
+        let owner = try user(try reader.string("user") ?? factor.userID)
         let algorithm = try Self.algorithm(of: key)
         // Source of the times: validator page.
         let claims: JSONObject = [
-            "tx": .string(try reader.string("transaction") ?? newestTransaction(of: factor)),
+            "tx": .string(
+                try reader.string("transaction") ?? setting.state.pending(factor, at: setting.moment).last?.id ?? "tx-1"
+            ),
             "iss": .string(factor.id), "sub": .string(owner.id),
             "aud": .string(try reader.string("aud") ?? "localhost"), "iat": JSON(now), "nbf": JSON(now - 60),
             "exp": try expiry(after: 60), "jti": .string(setting.identifiers.opaque(ofLength: 22)),
@@ -132,16 +124,9 @@ struct OktaMinter {
     private mutating func factor() throws(MintRefusal) -> OktaFactor {
         let factors = setting.state.factors
         guard let id = try reader.string("factor") else {
-            return try MintRefusal.require(
-                factors.all.first(where: { $0.device != nil }), "no factor has a device key")
+            return try MintRefusal.require(factors.all.first(where: { $0.device != nil }), "no factor has a device key")
         }
-        return try MintRefusal.require(
-            factors[id], "no factor has the id", id, among: factors.all.prefix(50).map(\.id))
-    }
-
-    /// The id of the newest challenge of a factor that waits; that of the first one when none does.
-    private func newestTransaction(of factor: OktaFactor) -> String {
-        setting.state.pending(factor, at: setting.moment).last?.id ?? "tx-1"
+        return try MintRefusal.require(factors[id], "no factor has the id", id, among: factors.all.prefix(50).map(\.id))
     }
 
     private mutating func proof() throws(MintRefusal) -> UnsignedToken {
@@ -156,7 +141,7 @@ struct OktaMinter {
             "htu": .string(try reader.string("url") ?? endpoint), "iat": JSON(now),
         ]
         if let nonce = try reader.string("nonce") {
-            claims["nonce"] = .string(nonce == Self.currentNonce ? try newestNonce() : nonce)
+            claims["nonce"] = .string(nonce == "current" ? try newestNonce() : nonce)
         }
         if let accessToken { claims["ath"] = .string(Base64URL.encode(Digest.sha256(Array(accessToken.utf8)))) }
         // The key is in the header, without a name (RFC 9449 section 4.2).
@@ -169,30 +154,25 @@ struct OktaMinter {
     private mutating func proofKey() throws(MintRefusal) -> SigningKey {
         let keys = vendor.accounts.proofKeys
         let name = try reader.string("key")
-        guard let found = name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }) else {
-            throw MintRefusal(
-                "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
-        }
+        let found = try MintRefusal.require(
+            name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }),
+            "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
         return try found.key.read()
     }
 
     private func newestNonce() throws(MintRefusal) -> String {
-        guard let nonce = setting.state.goodNonces(at: setting.moment).last else {
-            throw MintRefusal("there is no nonce yet; a proof without one gets it in the answer")
-        }
-        return nonce
+        return try MintRefusal.require(
+            setting.state.goodNonces(at: setting.moment).last,
+            "there is no nonce yet; a proof without one gets it in the answer")
     }
-}
 
-// MARK: - Members of requests
+    // MARK: - Members of requests
 
-extension OktaMinter {
     private static func algorithm(of key: SigningKey) throws(MintRefusal) -> Algorithm {
         let preferred: [Algorithm] = [.rs256, .es256, .es384, .es512]
-        guard let algorithm = preferred.first(where: key.algorithms.contains) else {
-            throw MintRefusal("the key \(key) signs with none of \(preferred.map(\.rawValue).joined(separator: ", "))")
-        }
-        return algorithm
+        return try MintRefusal.require(
+            preferred.first(where: key.algorithms.contains),
+            "the key \(key) signs with none of \(preferred.map(\.rawValue).joined(separator: ", "))")
     }
 
     private mutating func server() throws(MintRefusal) -> OktaServer {
@@ -208,10 +188,6 @@ extension OktaMinter {
             return try MintRefusal.require(clients.all.first(where: fits), "no client can have such a token")
         }
         return try MintRefusal.require(clients[id], "no client has the id", id, among: clients.all.map(\.id))
-    }
-
-    private mutating func user(orElse id: String) throws(MintRefusal) -> OktaUser {
-        try user(try reader.string("user") ?? id)
     }
 
     private func user(_ name: String) throws(MintRefusal) -> OktaUser {

@@ -11,7 +11,7 @@ extension Okta {
     func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(MintRefusal) -> String {
         let kind = try MintRefusal.require(
             OktaTokenKind(rawValue: order.kind), "Okta has no token of kind \(order.kind)")
-        var minter = OktaMinter(self, setting, order)
+        var minter = OktaMinter(vendor: self, setting: setting, reader: MintRequestReader(order))
         let draft = try minter.draft(kind)
         let issuer = minter.issuer
         return try minter.reader.mint(draft, at: setting.moment, own: OktaDefect.init(rawValue:)) {
@@ -71,7 +71,6 @@ enum OktaTokenKind: String, CaseIterable {
         }
     }
 
-    /// What a mint request may have.
     var members: [(name: String, about: String)] {
         switch self {
         case .access:
@@ -88,8 +87,7 @@ enum OktaTokenKind: String, CaseIterable {
                 ("factor", "id of the push factor; by default the first one with a device key"),
                 ("user", "id or login of the user; by default the factor's owner"),
                 ("transaction", "id of the challenge; by default the factor's newest one that waits"),
-                ("aud", "the host; by default localhost"),
-                ("expires_in", "seconds from now to exp; by default 60"),
+                ("aud", "the host; by default localhost"), ("expires_in", "seconds from now to exp; by default 60"),
             ]
         case .clientAssertion:
             [
@@ -137,9 +135,7 @@ enum OktaTokenKind: String, CaseIterable {
         case .dpopProof: [.typOther, .privateJWK, .wrongMethod, .wrongURL, .wrongTokenHash, .tooOld]
         }
     }
-}
 
-extension OktaTokenKind {
     /// The kind that a token has by its own content; `nil` when nothing distinguishes it.
     init?(of token: CompactToken) {
         guard let header = token.header, let claims = token.claims else { return nil }
@@ -183,8 +179,6 @@ enum OktaDefect: String, CaseIterable {
     case wrongTokenHash = "wrong-ath"
     case tooOld = "too-old"
 
-    /// Spoils a token.
-    ///
     /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
     /// - Throws: why that is impossible, as for a key that does not exist.
     func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(MintRefusal) {
@@ -199,41 +193,29 @@ enum OktaDefect: String, CaseIterable {
             // ours: the member is the defect; its value reveals nothing.
             jwk["d"] = Self.digest(of: "no private key")
             draft.content.header["jwk"] = .object(jwk)
-        case .issuedInFuture, .iatMilliseconds, .wrongIssuer, .wrongAudience, .audienceArray, .wrongNonce, .wrongMethod,
-            .wrongURL, .wrongTokenHash, .tooOld:
-            change(&draft.content.claims)
+        case .issuedInFuture: for name in ["iat", "nbf", "exp"] { draft.content.claims.shift(name, by: 3600) }
+        case .iatMilliseconds:
+            let (milliseconds, isTooFar) = (draft.content.claims["iat"]?.int ?? 0).multipliedReportingOverflow(by: 1000)
+            if !isTooFar { draft.content.claims["iat"] = JSON(milliseconds) }
+        case .wrongIssuer: draft.content.claims["iss"] = .string(OktaPreparedValue.issuer)
+        case .wrongAudience: draft.content.claims["aud"] = .string(OktaPreparedValue.audience)
+        case .audienceArray:
+            draft.content.claims["aud"] = [draft.content.claims["aud"] ?? .null, .string(OktaPreparedValue.audience)]
+        case .wrongNonce: draft.content.claims["nonce"] = .string(OktaPreparedValue.nonce)
+        case .wrongMethod: draft.content.claims["htm"] = draft.content.claims["htm"] == "GET" ? "POST" : "GET"
+        case .wrongURL: draft.content.claims["htu"] = .string(OktaPreparedValue.issuer + "/")
+        case .wrongTokenHash: draft.content.claims["ath"] = Self.digest(of: "another token")
+        // A second more than Okta allows.
+        case .tooOld: draft.content.claims.shift("iat", by: -301)
         }
     }
 
-    private static func digest(of text: String) -> JSON {
-        .string(Base64URL.encode(Digest.sha256(Array(text.utf8))))
-    }
+    private static func digest(of text: String) -> JSON { .string(Base64URL.encode(Digest.sha256(Array(text.utf8)))) }
 
-    private func sign(
-        _ draft: inout UnsignedToken, with key: SigningKey?, _ complaint: String
-    ) throws(MintRefusal) {
+    private func sign(_ draft: inout UnsignedToken, with key: SigningKey?, _ complaint: String) throws(MintRefusal) {
         guard let key else { throw MintRefusal("the defect \(rawValue) is not possible here: \(complaint)") }
         draft.key = key
         draft.content.header["kid"] = JSON(key.id)
-    }
-
-    private func change(_ claims: inout JSONObject) {
-        switch self {
-        case .issuedInFuture: for name in ["iat", "nbf", "exp"] { claims.shift(name, by: 3600) }
-        case .iatMilliseconds:
-            let (milliseconds, isTooFar) = (claims["iat"]?.int ?? 0).multipliedReportingOverflow(by: 1000)
-            if !isTooFar { claims["iat"] = JSON(milliseconds) }
-        case .wrongIssuer: claims["iss"] = .string(OktaPreparedValue.issuer)
-        case .wrongAudience: claims["aud"] = .string(OktaPreparedValue.audience)
-        case .audienceArray: claims["aud"] = [claims["aud"] ?? .null, .string(OktaPreparedValue.audience)]
-        case .wrongNonce: claims["nonce"] = .string(OktaPreparedValue.nonce)
-        case .wrongMethod: claims["htm"] = claims["htm"] == "GET" ? "POST" : "GET"
-        case .wrongURL: claims["htu"] = .string(OktaPreparedValue.issuer + "/")
-        case .wrongTokenHash: claims["ath"] = Self.digest(of: "another token")
-        // A second more than Okta allows.
-        case .tooOld: claims.shift("iat", by: -301)
-        case .unknownKeyID, .retiredKey, .nextKey, .typOther, .privateJWK: break
-        }
     }
 }
 
