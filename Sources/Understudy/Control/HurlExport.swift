@@ -88,8 +88,10 @@ extension JournalEntry {
 }
 
 /// Why a call cannot become a case.
-struct HurlOmission: Error {
+struct HurlOmission: Error, CustomStringConvertible {
     let why: String
+
+    var description: String { why }
 }
 
 /// One exported call: the calls that prepare it, and the call itself with the expected answer.
