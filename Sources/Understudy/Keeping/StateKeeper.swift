@@ -78,6 +78,8 @@ package final class StateKeeper: SandboxKeeper {
     let counts = Mutex(Counts())
     /// Held by whoever writes several sandboxes, so that two of them never wait for each other's.
     let writing = Mutex(())
+    /// Held from taking what is pending until it is written: whoever finishes waits for what another has taken.
+    private let passes = Mutex(())
     /// Counts how often this server could have lost sandboxes that it did not give up.
     let lapses = Atomic(0)
     /// Whether all sandboxes go to other servers.
@@ -151,19 +153,22 @@ package final class StateKeeper: SandboxKeeper {
     ///
     /// - Returns: whether all of it succeeded.
     private func savePending() -> Bool {
-        let (pending, removed) = state.withLock { state in
-            defer { state.pending = [] }
-            return (state.pending, state.removed)
+        passes.withLock { _ in
+            let (pending, removed) = state.withLock { state in
+                defer { state.pending = [] }
+                return (state.pending, state.removed)
+            }
+            for name in removed.keys { deleteRemoved(name) }
+            var known: Set<ObjectIdentifier> = []
+            let saved = Set(
+                save(pending.filter { known.insert(ObjectIdentifier($0)).inserted }).map(ObjectIdentifier.init))
+            let isAllSaved = state.withLock { state in
+                state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }
+                return saved.count == known.count && state.removed.isEmpty
+            }
+            if isAllSaved { settle(nil) }
+            return isAllSaved
         }
-        for name in removed.keys { deleteRemoved(name) }
-        var known: Set<ObjectIdentifier> = []
-        let saved = Set(save(pending.filter { known.insert(ObjectIdentifier($0)).inserted }).map(ObjectIdentifier.init))
-        let isAllSaved = state.withLock { state in
-            state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }
-            return saved.count == known.count && state.removed.isEmpty
-        }
-        if isAllSaved { settle(nil) }
-        return isAllSaved
     }
 
     /// Writes all that is not written yet.
