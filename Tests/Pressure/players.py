@@ -47,7 +47,7 @@ class Client:
                 self.connection.close()
                 if attempt == 2:
                     raise
-        self.latencies.append(time.monotonic() - begin)
+        self.latencies.append((time.monotonic() - begin, f"{method} {path}"))
         if status is not None and answer.status != status:
             raise Wrong(f"{method} {path} answered {answer.status}: {received[:300]!r}")
         return received
