@@ -17,7 +17,7 @@ package enum FixtureResources {
             let bundle = folder.map { $0 + "/understudy_Fixtures.resources" }
         #endif
         return [bundle].compactMap { $0 }
-            + (folder.map { [$0 + "/Fixtures", $0 + "/../share/understudy/Fixtures"] } ?? [])
+            + (folder.map { [$0 + "/Fixtures", parent(of: $0) + "/share/understudy/Fixtures"] } ?? [])
     }
 
     /// What tests have judged: the digests of the installed files that vendors read, of their paths and contents.
@@ -38,13 +38,17 @@ package enum FixtureResources {
         0x4B9476983F413A7B, 0x2ABBB7C7603987C5, 0xCE36D7BF38F45875,
     ]
 
+    private static func parent(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
     #if !canImport(Darwin)
         private static var executableFolder: String? {
             var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
             let length = readlink("/proc/self/exe", &buffer, buffer.count)
             guard length > 0 else { return nil }
             let path = String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            return path.lastIndex(of: "/").map { String(path[..<$0]) }
+            return parent(of: path)
         }
     #endif
 }
