@@ -156,6 +156,7 @@ private struct RecordedRefusal: Sendable {
         let now = Moment(unixSeconds: 1_800_000_000)
         let explanation = try await explainer.explain(refused, at: now)
         expect(explanation["causes"]?.array?.map { $0["failure"] }, is: ["user-code-invalid"], "\(explanation.text)")
+        expect(explanation["causes"]?.array?.map { $0["status"] }, is: [200])
         expect(explanation["note"], is: nil)
         let other = try await explainer.explain(accepted, at: now)
         expect(other["causes"], is: [])

@@ -275,7 +275,8 @@ struct Explanation {
             "about": .string(cause.shape.about), "source": .string(cause.shape.source),
             "findings": .array(cause.findings.map(\.json)),
         ]
-        json["status"] = cause.shape.forms.first.map { JSON($0.status) }
+        let forms = cause.shape.forms
+        json["status"] = (forms.first { $0.status == call.answer?.status } ?? forms.first).map { JSON($0.status) }
         if cause.findings.isEmpty, cause.verdict == .broken { json["reason"] = entry.record.reason.map(JSON.string) }
         return .object(json)
     }
