@@ -64,7 +64,7 @@ extension Comapi {
 
     /// The URL of the content, on the host of the upload and in the same sandbox.
     private static func url(of content: ComapiContent, _ call: ComapiCall) -> String {
-        "\(call.base)/apispaces/\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
+        "\(call.base)/apispaces/\(PercentEncoding.encode(content.space.text))/content/\(content.id)"
     }
 
     static func readContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {

@@ -129,9 +129,7 @@ extension Call<Comapi> {
 enum ComapiETag {
     /// The tag of a value, from the SHA-256 of its compact JSON with sorted members.
     static func tag(of value: JSON) -> String {
-        let digest = Digest.sha256(sorted(value).bytes).prefix(8)
-        let digits = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return "\"\(digits.joined())\""
+        "\"\(Hexadecimal.encode(Array(Digest.sha256(sorted(value).bytes).prefix(8))))\""
     }
 
     private static func sorted(_ value: JSON) -> JSON {

@@ -311,7 +311,7 @@ extension Comapi {
 /// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
 enum ComapiPush {
     static func url(of push: String, _ occasion: ComapiOccasion) -> String {
-        "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
+        "\(occasion.base)/apispaces/\(PercentEncoding.encode(occasion.space.id.text))/pushes/\(push)/click"
     }
 
     /// The link that the sender put into the alert with the tracking URL, and the vendor's mark.

@@ -1,6 +1,7 @@
 import Emulation
 import JSON
 import Tokens
+import Wire
 
 /// Tokens on demand: the app's answer to a challenge, and the token of a session.
 extension Comapi {
@@ -114,7 +115,8 @@ extension Comapi {
         _ defect: AppDefect, to token: inout UnsignedToken, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) {
         switch defect {
-        case .base64Secret: token.key = try key(Array(Base64URL.encodePadded(Array(space.sharedSecret.utf8)).utf8))
+        // As the vendor's Android sample encodes the secret.
+        case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.sharedSecret.utf8)).utf8))
         case .latinSecret: token.key = try key(try Self.latin1(space.sharedSecret))
         case .trimmedSecret: token.key = try key(Array((space.sharedSecret + "\n").utf8))
         case .otherSecret: token.key = try other(than: space).sharedKey
@@ -154,14 +156,6 @@ extension Comapi {
         } catch {
             throw MintRefusal("\(error)")
         }
-    }
-}
-
-extension Base64URL {
-    /// Base64 in the standard alphabet with padding, as the vendor's Android sample encodes the secret.
-    fileprivate static func encodePadded(_ bytes: [UInt8]) -> String {
-        let text = encode(bytes).replacing("-", with: "+").replacing("_", with: "/")
-        return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     }
 }
 
@@ -254,7 +248,7 @@ extension Comapi {
     }
 
     func sampleRequest(in setting: TokenSetting<Comapi>) throws(MintRefusal) -> SampleRequest {
-        let space = "/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))"
+        let space = "/apispaces/\(PercentEncoding.encode(accounts.spaces[0].id.text))"
         return SampleRequest(
             endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))
     }
