@@ -121,14 +121,13 @@ extension BloomreachCall {
         if let age {
             entry.timestamp = now - age
             let note = "age is deprecated; it makes the timestamp \(entry.timestamp)"
-            findings.note(Finding("event-age", .noted, note: note, source: "Data hub page on adding events"))
+            findings.note("event-age", note: note, source: "Data hub page on adding events")
         }
         let value = JSON.number(JSONNumber(entry.timestamp))
         guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return entry }
         findings.note(
-            Finding(
-                "milliseconds-timestamp", .noted, expected: .text("seconds"), found: .json(value), note: remark,
-                source: "reference page on adding events"))
+            "milliseconds-timestamp", expected: .text("seconds"), found: .json(value), note: remark,
+            source: "reference page on adding events")
         return entry
     }
 }
@@ -143,7 +142,7 @@ extension Call<Bloomreach> {
             if !project.definesID(id.name) {
                 let hint = Nearest.hint(to: id.name, among: [BloomreachID.registered] + project.idNames)
                 let note = "\(project.token) defines no id \(id.name.shown)\(hint)"
-                findings.note(Finding("id-name", .noted, note: note, source: "ours"))
+                findings.note("id-name", note: note, source: "ours")
             }
             guard customers.lastNumber <= 100, customers.owner(of: id) == nil else { continue }
             let others = customers.all.lazy.compactMap { customer in
@@ -155,7 +154,7 @@ extension Call<Bloomreach> {
             }
             if let other = others.first {
                 let note = "\(id.name.shown) \(JSON.string(id.value).text) is new, but \(other)"
-                findings.note(Finding("id-value", .noted, note: note, source: "ours"))
+                findings.note("id-value", note: note, source: "ours")
             }
         }
     }
@@ -232,9 +231,8 @@ extension Bloomreach {
         }
         if commands.count > documentedCommands {
             call.findings.note(
-                Finding(
-                    "batch-size", .noted, expected: .text("up to \(documentedCommands) commands"),
-                    found: .text("\(commands.count) commands"), source: "reference page on batch commands"))
+                "batch-size", expected: .text("up to \(documentedCommands) commands"),
+                found: .text("\(commands.count) commands"), source: "reference page on batch commands")
         }
         _ = Fields<Bloomreach>(body.object ?? [:], notedBy: call.arrival).outcome(nameCommands)
         var complaints: [Complaint: JSON] = [:]

@@ -109,7 +109,7 @@ extension Comapi: FieldDialect {
 extension Call<Comapi> {
     /// Notes a remark on an accepted request.
     mutating func note(_ name: String, _ note: String, found: Fact? = nil, source: String? = "ours") {
-        findings.note(Finding(name, .noted, found: found, note: note, source: source))
+        findings.note(name, found: found, note: note, source: source)
     }
 
     /// Rejects the request if `If-Match` is present and names another tag.

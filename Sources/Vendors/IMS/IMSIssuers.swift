@@ -183,10 +183,9 @@ extension IMS {
             issuer = IMSIssuer(record, keys: reading.keys, skipped: reading.skipped)
             if let phrase = reading.skipped.phrase {
                 call.findings.note(
-                    Finding(
-                        "keys-skipped", .noted, expected: .text("RSA keys of 2048 bits or more for RS256"),
-                        found: .text("\(reading.keys.count) of them, and others"), note: phrase,
-                        source: "RFC 7517 section 5"))
+                    "keys-skipped", expected: .text("RSA keys of 2048 bits or more for RS256"),
+                    found: .text("\(reading.keys.count) of them, and others"), note: phrase,
+                    source: "RFC 7517 section 5")
             }
         }
         state.issuers.store(issuer)

@@ -200,7 +200,7 @@ extension IMS {
         let content = try body(keys)
         guard keys.fetch() != nil else {
             state.store(keys)
-            call.findings.note(Finding("dev-issuer", .noted, note: "The drill break makes this issuer answer 500."))
+            call.findings.note("dev-issuer", note: "The drill break makes this issuer answer 500.")
             return .respond(.empty(.internalServerError))
         }
         state.store(keys)

@@ -23,9 +23,8 @@ extension Okta {
         }
         if !client.allows(redirectURI: request.redirectURI, .documented) {
             call.findings.note(
-                Finding(
-                    "redirect-uri", .noted, expected: .anyOf(client.redirectURIs), found: .text(request.redirectURI),
-                    note: "It is not registered; the switch redirect-uris accepts it.", source: "switch redirect-uris"))
+                "redirect-uri", expected: .anyOf(client.redirectURIs), found: .text(request.redirectURI),
+                note: "It is not registered; the switch redirect-uris accepts it.", source: "switch redirect-uris")
         }
         var signIn = OktaSignIn()
         (signIn.request, signIn.began) = (request, call.moment)

@@ -278,7 +278,7 @@ struct OktaDeviceSecret: Sendable, Equatable, KeyedRecord, CodedRecord {
     func describe(at moment: Moment, noting findings: inout Findings<OktaFailure>) -> JSONObject? {
         guard isActive(at: moment) else {
             let end = isEnded ? "that was revoked" : "that ended at \(expires.rfc3339)"
-            findings.note(Finding("device-secret-active", .noted, found: .text("a device secret \(end)")))
+            findings.note("device-secret-active", found: .text("a device secret \(end)"))
             return nil
         }
         return [

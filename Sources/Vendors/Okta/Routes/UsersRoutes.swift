@@ -156,9 +156,8 @@ extension OktaCall {
         ].filter(\.1).map(\.0)
         if faults.isEmpty { return }
         findings.note(
-            Finding(
-                "password-policy", .noted, expected: .text("what Okta's default policy for passwords takes"),
-                found: .text("a password with \(faults.joined(separator: ", "))"), source: "api"))
+            "password-policy", expected: .text("what Okta's default policy for passwords takes"),
+            found: .text("a password with \(faults.joined(separator: ", "))"), source: "api")
     }
 
     /// The user whom the path names by id or login.
