@@ -1,4 +1,5 @@
 import HTTPTypes
+import JSON
 
 /// Percent-encoding (RFC 3986 section 2.1).
 public enum PercentEncoding {
@@ -53,12 +54,10 @@ public enum PercentEncoding {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
+            if byte.isLetter || byte.isDigit || signs.utf8.contains(byte) {
                 bytes.append(byte)
-            case _ where signs.utf8.contains(byte): bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
             }
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -264,7 +264,9 @@ struct IMSKeyURL: Sendable, Hashable {
             return isAddress ? String(address) : nil
         }
         let host = authority.prefix { $0 != ":" }
-        guard !host.isEmpty, isPort(authority[host.endIndex...]), host.utf8.allSatisfy(isNameByte) else { return nil }
+        guard !host.isEmpty, isPort(authority[host.endIndex...]),
+            host.utf8.allSatisfy({ $0.isLowercase || $0.isDigit || "-._".utf8.contains($0) })
+        else { return nil }
         return String(host)
     }
 
@@ -272,17 +274,8 @@ struct IMSKeyURL: Sendable, Hashable {
     private static func isPort(_ text: Substring) -> Bool {
         if text.isEmpty { return true }
         let digits = text.dropFirst()
-        return text.first == ":" && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return text.first == ":" && digits.utf8.allSatisfy(\.isDigit)
             && Int(digits).map { (1...65_535).contains($0) } == true
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 
     /// Whether the host is this machine: `127.0.0.0/8`, `::1`, `localhost` and its subdomains.

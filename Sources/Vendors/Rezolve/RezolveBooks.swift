@@ -291,7 +291,7 @@ extension RezolveCard: RezolveEntry, CodedRecord {
             throw Self.wrongPAN("pan does not decrypt; expected RSA-OAEP with SHA-1 under the customer's key")
         }
         let number = String(decoding: plain, as: UTF8.self)
-        guard (12...19).contains(plain.count), plain.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
+        guard (12...19).contains(plain.count), plain.allSatisfy(\.isDigit) else {
             throw Self.wrongPAN("pan decrypts to \(plain.count) bytes; expected 12 to 19 digits")
         }
         guard number.hasPrefix(pan6), number.hasSuffix(pan4), pan6.count == 6, pan4.count == 4 else {

@@ -228,8 +228,7 @@ extension OktaAuthorizeRequest {
 
     private static func maxAge(_ parameters: OktaParameters, _ prompts: [Prompt]) throws(OktaRefusal) -> Int? {
         guard let text = parameters["max_age"] else { return nil }
-        let isNumber =
-            text.utf8.count <= 10 && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let isNumber = text.utf8.count <= 10 && text.utf8.allSatisfy(\.isDigit)
         guard isNumber, let age = Int(text), ages.contains(age) else {
             throw Refusal(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
         }
