@@ -51,16 +51,10 @@ extension Comapi {
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
-        let space = try space(try reader.string("space"))
+        let space = try accounts.space(named: try reader.string("space"))
         return order.kind == "app"
             ? try mintAppToken(&reader, of: space, in: setting)
             : try mintSessionToken(&reader, of: space, in: setting)
-    }
-
-    private func space(_ id: String?) throws(MintRefusal) -> ComapiSpace {
-        guard let id else { return accounts.spaces[0] }
-        return try MintRefusal.require(
-            accounts.space(id), "no API space has the id", id, among: accounts.spaces.map(\.id.text))
     }
 
     private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {
@@ -151,11 +145,7 @@ extension Comapi {
     }
 
     private func key(_ bytes: [UInt8]) throws(MintRefusal) -> SigningKey {
-        do {
-            return try SigningKey.secret(bytes)
-        } catch {
-            throw MintRefusal("\(error)")
-        }
+        try MintRefusal.wording { try SigningKey.secret(bytes) }
     }
 }
 
@@ -173,7 +163,7 @@ extension Comapi {
         let defect = try reader.finish(&draft)
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
-        guard let defect else { return try Self.minted(draft, key) }
+        guard let defect else { return try MintRefusal.wording { try draft.sessionToken(by: key) } }
         switch SessionDefect(rawValue: defect) {
         case .otherSpace: draft.claims["apiSpaceId"] = try other(than: space).id.json
         case .unknown:
@@ -191,15 +181,7 @@ extension Comapi {
             token.defect = defect
             return try token.signed(at: setting.moment)
         }
-        return try Self.minted(draft, key)
-    }
-
-    private static func minted(_ draft: TokenDraft, _ key: SigningKey) throws(MintRefusal) -> String {
-        do {
-            return try draft.sessionToken(by: key)
-        } catch {
-            throw MintRefusal("\(error)")
-        }
+        return try MintRefusal.wording { try draft.sessionToken(by: key) }
     }
 
     /// The claims of an existing session, or of one that begins when the token is first used (ours).

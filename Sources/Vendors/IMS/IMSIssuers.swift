@@ -79,7 +79,7 @@ extension IMSIssuer {
             _ = try body.read { $0.object("keys", isRequired: true) }
             if let unread { reading = IMSKeyReader.Reading(source: unread) } else { reading = try read() }
         } catch {
-            throw keys.problem(error.reason ?? error.failure.rawValue)
+            throw keys.problem("\(error)")
         }
         let record = try node.read { IMSIssuerRecord(&$0, source: reading.source, created: created) }
         if let remote = reading.source.remoteKeys(of: record.name) {
