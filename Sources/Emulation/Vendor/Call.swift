@@ -318,6 +318,10 @@ extension Vendor {
     public typealias Refused = Refusal<Failure>
 }
 
+extension Call {
+    public typealias Refused = V.Refused
+}
+
 public struct FailureSetting<Failure: VendorFailure, Switches: VendorSwitches>: Sendable {
     /// The failure, whether a rule, a handler or a fault chose it.
     package let failure: Failure

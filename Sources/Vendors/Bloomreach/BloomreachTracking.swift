@@ -113,7 +113,7 @@ extension BloomreachCall {
     /// counts before `timestamp`, and in projects too, is ours.
     fileprivate mutating func entry(
         of body: Fields<Bloomreach>, isEvent: Bool = false
-    ) throws(BloomreachRefusal) -> TrackedEntry {
+    ) throws(Refused) -> TrackedEntry {
         let now = moment.unixSeconds
         var (entry, age) = try body.read {
             (TrackedEntry(&$0, at: moment), isEvent ? $0.number("age", in: 0...now)?.double : nil)
@@ -135,7 +135,7 @@ extension BloomreachCall {
 extension Call<Bloomreach> {
     /// Remarks on id names that the project does not define, and on new ids that look like a known one, among the
     /// project's first hundred: in a load each new customer would be compared with all (ours).
-    fileprivate mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(BloomreachRefusal) {
+    fileprivate mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(Bloomreach.Refused) {
         let project = try project()
         let customers = state.customers(of: project)
         for id in ids.hard {
@@ -160,7 +160,7 @@ extension Call<Bloomreach> {
     }
 
     /// Checks that the public key, or the stream, may write these properties of a customer.
-    fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
+    fileprivate func checkPermission(toWrite properties: JSONObject) throws(Bloomreach.Refused) {
         try checkPermission(of: .customerProperties, properties.lazy.map(\.name))
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
@@ -172,7 +172,7 @@ extension Call<Bloomreach> {
     }
 
     /// Checks that the public key, or the stream, may track events of this type.
-    fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
+    fileprivate func checkPermission(toTrack type: String) throws(Bloomreach.Refused) {
         try checkPermission(of: .eventTypes, [type])
         if let key = credentials.publicKey, !key.mayTrack(event: type) {
             throw Refusal(
@@ -189,13 +189,14 @@ extension BloomreachState {
     /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
     mutating func store(
         _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) {
+    ) throws(Bloomreach.Refused) {
         let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
         change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
     }
 
     /// Stores properties for the customer that the ids name; null is a value like any other (ours).
-    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) {
+    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(Bloomreach.Refused)
+    {
         var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)
@@ -340,7 +341,7 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
+    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(Bloomreach.Refused) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
             throw Refusal(
                 .noPermission,

@@ -64,9 +64,6 @@ enum ComapiFailure: String, VendorFailure {
     case unavailable
 }
 
-/// A handler's decision to answer with one of Comapi's failures.
-typealias ComapiRefusal = Refusal<ComapiFailure>
-
 /// Source: the shape of the answer is observed, Android SDK; the texts are ours.
 extension Comapi: FieldDialect {
     static let fieldPolicy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true)
@@ -113,7 +110,7 @@ extension Call<Comapi> {
     }
 
     /// Rejects the request if `If-Match` is present and names another tag.
-    func checkPrecondition(_ current: String) throws(ComapiRefusal) {
+    func checkPrecondition(_ current: String) throws(Comapi.Refused) {
         guard request.fields.count(of: .ifMatch) > 0 else { return }
         let wanted = request.fields.elements(of: .ifMatch)
         if wanted.contains(where: { $0 == "*" || $0.hasSameBytes(as: current) }) { return }

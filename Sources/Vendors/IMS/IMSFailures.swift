@@ -54,9 +54,6 @@ enum IMSFailure: String, VendorFailure {
     case serviceUnavailable = "service-unavailable"
 }
 
-/// A handler's decision to answer with one of IMS's failures.
-typealias IMSRefusal = Refusal<IMSFailure>
-
 typealias IMSBody = Fields<IMS>
 
 extension IMSBody {

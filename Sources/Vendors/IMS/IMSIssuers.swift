@@ -70,12 +70,12 @@ extension IMSIssuer {
         _ = try entry["issuer"]?.address()
         let body = IMSBody(try node.verbatim().object ?? [:])
         let object = try keys.verbatim().object ?? [:]
-        let read = { @Sendable () throws(IMSRefusal) in
+        let read = { @Sendable () throws(IMS.Refused) in
             try IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil }).read(object)
         }
         let unread = isJudged ? IMSKeySource(unread: object) : nil
         let reading: IMSKeyReader.Reading
-        do throws(IMSRefusal) {
+        do throws(IMS.Refused) {
             _ = try body.read { $0.object("keys", isRequired: true) }
             if let unread { reading = IMSKeyReader.Reading(source: unread) } else { reading = try read() }
         } catch {
@@ -239,7 +239,7 @@ extension Call<IMS> {
     /// The issuer that the content describes, with its local keys.
     fileprivate func issuerRecord(
         created: Moment
-    ) throws(IMSRefusal) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {
+    ) throws(IMS.Refused) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {
         let body = try body()
         let keys = try body.read { body in
             body.refuseUnknown(IMSIssuerRecord.members)

@@ -174,7 +174,7 @@ extension FixtureNode {
     /// Reads a record as the content of the request that created it.
     func read<Value>(_ read: (inout FieldReader) -> Value) throws(FixtureProblem) -> Value {
         let body = IMSBody(try verbatim().object ?? [:])
-        do throws(IMSRefusal) {
+        do throws(IMS.Refused) {
             return try body.read(read)
         } catch {
             throw problem("\(error)")

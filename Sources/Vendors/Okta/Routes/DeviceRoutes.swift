@@ -29,10 +29,10 @@ extension Okta {
 }
 
 extension OktaCall {
-    func client(using grant: OktaGrantType) throws(OktaRefusal) -> OktaClient {
+    func client(using grant: OktaGrantType) throws(Refused) -> OktaClient {
         let client = try client()
         var own: String { client.grants.joined(separator: ", ") }
-        try OktaRefusal.require(
+        try Refused.require(
             client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
             "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
         return client

@@ -140,9 +140,9 @@ struct OktaSignIn: Sendable, Equatable, KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
-    func openSignIn(_ id: String?, at moment: Moment) throws(OktaRefusal) -> OktaSignIn {
-        func unknown(_ found: String) -> OktaRefusal {
-            OktaRefusal(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
+    func openSignIn(_ id: String?, at moment: Moment) throws(Okta.Refused) -> OktaSignIn {
+        func unknown(_ found: String) -> Okta.Refused {
+            Okta.Refused(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
         }
         guard let id, let signIn = signIns[id] else { throw unknown("tx is \(id ?? "absent")") }
         if signIn.isFinished { throw unknown("the sign-in \(id) is finished; expected one that is open") }
