@@ -4,26 +4,26 @@ import Tokens
 import Wire
 
 extension Bloomreach {
-    private static let customerMembers: [(name: String, about: String)] = [
-        ("project", "token of the project whose private key signs; by default the first one with a key"),
-        ("key", "id of that key; by default the first one"),
-        ("customer", "the customer's registered id; by default that of the project's first customer who has one"),
-        ("expires_in", "seconds from now to exp; by default 3600"),
-    ]
-    private static let streamMembers: [(name: String, about: String)] = [
-        ("stream", "id of the stream whose signing key signs; by default the first one with a key"),
-        ("key", "id of that key; by default the first one"),
-        ("customer", "the customer's registered id; by default that of the first customer who has one"),
-        ("expires_in", "seconds from now to exp; by default 900"),
-    ]
-
     static let tokenKinds = [
         TokenKind(
             name: "customer-token", about: "speaks for one customer of a project, as an app's own backend signs it",
-            members: customerMembers, defects: BloomreachDefect.names(of: .customerToken)),
+            members: [
+                ("project", "token of the project whose private key signs; by default the first one with a key"),
+                ("key", "id of that key; by default the first one"),
+                (
+                    "customer",
+                    "the customer's registered id; by default that of the project's first customer who has one"
+                ),
+                ("expires_in", "seconds from now to exp; by default 3600"),
+            ], defects: BloomreachDefect.names(of: .customerToken)),
         TokenKind(
             name: "stream-token", about: "speaks for one customer on the paths of a stream",
-            members: streamMembers, defects: BloomreachDefect.names(of: .streamToken)),
+            members: [
+                ("stream", "id of the stream whose signing key signs; by default the first one with a key"),
+                ("key", "id of that key; by default the first one"),
+                ("customer", "the customer's registered id; by default that of the first customer who has one"),
+                ("expires_in", "seconds from now to exp; by default 900"),
+            ], defects: BloomreachDefect.names(of: .streamToken)),
     ]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> String {

@@ -6,14 +6,6 @@ import Wire
 
 /// Tokens as an app's own provider would sign them.
 extension IMS {
-    private static let members: [(name: String, about: String)] = [
-        ("issuer", "name of the issuer; by default the first one for which this server can sign"),
-        ("sub", "enterprise id of the user; by default that of the issuer's tenant's first active user"),
-        ("expires_in", "seconds from now to exp; by default 600"),
-        ("kid", "key id in the header; by default that of the key that signs"),
-        ("signed_by", "name of the dev issuer whose key signs; by default the issuer itself"),
-    ]
-
     /// Defects besides the general ones. Of those in the spec, `no-kid` and `no-typ` are `missing-kid` and
     /// `missing-typ`, and `alg-hs256-public-key` is `public-key-as-secret`.
     private enum OwnDefect: String, CaseIterable {
@@ -25,8 +17,14 @@ extension IMS {
 
     static let tokenKinds = [
         TokenKind(
-            name: "user", about: "identifies a user to the backend", members: members,
-            defects: OwnDefect.allCases.map(\.rawValue))
+            name: "user", about: "identifies a user to the backend",
+            members: [
+                ("issuer", "name of the issuer; by default the first one for which this server can sign"),
+                ("sub", "enterprise id of the user; by default that of the issuer's tenant's first active user"),
+                ("expires_in", "seconds from now to exp; by default 600"),
+                ("kid", "key id in the header; by default that of the key that signs"),
+                ("signed_by", "name of the dev issuer whose key signs; by default the issuer itself"),
+            ], defects: OwnDefect.allCases.map(\.rawValue))
     ]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(MintRefusal) -> String {
