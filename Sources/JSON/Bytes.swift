@@ -4,6 +4,26 @@
     internal import Glibc
 #endif
 
+extension [UInt8] {
+    /// FNV-1a of 64 bits, the same on every machine and in every run: it tells versions apart and protects nothing.
+    package var stableHash: UInt64 { reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } }
+}
+
+/// ASCII characters.
+extension UInt8 {
+    @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
+    @inlinable package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
+    @inlinable package var isLowercase: Bool { (0x61...0x7A).contains(self) }
+}
+
+extension UInt64 {
+    /// The sixteen hexadecimal digits.
+    package var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
 extension ArraySlice<UInt8> {
     /// Whether both hold the same bytes.
     public func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import JSON
 
 /// Percent-encoding (RFC 3986 section 2.1).
 public enum PercentEncoding {
@@ -43,20 +44,20 @@ public enum PercentEncoding {
 
     /// Names and values in the form that ``formItems(of:)`` reads (URL Standard section 5.2).
     package static func form(_ items: [(name: String, value: String)]) -> String {
-        items.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
+        let encoded = { encode($0, sparing: "*-._ ").replacing(" ", with: "+") }
+        return items.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
     }
 
-    private static func encoded(_ text: String) -> String {
+    /// The text with everything escaped but ASCII letters, digits and these signs; by default those that are unreserved
+    /// (RFC 3986 section 2.3), so that it can be one segment of a path.
+    package static func encode(_ text: String, sparing signs: String = "-._~") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"):
+            if byte.isLetter || byte.isDigit || signs.utf8.contains(byte) {
                 bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
             }
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -87,6 +87,17 @@ public struct Response: Sendable {
     /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Response { Response(status: status) }
 
+    /// The answer to a browser that asks whether a page may make calls (Fetch standard, CORS protocol).
+    ///
+    /// - Parameter fields: those that a page may send; listed, since `*` does not cover `authorization`.
+    package static func preflight(methods: String, fields: String) -> Response {
+        Response(
+            status: .noContent,
+            fields: [
+                .accessControlAllowMethods: methods, .accessControlAllowHeaders: fields, .accessControlMaxAge: "600",
+            ])
+    }
+
     private static let textFields: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
     static let jsonFields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
 }

@@ -29,7 +29,7 @@ import Tokens
         var customer = BloomreachCustomer(number: 1)
         customer.set(["a": 1])
         let many = JSONObject((0..<1001).map { _ in ("a", 1) })
-        #expect(throws: BloomreachRefusal.self) { try BloomreachCustomer.checkRoom(for: many, besides: customer) }
+        #expect(throws: Bloomreach.Refused.self) { try BloomreachCustomer.checkRoom(for: many, besides: customer) }
     }
 
     @Test("properties are set in the order in which they came, the last of one name counts") func order() {
@@ -128,7 +128,7 @@ import Tokens
         var customer = BloomreachCustomer(number: 1)
         customer.set(["long": .string(String(repeating: "x", count: 300_000))])
         try BloomreachCustomer.checkRoom(for: ["long": "short"], besides: customer)
-        #expect(throws: BloomreachRefusal.self) {
+        #expect(throws: Bloomreach.Refused.self) {
             try BloomreachCustomer.checkRoom(for: ["more": 1], besides: customer)
         }
     }

@@ -1,3 +1,5 @@
+import JSON
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -338,8 +340,5 @@ package struct FixtureDigest: Sendable, Hashable {
     }
 
     /// Sixteen hexadecimal digits.
-    package var text: String {
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    package var text: String { hash.hexadecimal }
 }

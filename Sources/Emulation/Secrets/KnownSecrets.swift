@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 import Tokens
 import Wire
@@ -59,7 +60,7 @@ final class KnownSecrets: Sendable {
     var count: Int { texts.count }
 
     private static func isFoundInside(_ bytes: [UInt8]) -> Bool {
-        let isWord = bytes.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+        let isWord = bytes.allSatisfy(\.isLetter)
         return bytes.count >= window && !(isWord && bytes.count <= longestWord)
     }
 
@@ -130,10 +131,6 @@ private struct StartFilter: Sendable {
     private static func bit(_ start: UInt64, of words: Int) -> Int {
         Int(truncatingIfNeeded: (start &* 0x9E37_79B9_7F4A_7C15) >> 32) & (words * 64 - 1)
     }
-}
-
-extension UInt8 {
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
 /// The known secrets of a sandbox: those of the fixtures, and those its states have learned since.

@@ -1,3 +1,4 @@
+import JSON
 import Tokens
 import Wire
 
@@ -152,12 +153,7 @@ extension SecretFinder {
 extension UInt8 {
     /// Whether the byte is a base64url character.
     var isBase64URL: Bool {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
     }
 
     /// Whether the byte is a character of either base64 alphabet, including padding.

@@ -216,11 +216,9 @@ public struct UnsignedToken: Sendable {
     }
 
     package func signed(at moment: Moment) throws(MintRefusal) -> String {
-        do {
-            let defect = try defect.map { name throws(MintError) in try Defect(named: name) }
+        try MintRefusal.wording {
+            let defect = try defect.map { try Defect(named: $0) }
             return try content.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds)
-        } catch {
-            throw MintRefusal("\(error)")
         }
     }
 }

@@ -228,7 +228,9 @@ public struct Refusal<Failure: VendorFailure>: Error {
     }
 }
 
-extension Refusal {
+extension Refusal: CustomStringConvertible {
+    public var description: String { reason ?? failure.rawValue }
+
     /// Refuses with that failure unless the condition holds.
     ///
     /// - Parameters:
@@ -294,9 +296,30 @@ extension StatedRefusal {
     }
 }
 
+/// Why a token was not minted or an action not performed: what was found and what would be right.
+public struct ControlRefusal: StatedRefusal {
+    public let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    /// What `work` returns, or a refusal in the words of its error.
+    package static func wording<Value>(_ work: () throws -> Value) throws(ControlRefusal) -> Value {
+        do { return try work() } catch {
+            throw ControlRefusal("\(error)")
+        }
+    }
+}
+
+public typealias MintRefusal = ControlRefusal
+public typealias ActionRefusal = ControlRefusal
+
 extension Vendor {
     /// The type that the vendor's handlers throw.
     public typealias Refused = Refusal<Failure>
+}
+
+extension Call {
+    public typealias Refused = V.Refused
 }
 
 public struct FailureSetting<Failure: VendorFailure, Switches: VendorSwitches>: Sendable {

@@ -71,6 +71,12 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     @inlinable
     public mutating func note(_ finding: consuming Finding) { list.append(finding) }
 
+    package mutating func note(
+        _ check: String, expected: Fact? = nil, found: Fact? = nil, note: String? = nil, source: String? = nil
+    ) {
+        self.note(Finding(check, .noted, expected: expected, found: found, note: note, source: source))
+    }
+
     /// Records remarks, whatever their outcomes.
     public mutating func note(_ findings: [Finding]) {
         if !findings.isEmpty { list.append(findings) }

@@ -100,10 +100,3 @@ enum ActionFields: FieldDialect {
         }
     }
 }
-
-/// Why an action was not performed: what was found and what would be right.
-public struct ActionRefusal: StatedRefusal {
-    public let description: String
-
-    package init(_ description: String) { self.description = description }
-}

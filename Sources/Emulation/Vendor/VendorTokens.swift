@@ -50,13 +50,6 @@ public struct MintedToken: Sendable {
     }
 }
 
-/// Why a token cannot be minted: what was found in the request and what would be right.
-public struct MintRefusal: StatedRefusal {
-    public let description: String
-
-    package init(_ description: String) { self.description = description }
-}
-
 /// The sandbox context for minting and explaining.
 public struct TokenSetting<V: Vendor>: Sendable {
     package let state: V.State

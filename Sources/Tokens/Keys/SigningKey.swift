@@ -214,6 +214,30 @@ extension SigningKey {
             return encoded { i2d_PKCS8_PRIV_KEY_INFO(information, $0) }.map { PEM.text(label: "PRIVATE KEY", $0) }
         }
     }
+
+    /// A certificate in PEM that only carries the public key, signed by the key itself and valid from 2020 to 2040;
+    /// `nil` unless the key signs RS256.
+    ///
+    /// Equal keys give equal certificates.
+    package func selfSignedCertificate(name: String) -> String? {
+        guard case .privateKey(let key) = material, algorithms.contains(.rs256) else { return nil }
+        return OpenSSL.run {
+            guard let certificate = X509_new() else { return nil }
+            defer { X509_free(certificate) }
+            let subject = X509_get_subject_name(certificate)
+            // A plain UTF8String: of a text in any encoding, OpenSSL takes 64 characters at most.
+            guard X509_set_version(certificate, 2) == 1,
+                ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1) == 1,
+                ASN1_TIME_set_string(X509_getm_notBefore(certificate), "200101000000Z") == 1,
+                ASN1_TIME_set_string(X509_getm_notAfter(certificate), "400101000000Z") == 1,
+                X509_set_pubkey(certificate, key.pointer) == 1,
+                X509_NAME_add_entry_by_NID(
+                    subject, NID_commonName, V_ASN1_UTF8STRING, name, Int32(name.utf8.count), -1, 0) == 1,
+                X509_set_issuer_name(certificate, subject) == 1, X509_sign(certificate, key.pointer, EVP_sha256()) > 0
+            else { return nil }
+            return encoded { i2d_X509(certificate, $0) }.map { PEM.text(label: "CERTIFICATE", $0) }
+        }
+    }
 }
 
 extension VerificationKey {

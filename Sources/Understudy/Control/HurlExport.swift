@@ -215,7 +215,7 @@ extension HurlPart {
         {
             return "`\(replaced)`"
         }
-        return "hex,\(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined());"
+        return "hex,\(Hexadecimal.encode(bytes));"
     }
 
     /// Whether the text looks like an id generated for this answer: many letters and digits, and nothing else.

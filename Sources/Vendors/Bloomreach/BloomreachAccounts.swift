@@ -151,6 +151,15 @@ struct BloomreachAccounts: Sendable {
 
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
 
+    /// The project that a mint request or an action names; by default the first that fits.
+    func project(
+        named token: String?, or fits: (BloomreachProject) -> Bool
+    ) throws(ControlRefusal) -> BloomreachProject {
+        try ControlRefusal.require(
+            token.map(project) ?? projects.first(where: fits), "no project has the token", token ?? "",
+            among: projects.map(\.token))
+    }
+
     var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
 
     /// A token's `kid` for display; masked if it contains a misplaced secret.

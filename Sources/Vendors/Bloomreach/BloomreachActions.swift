@@ -94,12 +94,9 @@ extension Bloomreach {
         let ids = call.members["customer"] == nil ? nil : try call.namedIDs()
         let customers = ids.map { [state.customer($0, of: named)].compactMap { $0 } } ?? records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
-        let expectation: BloomreachEventExpectation
-        do {
-            let object = JSONObject(members.map { ($0.name, $0.value) })
-            expectation = try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
-        } catch {
-            throw ActionRefusal(error.description)
+        let object = JSONObject(members.map { ($0.name, $0.value) })
+        let expectation = try ActionRefusal.wording {
+            try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
         }
         let evidence = BloomreachEventExpectation.Evidence(
             customers: customers, clicks: ids == nil ? records.clicks : [], ids: ids,
@@ -120,11 +117,7 @@ extension Bloomreach {
 
 extension ActionCall<Bloomreach> {
     fileprivate func namedProject() throws(ActionRefusal) -> BloomreachProject {
-        // The fixtures have at least one.
-        guard let token = try text("project") else { return vendor.accounts.projects[0] }
-        return try ActionRefusal.require(
-            vendor.accounts.project(token), "no project has the token", token,
-            among: vendor.accounts.projects.map(\.token))
+        try vendor.accounts.project(named: try text("project")) { _ in true }
     }
 
     fileprivate func namedIDs() throws(ActionRefusal) -> BloomreachIDs {
@@ -158,7 +151,7 @@ extension ActionCall<Bloomreach> {
     }
 
     /// Stores as an app's call would; a failure becomes the action's refusal.
-    fileprivate func storing(_ store: () throws(BloomreachRefusal) -> Void) throws(ActionRefusal) {
+    fileprivate func storing(_ store: () throws(Bloomreach.Refused) -> Void) throws(ActionRefusal) {
         do {
             try store()
         } catch {

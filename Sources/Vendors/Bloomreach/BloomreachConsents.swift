@@ -147,7 +147,7 @@ extension Call<Bloomreach> {
     /// owner to compare.
     fileprivate mutating func bind(
         cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
-    ) throws(BloomreachRefusal) {
+    ) throws(Bloomreach.Refused) {
         guard credentials.isStream || switches.customerTokenBinding != .off, let customer,
             let owner = credentials.token?.ids(credentials.isStream ? "ids" : "sub")
         else { return }

@@ -148,11 +148,7 @@ extension ActionCall<Bloomreach> {
     fileprivate func reading<Value>(
         _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
     ) throws(ActionRefusal) -> Value {
-        do {
-            return try read(FixtureNode(json, from: name))
-        } catch {
-            throw ActionRefusal(error.description)
-        }
+        try ActionRefusal.wording { try read(FixtureNode(json, from: name)) }
     }
 }
 

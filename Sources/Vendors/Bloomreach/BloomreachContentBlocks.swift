@@ -154,7 +154,7 @@ struct EntityTag {
     /// The tag with its quotes.
     let text: String
 
-    init(of content: [UInt8]) { text = "\"\(StableHash(content).hex)\"" }
+    init(of content: [UInt8]) { text = "\"\(content.stableHash.hexadecimal)\"" }
 
     /// Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, section 13.1.2).
     func isNamed(in field: String?) -> Bool {
@@ -164,21 +164,5 @@ struct EntityTag {
             let tag = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
             return tag == "*" || tag == text || tag == "W/" + text
         }
-    }
-}
-
-/// A hash that is the same for the same bytes on every machine and in every run; not cryptographic.
-struct StableHash {
-    /// FNV-1a.
-    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    init(_ bytes: some Sequence<UInt8>) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    }
-
-    /// The sixteen hexadecimal digits.
-    var hex: String {
-        let digits = String(value, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -30,7 +30,8 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
     /// Rejects properties if there is no room for them.
     ///
     /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
-    static func checkRoom(for properties: JSONObject, besides customer: BloomreachCustomer?) throws(BloomreachRefusal) {
+    static func checkRoom(for properties: JSONObject, besides customer: BloomreachCustomer?) throws(Bloomreach.Refused)
+    {
         // Checked before any merge, which takes time per property.
         guard properties.count <= maximumProperties else {
             throw noRoom(properties.count, JSON.object(properties).bytes.count)
@@ -48,7 +49,7 @@ struct BloomreachCustomer: Sendable, Hashable, KeyedRecord {
         else { throw noRoom(count, bytes) }
     }
 
-    private static func noRoom(_ count: Int, _ bytes: Int) -> BloomreachRefusal {
+    private static func noRoom(_ count: Int, _ bytes: Int) -> Bloomreach.Refused {
         Refusal(
             .bodyTooLarge,
             because: "the customer would have \(count) properties of \(bytes) bytes; expected at most "

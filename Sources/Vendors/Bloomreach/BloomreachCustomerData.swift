@@ -181,9 +181,9 @@ struct AnswerBound {
     private var bytes = 0
 
     /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours) if there is no room for another entry.
-    mutating func add(_ entry: JSON) throws(BloomreachRefusal) {
+    mutating func add(_ entry: JSON) throws(Bloomreach.Refused) {
         bytes += entry.bytes.count
-        try BloomreachRefusal.require(
+        try Bloomreach.Refused.require(
             bytes <= Self.maximumBytes, .bodyTooLarge,
             "the answer would be longer than \(Self.maximumBytes) bytes; expected a smaller request")
     }

@@ -203,12 +203,12 @@ extension BloomreachCustomerStore {
     ///
     /// Source: the vendor's page on tracking, for the cases it describes (a guest who signs in is merged, a guest
     /// without history elsewhere keeps the record); the other cases, and conflicts, are ours.
-    func placement(of ids: BloomreachIDs) throws(BloomreachRefusal) -> BloomreachPlacement {
+    func placement(of ids: BloomreachIDs) throws(Bloomreach.Refused) -> BloomreachPlacement {
         let owners = Set(ids.hard.compactMap(owner(of:)))
-        try BloomreachRefusal.require(owners.count < 2, .customerIDsConflict, conflict(of: ids))
+        try Bloomreach.Refused.require(owners.count < 2, .customerIDsConflict, conflict(of: ids))
         let cookieOwner = ids.cookie.flatMap(owner(ofCookie:)).flatMap { self[$0] }
         if let owner = owners.first {
-            try BloomreachRefusal.require(!hasOther(ids, owner), .customerIDsConflict, conflict(of: ids, with: owner))
+            try Bloomreach.Refused.require(!hasOther(ids, owner), .customerIDsConflict, conflict(of: ids, with: owner))
             try checkRoom(for: ids, owner)
             let isGuest = cookieOwner.map { $0.number != owner && $0.isAnonymous } ?? false
             return BloomreachPlacement(customer: owner, merged: isGuest ? cookieOwner?.number : nil, ids: ids)
@@ -241,7 +241,7 @@ extension BloomreachCustomerStore {
     }
 
     /// Rejects ids that would give a customer more than ``BloomreachIDs/maximum`` (ours).
-    private func checkRoom(for ids: BloomreachIDs, _ number: Int) throws(BloomreachRefusal) {
+    private func checkRoom(for ids: BloomreachIDs, _ number: Int) throws(Bloomreach.Refused) {
         let own = self[number]?.ids ?? BloomreachIDs()
         let fresh = ids.hard.count { own[$0.name] == nil }
         guard fresh == 0 || own.hard.count + fresh <= BloomreachIDs.maximum else {

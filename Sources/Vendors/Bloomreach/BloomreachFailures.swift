@@ -64,9 +64,6 @@ enum BloomreachFailure: String, VendorFailure {
     case serviceUnavailable = "service-unavailable"
 }
 
-/// A handler's decision to answer with one of Bloomreach's failures.
-typealias BloomreachRefusal = Refusal<BloomreachFailure>
-
 extension Bloomreach: FieldDialect {
     static let fieldPolicy = FieldPolicy(nullIsAbsent: true)
 
@@ -94,7 +91,7 @@ extension Bloomreach: FieldDialect {
 }
 
 extension Refusal<BloomreachFailure> {
-    static func invalidField(_ name: String, because reason: String) -> BloomreachRefusal {
+    static func invalidField(_ name: String, because reason: String) -> Bloomreach.Refused {
         Refusal(.invalidField, ["field": .string(name)], because: reason)
     }
 }
@@ -124,7 +121,7 @@ extension FieldReader {
 
 extension Call<Bloomreach> {
     /// The project whose data the call uses; authentication rejects a call without one.
-    func project() throws(BloomreachRefusal) -> BloomreachProject {
+    func project() throws(Bloomreach.Refused) -> BloomreachProject {
         guard let project = credentials.project else { throw Refusal(.unknownProject) }
         return project
     }
@@ -132,7 +129,7 @@ extension Call<Bloomreach> {
     /// The body of a call about one customer, with the ids that name the customer.
     func customerBody(
         isRequired: Bool = true
-    ) throws(BloomreachRefusal) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
+    ) throws(Bloomreach.Refused) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
         let body = try body().passing("customer_ids", as: "object")
         return (body, try customerIDs(of: body, isRequired: isRequired))
     }
@@ -142,7 +139,7 @@ extension Call<Bloomreach> {
     /// - Parameter isRequired: whether the body must name a customer, unless a token does.
     /// - Throws: ``BloomreachFailure/invalidField``, ``BloomreachFailure/unknownIDName`` with switch `unknown-ids`, and
     ///   ``BloomreachFailure/noCustomerIDs``.
-    func customerIDs(of body: Fields<Bloomreach>, isRequired: Bool = true) throws(BloomreachRefusal) -> BloomreachIDs {
+    func customerIDs(of body: Fields<Bloomreach>, isRequired: Bool = true) throws(Bloomreach.Refused) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = body.object.present("customer_ids") { ids = try self.ids(value, of: "customer_ids") }
         if ids.isEmpty, isRequired, credentials.token == nil {
@@ -156,7 +153,7 @@ extension Call<Bloomreach> {
         return ids
     }
 
-    func ids(_ value: JSON, of field: String) throws(BloomreachRefusal) -> BloomreachIDs {
+    func ids(_ value: JSON, of field: String) throws(Bloomreach.Refused) -> BloomreachIDs {
         let ids: BloomreachIDs
         do {
             ids = try BloomreachIDs(value)

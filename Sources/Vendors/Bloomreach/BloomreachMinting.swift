@@ -4,26 +4,26 @@ import Tokens
 import Wire
 
 extension Bloomreach {
-    private static let customerMembers: [(name: String, about: String)] = [
-        ("project", "token of the project whose private key signs; by default the first one with a key"),
-        ("key", "id of that key; by default the first one"),
-        ("customer", "the customer's registered id; by default that of the project's first customer who has one"),
-        ("expires_in", "seconds from now to exp; by default 3600"),
-    ]
-    private static let streamMembers: [(name: String, about: String)] = [
-        ("stream", "id of the stream whose signing key signs; by default the first one with a key"),
-        ("key", "id of that key; by default the first one"),
-        ("customer", "the customer's registered id; by default that of the first customer who has one"),
-        ("expires_in", "seconds from now to exp; by default 900"),
-    ]
-
     static let tokenKinds = [
         TokenKind(
             name: "customer-token", about: "speaks for one customer of a project, as an app's own backend signs it",
-            members: customerMembers, defects: BloomreachDefect.names(of: .customerToken)),
+            members: [
+                ("project", "token of the project whose private key signs; by default the first one with a key"),
+                ("key", "id of that key; by default the first one"),
+                (
+                    "customer",
+                    "the customer's registered id; by default that of the project's first customer who has one"
+                ),
+                ("expires_in", "seconds from now to exp; by default 3600"),
+            ], defects: BloomreachDefect.names(of: .customerToken)),
         TokenKind(
             name: "stream-token", about: "speaks for one customer on the paths of a stream",
-            members: streamMembers, defects: BloomreachDefect.names(of: .streamToken)),
+            members: [
+                ("stream", "id of the stream whose signing key signs; by default the first one with a key"),
+                ("key", "id of that key; by default the first one"),
+                ("customer", "the customer's registered id; by default that of the first customer who has one"),
+                ("expires_in", "seconds from now to exp; by default 900"),
+            ], defects: BloomreachDefect.names(of: .streamToken)),
     ]
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> String {
@@ -55,22 +55,16 @@ extension Bloomreach {
     }
 
     private func projectSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
-        let token = try reader.string("project")
-        guard let project = token.map(accounts.project) ?? accounts.projects.first(where: { !$0.privateKeys.isEmpty })
-        else {
-            let hint = Nearest.hint(to: token ?? "", among: accounts.projects.map(\.token))
-            throw MintRefusal("no project has the token \(token ?? "")\(hint)")
-        }
+        let project = try accounts.project(named: try reader.string("project")) { !$0.privateKeys.isEmpty }
         let key = try Self.key(try reader.string("key"), among: project.privateKeys, of: "project \(project.token)")
         return Signer(project: project, stream: nil, key: key)
     }
 
     private func streamSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
         let id = try reader.string("stream")
-        guard let stream = id.map(accounts.stream) ?? accounts.streams.first(where: { !$0.signingKeys.isEmpty }) else {
-            let hint = Nearest.hint(to: id ?? "", among: accounts.streams.map(\.id))
-            throw MintRefusal("no stream has the id \(id ?? "")\(hint)")
-        }
+        let stream: BloomreachStream = try MintRefusal.require(
+            id.map(accounts.stream) ?? accounts.streams.first { !$0.signingKeys.isEmpty }, "no stream has the id",
+            id ?? "", among: accounts.streams.map(\.id))
         let key = try Self.key(try reader.string("key"), among: stream.signingKeys, of: "stream \(stream.id)")
         return Signer(project: stream.project, stream: stream, key: key)
     }
@@ -78,11 +72,9 @@ extension Bloomreach {
     private static func key(
         _ id: String?, among keys: [BloomreachSigningKey], of owner: String
     ) throws(MintRefusal) -> BloomreachSigningKey {
-        guard let key = id.map({ id in keys.first { $0.id.hasSameBytes(as: id) } }) ?? keys.first else {
-            let hint = Nearest.hint(to: id ?? "", among: keys.map(\.id))
-            throw MintRefusal("\(owner) has no key \(id ?? "to sign with")\(hint)")
-        }
-        return key
+        try MintRefusal.require(
+            id.map { id in keys.first { $0.id.hasSameBytes(as: id) } } ?? keys.first, "\(owner) has no key",
+            id ?? "to sign with", among: keys.map(\.id))
     }
 
     private func firstCustomer(of project: BloomreachProject, in state: State) throws(MintRefusal) -> String {

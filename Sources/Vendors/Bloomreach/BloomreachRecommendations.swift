@@ -47,8 +47,8 @@ extension RecommendationCatalog {
 extension RecommendationEngine {
     /// A stable id for recommendations of this engine to the customer (ours): 24 hexadecimal digits.
     fileprivate func recommendationID(for customer: Int?) -> String {
-        let one = StableHash("\(id)\n\(customer ?? 0)".utf8).hex
-        return one + StableHash(one.utf8).hex.prefix(8)
+        let one = Array("\(id)\n\(customer ?? 0)".utf8).stableHash.hexadecimal
+        return one + Array(one.utf8).stableHash.hexadecimal.prefix(8)
     }
 }
 

@@ -113,7 +113,7 @@ extension BloomreachCall {
     /// counts before `timestamp`, and in projects too, is ours.
     fileprivate mutating func entry(
         of body: Fields<Bloomreach>, isEvent: Bool = false
-    ) throws(BloomreachRefusal) -> TrackedEntry {
+    ) throws(Refused) -> TrackedEntry {
         let now = moment.unixSeconds
         var (entry, age) = try body.read {
             (TrackedEntry(&$0, at: moment), isEvent ? $0.number("age", in: 0...now)?.double : nil)
@@ -121,14 +121,13 @@ extension BloomreachCall {
         if let age {
             entry.timestamp = now - age
             let note = "age is deprecated; it makes the timestamp \(entry.timestamp)"
-            findings.note(Finding("event-age", .noted, note: note, source: "Data hub page on adding events"))
+            findings.note("event-age", note: note, source: "Data hub page on adding events")
         }
         let value = JSON.number(JSONNumber(entry.timestamp))
         guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return entry }
         findings.note(
-            Finding(
-                "milliseconds-timestamp", .noted, expected: .text("seconds"), found: .json(value), note: remark,
-                source: "reference page on adding events"))
+            "milliseconds-timestamp", expected: .text("seconds"), found: .json(value), note: remark,
+            source: "reference page on adding events")
         return entry
     }
 }
@@ -136,14 +135,14 @@ extension BloomreachCall {
 extension Call<Bloomreach> {
     /// Remarks on id names that the project does not define, and on new ids that look like a known one, among the
     /// project's first hundred: in a load each new customer would be compared with all (ours).
-    fileprivate mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(BloomreachRefusal) {
+    fileprivate mutating func noteIDs(_ ids: BloomreachIDs, _ state: BloomreachState) throws(Bloomreach.Refused) {
         let project = try project()
         let customers = state.customers(of: project)
         for id in ids.hard {
             if !project.definesID(id.name) {
                 let hint = Nearest.hint(to: id.name, among: [BloomreachID.registered] + project.idNames)
                 let note = "\(project.token) defines no id \(id.name.shown)\(hint)"
-                findings.note(Finding("id-name", .noted, note: note, source: "ours"))
+                findings.note("id-name", note: note, source: "ours")
             }
             guard customers.lastNumber <= 100, customers.owner(of: id) == nil else { continue }
             let others = customers.all.lazy.compactMap { customer in
@@ -155,13 +154,13 @@ extension Call<Bloomreach> {
             }
             if let other = others.first {
                 let note = "\(id.name.shown) \(JSON.string(id.value).text) is new, but \(other)"
-                findings.note(Finding("id-value", .noted, note: note, source: "ours"))
+                findings.note("id-value", note: note, source: "ours")
             }
         }
     }
 
     /// Checks that the public key, or the stream, may write these properties of a customer.
-    fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
+    fileprivate func checkPermission(toWrite properties: JSONObject) throws(Bloomreach.Refused) {
         try checkPermission(of: .customerProperties, properties.lazy.map(\.name))
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
@@ -173,7 +172,7 @@ extension Call<Bloomreach> {
     }
 
     /// Checks that the public key, or the stream, may track events of this type.
-    fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
+    fileprivate func checkPermission(toTrack type: String) throws(Bloomreach.Refused) {
         try checkPermission(of: .eventTypes, [type])
         if let key = credentials.publicKey, !key.mayTrack(event: type) {
             throw Refusal(
@@ -190,13 +189,14 @@ extension BloomreachState {
     /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
     mutating func store(
         _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) {
+    ) throws(Bloomreach.Refused) {
         let number = settle(try projects[project, default: .init()].customers.placement(of: ids), in: project)
         change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
     }
 
     /// Stores properties for the customer that the ids name; null is a value like any other (ours).
-    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) {
+    mutating func store(_ properties: JSONObject, of ids: BloomreachIDs, in project: String) throws(Bloomreach.Refused)
+    {
         var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)
@@ -232,9 +232,8 @@ extension Bloomreach {
         }
         if commands.count > documentedCommands {
             call.findings.note(
-                Finding(
-                    "batch-size", .noted, expected: .text("up to \(documentedCommands) commands"),
-                    found: .text("\(commands.count) commands"), source: "reference page on batch commands"))
+                "batch-size", expected: .text("up to \(documentedCommands) commands"),
+                found: .text("\(commands.count) commands"), source: "reference page on batch commands")
         }
         _ = Fields<Bloomreach>(body.object ?? [:], notedBy: call.arrival).outcome(nameCommands)
         var complaints: [Complaint: JSON] = [:]
@@ -342,7 +341,7 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
+    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(Bloomreach.Refused) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
             throw Refusal(
                 .noPermission,

@@ -43,7 +43,7 @@ indirect enum ContentShape: Sendable {
             let size = try node.string()
             let numbers = size.dropLast(2).split(separator: ".", omittingEmptySubsequences: false)
             guard size.hasSuffix("px"), numbers.count <= 2,
-                numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+                numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) })
             else {
                 throw node.problem("“\(size)” is not a size in pixels, such as 22px; iOS reads 0 from any other unit")
             }

@@ -144,12 +144,6 @@ typealias ComapiCall = Call<Comapi>
 /// A request to Comapi, matched to its route.
 typealias ComapiArrival = Arrival<Comapi>
 
-extension HTTPField.Name {
-    fileprivate static let allowedMethods = Self("Access-Control-Allow-Methods") ?? .allow
-    fileprivate static let allowedHeaders = Self("Access-Control-Allow-Headers") ?? .allow
-    fileprivate static let allowedAge = Self("Access-Control-Max-Age") ?? .age
-}
-
 /// CORS for browsers. Without these fields a browser hides the response from the page (observed, JS SDK).
 extension Comapi {
     func finish(
@@ -168,14 +162,11 @@ extension Comapi {
 
     /// Answers a browser's preflight request without a token and without looking at the space.
     static func preflight(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        var response = Response.empty()
-        response.fields[.allowedMethods] = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
-        // Listed, since * does not cover authorization (Fetch standard).
-        response.fields[.allowedHeaders] =
-            "authorization, cache-control, content-type, content-filename, if-match, if-modified-since, pragma, "
-            + "x-understudy-sandbox"
-        response.fields[.allowedAge] = "600"
-        return .respond(response)
+        .respond(
+            .preflight(
+                methods: "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+                fields: "authorization, cache-control, content-type, content-filename, if-match, if-modified-since, "
+                    + "pragma, x-understudy-sandbox"))
     }
 }
 
@@ -197,28 +188,9 @@ enum ComapiPath {
     /// The query after an encoded question mark in a decoded path; `nil` without one.
     static func encodedQuery(in path: Substring) -> String? {
         guard let last = path.split(separator: "/", omittingEmptySubsequences: false).last,
-            let text = decoded(last), text.utf8.starts(with: encodedQuery.utf8)
+            let text = PercentEncoding.decode(last), text.utf8.starts(with: encodedQuery.utf8)
         else { return nil }
         return String(text.dropFirst(encodedQuery.count))
-    }
-
-    /// A segment with its escapes decoded once; unchanged if an escape is invalid.
-    static func decoded(_ segment: Substring) -> Substring? { PercentEncoding.decode(segment) }
-
-    /// A text as a path segment, with all ambiguous characters escaped (RFC 3986 section 3.3).
-    static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

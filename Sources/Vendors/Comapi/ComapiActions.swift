@@ -95,12 +95,10 @@ extension Comapi {
         let text = try call.text("text") ?? "Hi"
         let part: JSON = ["name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count)]
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
-        do throws(Refused) {
+        return try ActionRefusal.wording {
             let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
             if isNew { join(id, occasion, &state, &outbox) }
             return try state.send(draft, to: id, occasion, &outbox).sentReceipt
-        } catch {
-            throw ActionRefusal(error.reason ?? error.failure.rawValue)
         }
     }
 
@@ -129,10 +127,7 @@ extension Comapi {
     private static func conversation(
         _ call: Action, _ state: State
     ) throws(ActionRefusal) -> (ComapiID, ComapiOccasion) {
-        let accounts = call.vendor.accounts
-        let spaceID = try call.text("space") ?? accounts.spaces[0].id.text
-        let space = try ActionRefusal.require(
-            accounts.space(spaceID), "no API space has the id", spaceID, among: accounts.spaces.map(\.id.text))
+        let space = try call.vendor.accounts.space(named: try call.text("space"))
         let id = ComapiID(try call.required("conversation"))
         guard let conversation = state[space.id].conversations[id], conversation.deleted == nil else {
             let known = state[space.id].conversations.keys.prefix(20).map(\.text)

@@ -8,13 +8,13 @@ struct ComapiCredentials: Sendable {
     var session: ComapiSessionToken?
     var answer: ComapiChallengeAnswer?
     /// The upload, parsed here so that megabytes are not parsed while the state is locked.
-    var upload: Result<ComapiUpload, ComapiRefusal>?
+    var upload: Result<ComapiUpload, Comapi.Refused>?
 }
 
 /// A challenge's answer: the body of `session.create`, and the app's token in it.
 struct ComapiChallengeAnswer: Sendable {
     /// Why the body cannot be used.
-    let refusal: ComapiRefusal?
+    let refusal: Comapi.Refused?
     let body: JSONObject?
     let authenticationID: String?
     /// `nil` if the body has none.

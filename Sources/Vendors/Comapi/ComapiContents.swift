@@ -64,7 +64,7 @@ extension Comapi {
 
     /// The URL of the content, on the host of the upload and in the same sandbox.
     private static func url(of content: ComapiContent, _ call: ComapiCall) -> String {
-        "\(call.base)/apispaces/\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
+        "\(call.base)/apispaces/\(PercentEncoding.encode(content.space.text))/content/\(content.id)"
     }
 
     static func readContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -102,7 +102,7 @@ struct ComapiUpload: Sendable {
     private(set) var remark: String?
 
     /// Reads the body: as JSON first, then as multipart; anything else is raw.
-    init(_ arrival: ComapiArrival) throws(ComapiRefusal) {
+    init(_ arrival: ComapiArrival) throws(Comapi.Refused) {
         let request = arrival.request
         let type = request.fields[.contentType] ?? ""
         let fieldName = request.fields[.contentFileName].flatMap { $0.isEmpty ? nil : $0 }
@@ -139,7 +139,7 @@ struct ComapiUpload: Sendable {
             + "object with data in base64 and type."
     }
 
-    private init(bytes: [UInt8], name: String?, type: String) throws(ComapiRefusal) {
+    private init(bytes: [UInt8], name: String?, type: String) throws(Comapi.Refused) {
         // The type must be valid in a response field.
         guard type.utf8.count <= 255, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Comapi.refusal(
@@ -153,7 +153,7 @@ struct ComapiUpload: Sendable {
     }
 
     /// An object with the texts `data`, in base64, and `type`; `nil` for any other body. Source: JS SDK, iOS SDK.
-    private init?(json arrival: ComapiArrival, _ type: String, _ fieldName: String?) throws(ComapiRefusal) {
+    private init?(json arrival: ComapiArrival, _ type: String, _ fieldName: String?) throws(Comapi.Refused) {
         guard Self.saysJSON(type), let object = (try? JSON.parse(arrival.request.body))?.object,
             let data = object["data"]?.string, let own = object["type"]?.string
         else { return nil }
@@ -165,7 +165,7 @@ struct ComapiUpload: Sendable {
     }
 
     /// The part `file` of a form. Source: JS SDK.
-    private init(form body: [UInt8], _ type: String) throws(ComapiRefusal) {
+    private init(form body: [UInt8], _ type: String) throws(Comapi.Refused) {
         let form: MultipartForm
         do throws(MultipartForm.Problem) {
             form = try MultipartForm(body, type: type)

@@ -222,8 +222,8 @@ struct ComapiConversationDraft {
     private static let mostAtFirst = 1000
 
     /// Rejects more participants than a conversation may have.
-    static func checkCount(_ count: Int) throws(ComapiRefusal) {
-        try ComapiRefusal.require(
+    static func checkCount(_ count: Int) throws(Comapi.Refused) {
+        try Comapi.Refused.require(
             count < ComapiConversation.participantCapacity, .bodyTooLarge,
             "a conversation takes \(ComapiConversation.participantCapacity) participants at most")
     }

@@ -115,13 +115,13 @@ extension ComapiConversation {
     }
 
     /// Checks read access: participants may read, and anyone if the conversation is public.
-    func checkReading(by profile: ComapiID) throws(ComapiRefusal) {
+    func checkReading(by profile: ComapiID) throws(Comapi.Refused) {
         if !isPublic { _ = try role(of: profile) }
     }
 
     /// The role of a participant; throws for anyone else.
-    func role(of profile: ComapiID) throws(ComapiRefusal) -> ComapiRole {
-        return try ComapiRefusal.require(
+    func role(of profile: ComapiID) throws(Comapi.Refused) -> ComapiRole {
+        return try Comapi.Refused.require(
             participants[profile], .notAParticipant,
             "\(profile.text) is not in the conversation \(id.text); expected one of \(people)")
     }
@@ -132,16 +132,16 @@ extension ComapiConversation {
         return joined.isEmpty ? "nobody" : participants.count > 10 ? listed + ", …" : listed
     }
 
-    func checkOwner(_ profile: ComapiID) throws(ComapiRefusal) {
-        try ComapiRefusal.require(
+    func checkOwner(_ profile: ComapiID) throws(Comapi.Refused) {
+        try Comapi.Refused.require(
             role(of: profile) == .owner, .ownerOnly,
             "\(profile.text) is a participant of the conversation \(id.text), not an owner")
     }
 
     /// Checks that a flag is set for a participant's role.
-    func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(ComapiRefusal) {
+    func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(Comapi.Refused) {
         let role = try role(of: profile)
-        try ComapiRefusal.require(
+        try Comapi.Refused.require(
             rights(of: role).allows(flag), .roleForbids,
             "\(flag.rawValue) is false for the role \(role.rawValue) of \(profile.text); expected true")
     }

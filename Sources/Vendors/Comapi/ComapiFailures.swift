@@ -64,9 +64,6 @@ enum ComapiFailure: String, VendorFailure {
     case unavailable
 }
 
-/// A handler's decision to answer with one of Comapi's failures.
-typealias ComapiRefusal = Refusal<ComapiFailure>
-
 /// Source: the shape of the answer is observed, Android SDK; the texts are ours.
 extension Comapi: FieldDialect {
     static let fieldPolicy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true)
@@ -109,11 +106,11 @@ extension Comapi: FieldDialect {
 extension Call<Comapi> {
     /// Notes a remark on an accepted request.
     mutating func note(_ name: String, _ note: String, found: Fact? = nil, source: String? = "ours") {
-        findings.note(Finding(name, .noted, found: found, note: note, source: source))
+        findings.note(name, found: found, note: note, source: source)
     }
 
     /// Rejects the request if `If-Match` is present and names another tag.
-    func checkPrecondition(_ current: String) throws(ComapiRefusal) {
+    func checkPrecondition(_ current: String) throws(Comapi.Refused) {
         guard request.fields.count(of: .ifMatch) > 0 else { return }
         let wanted = request.fields.elements(of: .ifMatch)
         if wanted.contains(where: { $0 == "*" || $0.hasSameBytes(as: current) }) { return }
@@ -129,9 +126,7 @@ extension Call<Comapi> {
 enum ComapiETag {
     /// The tag of a value, from the SHA-256 of its compact JSON with sorted members.
     static func tag(of value: JSON) -> String {
-        let digest = Digest.sha256(sorted(value).bytes).prefix(8)
-        let digits = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return "\"\(digits.joined())\""
+        "\"\(Hexadecimal.encode(Array(Digest.sha256(sorted(value).bytes).prefix(8))))\""
     }
 
     private static func sorted(_ value: JSON) -> JSON {

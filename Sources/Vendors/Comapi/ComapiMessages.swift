@@ -120,10 +120,10 @@ extension ComapiState {
     /// Adds a message to a conversation's log, notifies its participants, and records pushes.
     mutating func send(
         _ draft: ComapiMessageDraft, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
-    ) throws(ComapiRefusal) -> ComapiMessage {
+    ) throws(Comapi.Refused) -> ComapiMessage {
         let space = occasion.space.id
         let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
-        try ComapiRefusal.require(
+        try Comapi.Refused.require(
             self[space].conversations[id]?.log.hasRoom != false, .bodyTooLarge,
             "the events of the conversation have reached the largest number")
         let message = ComapiMessage(
@@ -248,7 +248,7 @@ extension ComapiConversation {
 /// The push registration of a device. Source: observed, all SDKs.
 enum ComapiRegistration {
     /// Reads a registration: exactly one of `fcm` and `apns`, with all its members.
-    static func read(_ value: JSON) throws(ComapiRefusal) -> JSON {
+    static func read(_ value: JSON) throws(Comapi.Refused) -> JSON {
         guard let object = value.object else {
             throw Comapi.refusal("push", "is a JSON \(value.typeName), not an object")
         }
@@ -311,7 +311,7 @@ extension Comapi {
 /// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
 enum ComapiPush {
     static func url(of push: String, _ occasion: ComapiOccasion) -> String {
-        "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
+        "\(occasion.base)/apispaces/\(PercentEncoding.encode(occasion.space.id.text))/pushes/\(push)/click"
     }
 
     /// The link that the sender put into the alert with the tracking URL, and the vendor's mark.

@@ -1,6 +1,7 @@
 import Emulation
 import JSON
 import Tokens
+import Wire
 
 /// Tokens on demand: the app's answer to a challenge, and the token of a session.
 extension Comapi {
@@ -50,16 +51,10 @@ extension Comapi {
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> String {
         var reader = MintRequestReader(order)
-        let space = try space(try reader.string("space"))
+        let space = try accounts.space(named: try reader.string("space"))
         return order.kind == "app"
             ? try mintAppToken(&reader, of: space, in: setting)
             : try mintSessionToken(&reader, of: space, in: setting)
-    }
-
-    private func space(_ id: String?) throws(MintRefusal) -> ComapiSpace {
-        guard let id else { return accounts.spaces[0] }
-        return try MintRefusal.require(
-            accounts.space(id), "no API space has the id", id, among: accounts.spaces.map(\.id.text))
     }
 
     private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {
@@ -114,7 +109,8 @@ extension Comapi {
         _ defect: AppDefect, to token: inout UnsignedToken, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) {
         switch defect {
-        case .base64Secret: token.key = try key(Array(Base64URL.encodePadded(Array(space.sharedSecret.utf8)).utf8))
+        // As the vendor's Android sample encodes the secret.
+        case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.sharedSecret.utf8)).utf8))
         case .latinSecret: token.key = try key(try Self.latin1(space.sharedSecret))
         case .trimmedSecret: token.key = try key(Array((space.sharedSecret + "\n").utf8))
         case .otherSecret: token.key = try other(than: space).sharedKey
@@ -149,19 +145,7 @@ extension Comapi {
     }
 
     private func key(_ bytes: [UInt8]) throws(MintRefusal) -> SigningKey {
-        do {
-            return try SigningKey.secret(bytes)
-        } catch {
-            throw MintRefusal("\(error)")
-        }
-    }
-}
-
-extension Base64URL {
-    /// Base64 in the standard alphabet with padding, as the vendor's Android sample encodes the secret.
-    fileprivate static func encodePadded(_ bytes: [UInt8]) -> String {
-        let text = encode(bytes).replacing("-", with: "+").replacing("_", with: "/")
-        return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        try MintRefusal.wording { try SigningKey.secret(bytes) }
     }
 }
 
@@ -179,7 +163,7 @@ extension Comapi {
         let defect = try reader.finish(&draft)
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
-        guard let defect else { return try Self.minted(draft, key) }
+        guard let defect else { return try MintRefusal.wording { try draft.sessionToken(by: key) } }
         switch SessionDefect(rawValue: defect) {
         case .otherSpace: draft.claims["apiSpaceId"] = try other(than: space).id.json
         case .unknown:
@@ -197,15 +181,7 @@ extension Comapi {
             token.defect = defect
             return try token.signed(at: setting.moment)
         }
-        return try Self.minted(draft, key)
-    }
-
-    private static func minted(_ draft: TokenDraft, _ key: SigningKey) throws(MintRefusal) -> String {
-        do {
-            return try draft.sessionToken(by: key)
-        } catch {
-            throw MintRefusal("\(error)")
-        }
+        return try MintRefusal.wording { try draft.sessionToken(by: key) }
     }
 
     /// The claims of an existing session, or of one that begins when the token is first used (ours).
@@ -254,7 +230,7 @@ extension Comapi {
     }
 
     func sampleRequest(in setting: TokenSetting<Comapi>) throws(MintRefusal) -> SampleRequest {
-        let space = "/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))"
+        let space = "/apispaces/\(PercentEncoding.encode(accounts.spaces[0].id.text))"
         return SampleRequest(
             endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))
     }

@@ -140,7 +140,7 @@ extension ComapiSession: KeyedRecord, CodedRecord {
         coder.instant("expires", &expires)
         coder.member("registration", &registration, or: .some(nil), write: { $0 }) { (node) throws(FixtureProblem) in
             let value = try node.verbatim()
-            do throws(ComapiRefusal) {
+            do throws(Comapi.Refused) {
                 return try ComapiRegistration.read(value)
             } catch {
                 throw node.problem(error.reason ?? "is not a registration")

@@ -191,7 +191,7 @@ extension SocketTopic {
     /// Keeps texts apart that look alike but have different bytes, since addresses are compared as texts.
     private static func exact(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") }
-            ? text : ComapiPath.encoded(text)
+            ? text : PercentEncoding.encode(text)
     }
 }
 

@@ -225,6 +225,12 @@ struct ComapiAccounts: Sendable {
         }
         return template?.copy(id)
     }
+
+    /// The space that a mint request or an action names; by default the first one.
+    func space(named id: String?) throws(ControlRefusal) -> ComapiSpace {
+        guard let id else { return spaces[0] }
+        return try ControlRefusal.require(space(id), "no API space has the id", id, among: spaces.map(\.id.text))
+    }
 }
 
 // MARK: - accounts.yaml

@@ -143,7 +143,7 @@ extension IMS {
 }
 
 extension Call<IMS> {
-    func subject() throws(IMSRefusal) -> (tenant: String, subject: String) {
+    func subject() throws(IMS.Refused) -> (tenant: String, subject: String) {
         guard let subject = credentials.token?.subject, let issuer = credentials.issuer else {
             throw Refusal(.tokenMissing, because: "nobody was authorized; expected a token")
         }

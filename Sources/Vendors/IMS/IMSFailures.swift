@@ -54,9 +54,6 @@ enum IMSFailure: String, VendorFailure {
     case serviceUnavailable = "service-unavailable"
 }
 
-/// A handler's decision to answer with one of IMS's failures.
-typealias IMSRefusal = Refusal<IMSFailure>
-
 typealias IMSBody = Fields<IMS>
 
 extension IMSBody {
@@ -112,19 +109,14 @@ extension FieldReader {
     /// A required text of 1 to 40 lowercase letters, digits and hyphens.
     mutating func name(_ name: String) -> String {
         let text = text(name)
-        guard text.utf8.count <= 40, text.utf8.allSatisfy(Self.isNameByte) else {
+        guard text.utf8.count <= 40,
+            text.utf8.allSatisfy({ $0.isLowercase || $0.isDigit || $0 == UInt8(ascii: "-") })
+        else {
             let found = IMS.shown(.string(text))
             refuse(name, "is not made of 1 to 40 of a-z, 0-9 and -; expected that, found \(found)")
             return ""
         }
         return text
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
-        default: false
-        }
     }
 
     /// An email address: anything with an `@` (ours).

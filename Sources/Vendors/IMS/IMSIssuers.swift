@@ -70,16 +70,16 @@ extension IMSIssuer {
         _ = try entry["issuer"]?.address()
         let body = IMSBody(try node.verbatim().object ?? [:])
         let object = try keys.verbatim().object ?? [:]
-        let read = { @Sendable () throws(IMSRefusal) in
+        let read = { @Sendable () throws(IMS.Refused) in
             try IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil }).read(object)
         }
         let unread = isJudged ? IMSKeySource(unread: object) : nil
         let reading: IMSKeyReader.Reading
-        do throws(IMSRefusal) {
+        do throws(IMS.Refused) {
             _ = try body.read { $0.object("keys", isRequired: true) }
             if let unread { reading = IMSKeyReader.Reading(source: unread) } else { reading = try read() }
         } catch {
-            throw keys.problem(error.reason ?? error.failure.rawValue)
+            throw keys.problem("\(error)")
         }
         let record = try node.read { IMSIssuerRecord(&$0, source: reading.source, created: created) }
         if let remote = reading.source.remoteKeys(of: record.name) {
@@ -183,10 +183,9 @@ extension IMS {
             issuer = IMSIssuer(record, keys: reading.keys, skipped: reading.skipped)
             if let phrase = reading.skipped.phrase {
                 call.findings.note(
-                    Finding(
-                        "keys-skipped", .noted, expected: .text("RSA keys of 2048 bits or more for RS256"),
-                        found: .text("\(reading.keys.count) of them, and others"), note: phrase,
-                        source: "RFC 7517 section 5"))
+                    "keys-skipped", expected: .text("RSA keys of 2048 bits or more for RS256"),
+                    found: .text("\(reading.keys.count) of them, and others"), note: phrase,
+                    source: "RFC 7517 section 5")
             }
         }
         state.issuers.store(issuer)
@@ -240,7 +239,7 @@ extension Call<IMS> {
     /// The issuer that the content describes, with its local keys.
     fileprivate func issuerRecord(
         created: Moment
-    ) throws(IMSRefusal) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {
+    ) throws(IMS.Refused) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {
         let body = try body()
         let keys = try body.read { body in
             body.refuseUnknown(IMSIssuerRecord.members)

@@ -90,7 +90,7 @@ struct IMSKeyReader {
     ///
     /// - Throws: ``IMSFailure/bodyInvalid``, ``IMSFailure/keySourceInvalid``, ``IMSFailure/privateKeyRefused`` or
     ///   ``IMSFailure/jwksURLNotAllowed``.
-    func read(_ object: JSONObject) throws(IMSRefusal) -> Reading {
+    func read(_ object: JSONObject) throws(IMS.Refused) -> Reading {
         let body = IMSBody(object, at: "keys")
         let kind = try body.read { body in
             _ = body.text("type")
@@ -121,15 +121,15 @@ struct IMSKeyReader {
             source: IMSKeySource(kind: kind, given: .object(given), url: nil), keys: reader.keys, skipped: skipped)
     }
 
-    private func remote(_ kind: IMSKeySource.Kind, _ body: IMSBody) throws(IMSRefusal) -> IMSKeySource {
+    private func remote(_ kind: IMSKeySource.Kind, _ body: IMSBody) throws(IMS.Refused) -> IMSKeySource {
         let text = try body.read { $0.text("url", atMost: 2048) }
-        let url = try IMSRefusal.require(
+        let url = try IMS.Refused.require(
             IMSKeyURL(text), .jwksURLNotAllowed, "“\(text)” is not a URL of the kind https://HOST/PATH")
         if let obstacle = obstacle(url) { throw Refusal(.jwksURLNotAllowed, because: obstacle) }
         return IMSKeySource(kind: kind, given: .object(body.object), url: text)
     }
 
-    private func check(_ reader: PublishedKeysReader, _ skipped: [SkippedKey]) throws(IMSRefusal) {
+    private func check(_ reader: PublishedKeysReader, _ skipped: [SkippedKey]) throws(IMS.Refused) {
         if reader.isOverfull { throw invalid("there are more than \(PublishedKeysReader.mostKeys) keys") }
         if let id = reader.repeatedID { throw invalid("two keys have the kid \(id)") }
         guard !reader.keys.isEmpty else {
@@ -138,11 +138,11 @@ struct IMSKeyReader {
         }
     }
 
-    private func invalid(_ why: String) -> IMSRefusal { Refusal(.keySourceInvalid, because: why) }
+    private func invalid(_ why: String) -> IMS.Refused { Refusal(.keySourceInvalid, because: why) }
 
     // MARK: Forms
 
-    private func pem(_ text: String, id: String?, _ kind: IMSKeySource.Kind) throws(IMSRefusal) -> [VerificationKey] {
+    private func pem(_ text: String, id: String?, _ kind: IMSKeySource.Kind) throws(IMS.Refused) -> [VerificationKey] {
         try refusePrivate(text)
         let keys: [VerificationKey]
         do throws(KeyError) {
@@ -160,13 +160,13 @@ struct IMSKeyReader {
     }
 
     /// Also searches the text: a private block must be reported as such even after a broken block.
-    private func refusePrivate(_ text: String) throws(IMSRefusal) {
+    private func refusePrivate(_ text: String) throws(IMS.Refused) {
         guard Array(text.utf8).holdsPrivateKey else { return }
         throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block; expected public keys only")
     }
 
     /// Reads a JWKS; shared secrets (`oct`) are left out as in a fetched one.
-    private func read(_ value: JSON, by reader: inout PublishedKeysReader) throws(IMSRefusal) {
+    private func read(_ value: JSON, by reader: inout PublishedKeysReader) throws(IMS.Refused) {
         for (index, key) in (value["keys"]?.array ?? []).enumerated() {
             let names = KeySet.privateMembers(in: key, countsSecrets: false)
             guard names.isEmpty else {
@@ -189,7 +189,7 @@ struct IMSKeyReader {
     /// Reads a map of ids to certificates. Certificates after a text's first one are its chain, which is not checked.
     ///
     /// - Returns: the members that are not texts, which are left out too.
-    private func read(_ map: JSONObject, by reader: inout PublishedKeysReader) throws(IMSRefusal) -> [SkippedKey] {
+    private func read(_ map: JSONObject, by reader: inout PublishedKeysReader) throws(IMS.Refused) -> [SkippedKey] {
         if let id = map.duplicateNames.first { throw invalid("two certificates have the kid \(id)") }
         var texts = JSONObject()
         var skipped: [SkippedKey] = []
@@ -212,7 +212,7 @@ struct IMSKeyReader {
         return skipped
     }
 
-    private func file(_ path: String) throws(IMSRefusal) -> JSON {
+    private func file(_ path: String) throws(IMS.Refused) -> JSON {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !path.utf8.contains(0) else {
             throw invalid("“\(path)” is not a path inside of the fixture folder")
@@ -264,7 +264,9 @@ struct IMSKeyURL: Sendable, Hashable {
             return isAddress ? String(address) : nil
         }
         let host = authority.prefix { $0 != ":" }
-        guard !host.isEmpty, isPort(authority[host.endIndex...]), host.utf8.allSatisfy(isNameByte) else { return nil }
+        guard !host.isEmpty, isPort(authority[host.endIndex...]),
+            host.utf8.allSatisfy({ $0.isLowercase || $0.isDigit || "-._".utf8.contains($0) })
+        else { return nil }
         return String(host)
     }
 
@@ -272,17 +274,8 @@ struct IMSKeyURL: Sendable, Hashable {
     private static func isPort(_ text: Substring) -> Bool {
         if text.isEmpty { return true }
         let digits = text.dropFirst()
-        return text.first == ":" && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return text.first == ":" && digits.utf8.allSatisfy(\.isDigit)
             && Int(digits).map { (1...65_535).contains($0) } == true
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 
     /// Whether the host is this machine: `127.0.0.0/8`, `::1`, `localhost` and its subdomains.

@@ -174,10 +174,10 @@ extension FixtureNode {
     /// Reads a record as the content of the request that created it.
     func read<Value>(_ read: (inout FieldReader) -> Value) throws(FixtureProblem) -> Value {
         let body = IMSBody(try verbatim().object ?? [:])
-        do throws(IMSRefusal) {
+        do throws(IMS.Refused) {
             return try body.read(read)
         } catch {
-            throw problem(error.reason ?? error.failure.rawValue)
+            throw problem("\(error)")
         }
     }
 
@@ -295,15 +295,13 @@ extension IMS {
         let tenant = try call.text("tenant") ?? state.issuers.all.first?.record.tenant ?? "demo"
         members["tenant"] = .string(tenant)
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
-        do throws(Refused) {
+        return try ActionRefusal.wording {
             let enrollment = try IMSBody(members).read { body in
                 let tenant = body.text("tenant")
                 return IMSEnrollment(&body, tenant: tenant)
             }
             try check(enrollment, state)
             return state.users.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
-        } catch {
-            throw ActionRefusal(error.reason ?? error.failure.rawValue)
         }
     }
 

@@ -185,7 +185,7 @@ private struct TripPage {
         limit =
             query.value("limit", expecting: "a number from 1 to 100") { value in
                 // Digits only: `Int` also reads signs.
-                value.string.flatMap { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int($0) : nil }
+                value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
                     .flatMap { numbers.contains($0) ? $0 : nil }
             } ?? 20
         cursor = query.optionalText("cursor").map { text in

@@ -159,12 +159,10 @@ extension IMS {
             }
         }
         if errors.count + unlisted > mostNoted {
-            call.findings.note(
-                Finding("import-lines", .noted, note: "\(errors.count + unlisted - mostNoted) more lines are refused."))
+            call.findings.note("import-lines", note: "\(errors.count + unlisted - mostNoted) more lines are refused.")
         }
         if unlisted > 0 {
-            call.findings.note(
-                Finding("import-errors", .noted, note: "\(unlisted) more lines are wrong than the answer lists."))
+            call.findings.note("import-errors", note: "\(unlisted) more lines are wrong than the answer lists.")
         }
         return .json(["enrolled": JSON(enrolled), "activated": JSON(activated), "errors": .array(errors)])
     }
@@ -173,17 +171,15 @@ extension IMS {
     private static func note(_ refusal: Refused, of line: CSV.Line, _ noted: Int, _ call: inout IMSCall) {
         guard noted < mostNoted else { return }
         call.findings.note(
-            Finding(
-                "import-line", .noted, found: .text("line \(line.number): \(refusal.failure.rawValue)"),
-                note: "Line \(line.number): \(refusal.reason ?? refusal.failure.rawValue)."))
+            "import-line", found: .text("line \(line.number): \(refusal.failure.rawValue)"),
+            note: "Line \(line.number): \(refusal).")
     }
 
     /// The content decides whether it is CSV; a client that declares another type gets a note (ours).
     private static func noteContentType(_ call: inout IMSCall) {
         let type = call.request.fields[.contentType]
         guard type?.lowercased().hasPrefix("text/csv") != true else { return }
-        call.findings.note(
-            Finding("content-type", .noted, expected: .text("text/csv"), found: type.map(Fact.text) ?? .absent))
+        call.findings.note("content-type", expected: .text("text/csv"), found: type.map(Fact.text) ?? .absent)
     }
 
     private static func check(_ head: [String]) throws(Refused) {

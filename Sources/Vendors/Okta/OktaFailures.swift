@@ -239,7 +239,4 @@ enum OktaFailure: String, VendorFailure {
     case transactionClosed = "transaction-closed"
 }
 
-/// A handler's decision to answer with one of Okta's failures.
-typealias OktaRefusal = Refusal<OktaFailure>
-
 protocol OktaRuleFacts: RuleFacts where Failure == OktaFailure {}

@@ -30,18 +30,18 @@ protocol RezolveEntry {
     init(_ body: inout FieldReader, isNew: Bool, over old: Self?, _ switches: RezolveSwitches)
 
     /// Checks whether the customer may have the entry; returns what to wait for until this is known.
-    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply?
+    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(Rezolve.Refused) -> Reply?
 
     /// Checks that no other record of the customer refers to the entry.
-    func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal)
+    func checkRemoval(from customer: RezolveCustomer) throws(Rezolve.Refused)
 
     static func list(_ entries: [JSON]) -> JSON
 }
 
 extension RezolveEntry {
-    func check(_: JSONObject, _: RezolveCall, _: RezolveCustomer) throws(RezolveRefusal) -> Reply? { nil }
+    func check(_: JSONObject, _: RezolveCall, _: RezolveCustomer) throws(Rezolve.Refused) -> Reply? { nil }
 
-    func checkRemoval(from _: RezolveCustomer) throws(RezolveRefusal) {}
+    func checkRemoval(from _: RezolveCustomer) throws(Rezolve.Refused) {}
 
     /// An estimate of the entry's memory.
     var byteCount: Int { texts.reduce(256) { $0 + $1.utf8.count } }
@@ -50,11 +50,11 @@ extension RezolveEntry {
 
     // MARK: Calls
 
-    static func list(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func list(_ call: RezolveCall, _ customer: RezolveCustomer) throws(Rezolve.Refused) -> Reply {
         .json(list(customer[keyPath: book].map(\.json)))
     }
 
-    static func create(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func create(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Rezolve.Refused) -> Reply {
         let body = try call.body()
         var entry = try body.read { Self(&$0, isNew: true, over: nil, call.switches) }
         if let wait = try entry.check(body.object, call, customer) { return wait }
@@ -65,11 +65,11 @@ extension RezolveEntry {
         return .json(entry.json, status: .created)
     }
 
-    static func read(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func read(_ call: RezolveCall, _ customer: RezolveCustomer) throws(Rezolve.Refused) -> Reply {
         .json(customer[keyPath: book][try customer.place(of: Self.self, call.parameters["id"])].json)
     }
 
-    static func update(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func update(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Rezolve.Refused) -> Reply {
         let id = call.parameters["id"]
         let body = try call.body()
         let old = customer[keyPath: book].first { $0.id.hasSameBytes(as: id) }
@@ -82,7 +82,7 @@ extension RezolveEntry {
         return .json(entry.json)
     }
 
-    static func delete(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func delete(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Rezolve.Refused) -> Reply {
         let place = try customer.place(of: Self.self, call.parameters["id"])
         try customer[keyPath: book][place].checkRemoval(from: customer)
         customer[keyPath: book].remove(at: place)
@@ -97,7 +97,7 @@ extension RezolveCustomer {
     @discardableResult
     func place<Entry: RezolveEntry>(
         of _: Entry.Type, _ id: String, namedBy member: String? = nil
-    ) throws(RezolveRefusal) -> Int {
+    ) throws(Rezolve.Refused) -> Int {
         let entries = self[keyPath: Entry.book]
         if let place = entries.firstIndex(where: { $0.id.hasSameBytes(as: id) }) { return place }
         let found =
@@ -130,7 +130,7 @@ extension RezolvePhone: RezolveEntry, CodedRecord {
         self.init(id: "", name: body.text("name", atLeast: 1), phone: body.text("phone", atLeast: 4))
     }
 
-    func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal) {
+    func checkRemoval(from customer: RezolveCustomer) throws(Rezolve.Refused) {
         guard let address = customer.addresses.first(where: { $0.phoneID.hasSameBytes(as: id) }) else { return }
         throw Refusal(
             .phoneInUse,
@@ -192,12 +192,12 @@ extension RezolveAddress: RezolveEntry, CodedRecord {
         phoneID = body.optionalText("phone_id", or: "phone_book_id", acceptsNull: true) ?? ""
     }
 
-    func check(_: JSONObject, _: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply? {
+    func check(_: JSONObject, _: RezolveCall, _ customer: RezolveCustomer) throws(Rezolve.Refused) -> Reply? {
         if !phoneID.isEmpty { try customer.place(of: RezolvePhone.self, phoneID, namedBy: "phone_id") }
         return nil
     }
 
-    func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal) {
+    func checkRemoval(from customer: RezolveCustomer) throws(Rezolve.Refused) {
         guard let card = customer.cards.first(where: { $0.addressID.hasSameBytes(as: id) }) else { return }
         throw Refusal(
             .addressInUse,
@@ -270,7 +270,7 @@ extension RezolveCard: RezolveEntry, CodedRecord {
             expiresOn: texts["expires_on"] ?? old?.expiresOn ?? "", addressID: texts["address_id"] ?? "")
     }
 
-    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply? {
+    func check(_ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer) throws(Rezolve.Refused) -> Reply? {
         if let wait = try check(pan: body["pan"]?.string, call, customer) { return wait }
         try customer.place(of: RezolveAddress.self, addressID, namedBy: "address_id")
         return nil
@@ -281,7 +281,7 @@ extension RezolveCard: RezolveEntry, CodedRecord {
     /// - Returns: the reply that waits for the customer's key pair, if it has not been made.
     private func check(
         pan: String?, _ call: RezolveCall, _ customer: RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply? {
+    ) throws(Rezolve.Refused) -> Reply? {
         guard call.switches.panCheck == .decrypt, let pan else { return nil }
         guard let key = try Rezolve.keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         guard let cipher = Data(base64Encoded: pan) else {
@@ -291,7 +291,7 @@ extension RezolveCard: RezolveEntry, CodedRecord {
             throw Self.wrongPAN("pan does not decrypt; expected RSA-OAEP with SHA-1 under the customer's key")
         }
         let number = String(decoding: plain, as: UTF8.self)
-        guard (12...19).contains(plain.count), plain.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
+        guard (12...19).contains(plain.count), plain.allSatisfy(\.isDigit) else {
             throw Self.wrongPAN("pan decrypts to \(plain.count) bytes; expected 12 to 19 digits")
         }
         guard number.hasPrefix(pan6), number.hasSuffix(pan4), pan6.count == 6, pan4.count == 4 else {
@@ -302,7 +302,7 @@ extension RezolveCard: RezolveEntry, CodedRecord {
     }
 
     /// The wording is the staging servers'; using it for this case is ours.
-    private static func wrongPAN(_ reason: String) -> RezolveRefusal {
+    private static func wrongPAN(_ reason: String) -> Rezolve.Refused {
         Refusal(
             .bodyWrongType, ["validation": "[Type mismatch. Expected String but got String. - #/pan]"], because: reason)
     }

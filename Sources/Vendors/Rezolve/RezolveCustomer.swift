@@ -25,8 +25,8 @@ struct RezolveCustomer: Sendable, KeyedRecord, CodedRecord {
     /// Refuses another entry when a book is full.
     ///
     /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
-    static func checkRoom(for count: Int) throws(RezolveRefusal) {
-        try RezolveRefusal.require(
+    static func checkRoom(for count: Int) throws(Rezolve.Refused) {
+        try Rezolve.Refused.require(
             count < maximumEntries, .bodyTooLarge,
             "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
     }

@@ -41,9 +41,6 @@ enum RezolveFailure: String, VendorFailure {
     case ruaBodyInvalid = "rua-body-invalid"
 }
 
-/// A handler's decision to answer with one of Rezolve's failures.
-typealias RezolveRefusal = Refusal<RezolveFailure>
-
 extension Rezolve: FieldDialect {
     static let fieldPolicy = FieldPolicy(tellsAll: true)
 
@@ -88,7 +85,7 @@ extension Rezolve: FieldDialect {
 enum RUA: FieldDialect {
     static let fieldPolicy = Rezolve.fieldPolicy
 
-    static func refusal(of problems: [FieldProblem]) -> RezolveRefusal {
+    static func refusal(of problems: [FieldProblem]) -> Rezolve.Refused {
         Refusal(.ruaBodyInvalid, because: problems[0].reason() ?? problems.reason)
     }
 }

@@ -75,8 +75,7 @@ extension Rezolve {
             return try MintRefusal.require(
                 accounts.partners.first(where: { $0.authKey != nil }), "no partner has an auth key")
         }
-        return try MintRefusal.require(
-            accounts.partner(id: id), "no partner has the id", id, among: accounts.partners.map(\.id))
+        return try accounts.partner(named: id)
     }
 
     private func draft(

@@ -135,8 +135,7 @@ extension Rezolve {
         let user = try Refused.require(
             state.users.user(of: partner, email: email), .ruaUserNotFound,
             "no user of partner \(partner) has the email \(email.shown); expected that of a user who registered")
-        call.findings.note(
-            Finding("mail", .noted, found: .text("user \(user.id)"), note: "A real server would send a mail now."))
+        call.findings.note("mail", found: .text("user \(user.id)"), note: "A real server would send a mail now.")
         return .json([:])
     }
 
@@ -240,7 +239,7 @@ extension Rezolve {
 extension Call<Rezolve> {
     fileprivate func session(
         in state: RezolveState
-    ) throws(RezolveRefusal) -> (customer: RezolveCustomer, user: RUAUser?, partner: RezolvePartner, device: String) {
+    ) throws(Rezolve.Refused) -> (customer: RezolveCustomer, user: RUAUser?, partner: RezolvePartner, device: String) {
         guard let token = credentials.token, let customer = state.customers[token.entityID],
             let partner = vendor.accounts.partner(id: customer.partnerID)
         else {
@@ -251,9 +250,9 @@ extension Call<Rezolve> {
     }
 
     /// The RUA user that an authorized session token names.
-    func sessionUser(in state: RezolveState) throws(RezolveRefusal) -> RUAUser {
+    func sessionUser(in state: RezolveState) throws(Rezolve.Refused) -> RUAUser {
         let session = try session(in: state)
-        return try RezolveRefusal.require(
+        return try Rezolve.Refused.require(
             session.user, .ruaTokenInvalid,
             "customer \(session.customer.entityID) has no user at RUA; expected the token of one who registered there")
     }

@@ -190,6 +190,11 @@ struct RezolveAccounts: Sendable {
     }
 
     func partner(id: String) -> RezolvePartner? { partners.first { $0.id.hasSameBytes(as: id) } }
+
+    /// The partner that a mint request or an action names.
+    func partner(named id: String) throws(ControlRefusal) -> RezolvePartner {
+        try ControlRefusal.require(partner(id: id), "no partner has the id", id, among: partners.map(\.id))
+    }
 }
 
 extension [RezolvePartner] {
@@ -252,9 +257,7 @@ extension Rezolve {
     private static func registerCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let accounts = call.vendor.accounts
         let partnerEntityID = try call.required("partner_entity_id")
-        let partnerID = try call.text("partner") ?? accounts.partners.first?.id ?? ""
-        let partner = try ActionRefusal.require(
-            accounts.partner(id: partnerID), "no partner has the id", partnerID, among: accounts.partners.map(\.id))
+        let partner = try accounts.partner(named: try call.text("partner") ?? accounts.partners.first?.id ?? "")
         if let other = state.customer(partner: partner.id, partnerEntityID: partnerEntityID) {
             throw ActionRefusal("partner \(partner.id) has already registered \(partnerEntityID), as \(other.entityID)")
         }

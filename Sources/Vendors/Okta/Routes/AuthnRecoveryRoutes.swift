@@ -55,9 +55,8 @@ extension Okta {
         for name: String, _ isUnlock: Bool, _ kind: OktaFactor.Kind?, _ call: inout OktaCall
     ) -> Reply {
         call.findings.note(
-            Finding(
-                "recovery-user", .noted, expected: .text("the login or id of a user"), found: .text(name),
-                note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)"))
+            "recovery-user", expected: .text("the login or id of a user"), found: .text(name),
+            note: "The answer is that for a user, and nothing is sent.", source: "ref (authn)")
         guard let kind else { return .json(emailChallenge(isUnlock)) }
         let authn = OktaAuthn(step: .recoveryChallenge)
         return challenge(

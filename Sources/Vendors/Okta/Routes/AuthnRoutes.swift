@@ -257,7 +257,7 @@ extension OktaCall {
     /// The transaction of a state token, which lasts as long again once it is kept, and its user.
     func transaction(
         _ token: String, at steps: [OktaAuthn.Step] = OktaAuthn.Step.allCases, in state: OktaState
-    ) throws(OktaRefusal) -> (Okta.Transaction, OktaUser) {
+    ) throws(Refused) -> (Okta.Transaction, OktaUser) {
         let known = state.stateTokens[token]
         guard var transaction = known, let user = state.users[transaction.content.userID],
             transaction.complaint(at: moment) == nil
@@ -266,7 +266,7 @@ extension OktaCall {
             throw Refusal(.stateTokenInvalid, because: "stateToken: \(found); expected that of an open transaction")
         }
         let step = transaction.content.step
-        try OktaRefusal.require(
+        try Refused.require(
             steps.contains(step), .authnState,
             "the transaction is in \(step.rawValue); expected \(steps.map(\.rawValue).joined(separator: " or "))")
         transaction.expires = moment + Okta.Transaction.lifetime

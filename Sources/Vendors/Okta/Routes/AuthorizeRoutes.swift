@@ -23,9 +23,8 @@ extension Okta {
         }
         if !client.allows(redirectURI: request.redirectURI, .documented) {
             call.findings.note(
-                Finding(
-                    "redirect-uri", .noted, expected: .anyOf(client.redirectURIs), found: .text(request.redirectURI),
-                    note: "It is not registered; the switch redirect-uris accepts it.", source: "switch redirect-uris"))
+                "redirect-uri", expected: .anyOf(client.redirectURIs), found: .text(request.redirectURI),
+                note: "It is not registered; the switch redirect-uris accepts it.", source: "switch redirect-uris")
         }
         var signIn = OktaSignIn()
         (signIn.request, signIn.began) = (request, call.moment)
@@ -250,7 +249,7 @@ extension OktaClient {
         for host in ["http://127.0.0.1", "http://[::1]", "http://localhost"] where uri.utf8.starts(with: host.utf8) {
             var rest = uri.utf8.dropFirst(host.utf8.count)
             if rest.first == UInt8(ascii: ":") {
-                let digits = rest.dropFirst().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                let digits = rest.dropFirst().prefix(while: \.isDigit)
                 guard let port = Int(String(Substring(digits))), (1...65_535).contains(port) else { return nil }
                 rest = rest[digits.endIndex...]
             }

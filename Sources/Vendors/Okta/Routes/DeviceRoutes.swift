@@ -29,10 +29,10 @@ extension Okta {
 }
 
 extension OktaCall {
-    func client(using grant: OktaGrantType) throws(OktaRefusal) -> OktaClient {
+    func client(using grant: OktaGrantType) throws(Refused) -> OktaClient {
         let client = try client()
         var own: String { client.grants.joined(separator: ", ") }
-        try OktaRefusal.require(
+        try Refused.require(
             client.allows(grant.rawValue), .grantTypeNotAllowed, with: ["grants": .string(own)],
             "found client \(client.id), which has the grants \(own); expected one with \(grant.rawValue)")
         return client
@@ -239,22 +239,16 @@ extension Okta {
             }),
     ]
 
-    private static func answer(
-        _ call: ActionCall<Okta>, _ state: inout OktaState, approves: Bool
-    ) throws(ActionRefusal) -> JSON {
+    private static func answer(_ call: Action, _ state: inout State, approves: Bool) throws(ActionRefusal) -> JSON {
         let device = try openDevice(call, state)
-        let name = try call.text("user") ?? call.vendor.accounts.defaultUserID
-        let user = try ActionRefusal.require(
-            state.user(name), "no user has the id or login", name, among: state.users.all.prefix(20).map(\.login))
+        let user = try state.user(named: try call.text("user") ?? call.vendor.accounts.defaultUserID)
         try ActionRefusal.require(
             user.isActive, "user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
         state.answer(device, device.authorization.signedIn(user, at: call.moment), approves: approves)
         return result(device)
     }
 
-    private static func openDevice(
-        _ call: ActionCall<Okta>, _ state: OktaState
-    ) throws(ActionRefusal) -> OktaDeviceGrant {
+    private static func openDevice(_ call: Action, _ state: State) throws(ActionRefusal) -> OktaDeviceGrant {
         let code = try call.required("user_code")
         let device = try ActionRefusal.require(
             state.openDevice(code, at: call.moment),

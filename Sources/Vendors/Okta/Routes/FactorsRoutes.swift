@@ -99,7 +99,7 @@ extension OktaFactor.Kind {
 }
 
 extension OktaCall {
-    func enroll(of user: OktaUser, _ state: inout OktaState) throws(OktaRefusal) -> OktaFactor {
+    func enroll(of user: OktaUser, _ state: inout OktaState) throws(Refused) -> OktaFactor {
         var factor = try json { vendor.factor(&$0) }
         factor.id = factor.kind.newID(identifiers)
         (factor.userID, factor.created) = (user.id, moment)
@@ -110,7 +110,7 @@ extension OktaCall {
     }
 
     /// The factor that the path names, which must be the user's.
-    func factor(of user: OktaUser, in state: OktaState) throws(OktaRefusal) -> OktaFactor {
+    func factor(of user: OktaUser, in state: OktaState) throws(Refused) -> OktaFactor {
         let id = parameters["factor"]
         if let factor = state.factor(id, of: user.id) { return factor }
         throw Refusal(
@@ -121,7 +121,7 @@ extension OktaCall {
     /// - Parameter name: what a wrong one is called in the answer.
     func use(
         _ code: String, of factor: OktaFactor, as name: String = "passcode", _ state: inout OktaState
-    ) throws(OktaRefusal) {
+    ) throws(Refused) {
         switch state.use(code: code, of: factor, at: moment) {
         case .right: return
         case .wrong where factor.kind == .question:

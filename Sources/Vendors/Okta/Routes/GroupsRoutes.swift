@@ -70,7 +70,7 @@ extension OktaState {
 }
 
 extension OktaCall {
-    fileprivate func group(in state: OktaState) throws(OktaRefusal) -> OktaGroup {
+    fileprivate func group(in state: OktaState) throws(Refused) -> OktaGroup {
         let id = parameters["group"]
         if let group = state.groups[id] { return group }
         let hint = Nearest.hint(to: id, among: state.groups.all.prefix(20).map(\.id))

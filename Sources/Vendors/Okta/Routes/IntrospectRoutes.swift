@@ -106,7 +106,7 @@ extension Okta {
     ) -> JSONObject? {
         let (token, complaint) = refreshToken(text, of: server, call, state)
         guard let (token, grant) = token else {
-            call.findings.note(Finding("refresh-token-active", .noted, found: .text(complaint)))
+            call.findings.note("refresh-token-active", found: .text(complaint))
             return nil
         }
         let authorization = grant.authorization
@@ -159,7 +159,7 @@ extension Okta {
         } else {
             obstacle = revokeRefreshToken(text, of: client, server, &state)
         }
-        if let obstacle { call.findings.note(Finding("token-of-client", .noted, found: .text(obstacle))) }
+        if let obstacle { call.findings.note("token-of-client", found: .text(obstacle)) }
         return .empty(.ok)
     }
 

@@ -75,10 +75,10 @@ extension OktaAuthorizeRequest {
     init(
         _ parameters: OktaParameters, of client: OktaClient, among clients: RecordTable<OktaClient>,
         at server: OktaServer, _ switches: OktaSwitches, pushedAs pushedID: String? = nil
-    ) throws(OktaRefusal) {
+    ) throws(Okta.Refused) {
         self.init()
         (clientID, serverID, self.pushedID) = (client.id, server.id, pushedID)
-        try OktaRefusal.require(
+        try Okta.Refused.require(
             parameters["request"] == nil, .requestObjectUnsupported,
             "found the parameter request; expected plain parameters")
         redirectURI = try Self.redirectURI(parameters, client, clients, switches)
@@ -99,10 +99,10 @@ extension OktaAuthorizeRequest {
 
     private static func redirectURI(
         _ parameters: OktaParameters, _ client: OktaClient, _ clients: RecordTable<OktaClient>, _ switches: OktaSwitches
-    ) throws(OktaRefusal) -> String {
-        let uri = try OktaRefusal.require(
+    ) throws(Okta.Refused) -> String {
+        let uri = try Okta.Refused.require(
             parameters["redirect_uri"], .redirectURIMissing, "redirect-uri: found nothing; \(registered(client))")
-        try OktaRefusal.require(
+        try Okta.Refused.require(
             client.allows(redirectURI: uri, switches), .redirectURIIllegal,
             "redirect-uri: found \(uri); \(registered(client)). "
                 + "\(mistake(in: uri, of: client, clients))Register it in redirect_uris of client \(client.id) in "
@@ -130,7 +130,7 @@ extension OktaAuthorizeRequest {
             ? "client \(client.id) has none" : "expected \(client.redirectURIs.joined(separator: " or "))"
     }
 
-    private static func checkPushing(_ client: OktaClient, _ switches: OktaSwitches) throws(OktaRefusal) {
+    private static func checkPushing(_ client: OktaClient, _ switches: OktaSwitches) throws(Okta.Refused) {
         let isRequired =
             switch switches.pushRequirement {
             case .perClient: client.requiresPushedRequests
@@ -147,16 +147,16 @@ extension OktaAuthorizeRequest {
     /// Whether a state may be sent back. Source: codes.
     static func isValid(state: String) -> Bool { state.unicodeScalars.count <= 1000 }
 
-    private static func state(_ parameters: OktaParameters) throws(OktaRefusal) -> String {
-        let state = try OktaRefusal.require(
+    private static func state(_ parameters: OktaParameters) throws(Okta.Refused) -> String {
+        let state = try Okta.Refused.require(
             parameters["state"], .stateInvalid, "there is no state; expected 1 to 1000 characters")
-        try OktaRefusal.require(
+        try Okta.Refused.require(
             isValid(state: state), .stateInvalid,
             "state has \(state.unicodeScalars.count) characters; expected at most 1000")
         return state
     }
 
-    private static func checkResponseType(_ parameters: OktaParameters) throws(OktaRefusal) {
+    private static func checkResponseType(_ parameters: OktaParameters) throws(Okta.Refused) {
         guard let type = parameters["response_type"], type == "code" else {
             throw Refusal(
                 .responseTypeUnsupported,
@@ -164,16 +164,16 @@ extension OktaAuthorizeRequest {
         }
     }
 
-    private static func responseMode(_ parameters: OktaParameters) throws(OktaRefusal) -> OktaResponseMode {
+    private static func responseMode(_ parameters: OktaParameters) throws(Okta.Refused) -> OktaResponseMode {
         guard let name = parameters["response_mode"] else { return .query }
-        return try OktaRefusal.require(
+        return try Okta.Refused.require(
             OktaResponseMode(rawValue: name), .responseModeUnsupported,
             "found \(name); expected \(OktaServerMetadata.responseModes.joined(separator: " or "))")
     }
 
     private static func challenge(
         _ parameters: OktaParameters, _ client: OktaClient, _ switches: OktaSwitches
-    ) throws(OktaRefusal) -> String? {
+    ) throws(Okta.Refused) -> String? {
         let isRequired =
             switch switches.pkce {
             case .perClient: client.requiresPKCE
@@ -215,21 +215,20 @@ extension OktaAuthorizeRequest {
         return (43...128).contains(text.utf8.count) ? nil : "\(text.utf8.count) characters"
     }
 
-    private static func prompts(_ parameters: OktaParameters) throws(OktaRefusal) -> [Prompt] {
+    private static func prompts(_ parameters: OktaParameters) throws(Okta.Refused) -> [Prompt] {
         let words = parameters.words("prompt")
         let prompts = words.compactMap(Prompt.init)
         // `none` stands alone (OpenID Connect Core 1.0 section 3.1.2.1).
-        try OktaRefusal.require(
+        try Okta.Refused.require(
             prompts.count == words.count && Set(prompts).count == words.count
                 && (words.count <= 1 || !prompts.contains(.none)), .promptInvalid,
             "found \(words.joined(separator: " ")); expected none, login, consent, or the last two together")
         return prompts
     }
 
-    private static func maxAge(_ parameters: OktaParameters, _ prompts: [Prompt]) throws(OktaRefusal) -> Int? {
+    private static func maxAge(_ parameters: OktaParameters, _ prompts: [Prompt]) throws(Okta.Refused) -> Int? {
         guard let text = parameters["max_age"] else { return nil }
-        let isNumber =
-            text.utf8.count <= 10 && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let isNumber = text.utf8.count <= 10 && text.utf8.allSatisfy(\.isDigit)
         guard isNumber, let age = Int(text), ages.contains(age) else {
             throw Refusal(.maxAgeInvalid, because: "max_age is \(text); expected 0 to \(ages.upperBound)")
         }
@@ -241,7 +240,7 @@ extension OktaAuthorizeRequest {
         return age
     }
 
-    private static func acrValues(_ parameters: OktaParameters) throws(OktaRefusal) -> [String] {
+    private static func acrValues(_ parameters: OktaParameters) throws(Okta.Refused) -> [String] {
         let values = parameters.words("acr_values")
         switch values.lazy.compactMap(OktaAssurance.init).first {
         case .phishingResistant?, .hardwareProtected?:
@@ -266,20 +265,20 @@ extension OktaServer {
     ///
     /// - Throws: ``OktaFailure/scopeMissing`` for none, ``OktaFailure/scopeUnknown`` for one that the server does not
     ///   have, and ``OktaFailure/scopeOpenidRequired`` for those of OpenID Connect without `openid`.
-    func scopes(of words: [String]) throws(OktaRefusal) -> [String] {
+    func scopes(of words: [String]) throws(Okta.Refused) -> [String] {
         var seen: Set<ExactText> = []
         let scopes = (words.isEmpty ? defaultScopes : words).filter { seen.insert(ExactText($0)).inserted }
-        try OktaRefusal.require(
+        try Okta.Refused.require(
             !scopes.isEmpty, .scopeMissing, "found no scope; expected one or more, separated by spaces")
         let known = OktaServerMetadata.scopes + self.scopes.map(\.name)
         if let unknown = scopes.first(where: { word in !known.contains { $0.hasSameBytes(as: word) } }) {
-            throw OktaRefusal(
+            throw Okta.Refused(
                 .scopeUnknown,
                 because: "found scope \(unknown); expected some of server \(id)'s: \(known.joined(separator: " "))")
         }
         guard !seen.contains(ExactText("openid")), let needy = scopes.first(where: Self.claimScopes.contains) else {
             return scopes
         }
-        throw OktaRefusal(.scopeOpenidRequired, because: "found scope \(needy) without openid; expected both")
+        throw Okta.Refused(.scopeOpenidRequired, because: "found scope \(needy) without openid; expected both")
     }
 }

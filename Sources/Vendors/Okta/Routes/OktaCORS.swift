@@ -227,9 +227,7 @@ extension Okta {
             ], body: changeTrustedOrigin)
     ]
 
-    @Sendable private static func changeTrustedOrigin(
-        _ call: ActionCall<Okta>, _ state: inout OktaState
-    ) throws(ActionRefusal) -> JSON {
+    private static func changeTrustedOrigin(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let (text, allowsCORS, isRemoved) = try call.read { reader in
             (reader.text("origin"), reader.bool("cors") ?? true, reader.bool("remove") ?? false)
         }

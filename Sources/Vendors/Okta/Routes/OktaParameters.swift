@@ -52,8 +52,8 @@ struct OktaParameters: Sendable {
     }
 
     /// A value without which the request cannot be answered.
-    func required(_ name: String) throws(OktaRefusal) -> String {
-        try OktaRefusal.require(
+    func required(_ name: String) throws(Okta.Refused) -> String {
+        try Okta.Refused.require(
             self[name], .parameterMissing, with: ["parameter": .string(name)],
             "found no parameter \(name) with a value; expected one")
     }
@@ -84,7 +84,7 @@ extension Okta: FieldDialect {
     /// ours: 255 characters are more than Okta's profile allows for any text that a sandbox keeps.
     static let fieldPolicy = FieldPolicy(tellsAll: true, nullIsAbsent: true, emptyIsAbsent: true, textLengths: 1...255)
 
-    static func refusal(of problems: [FieldProblem]) -> OktaRefusal {
+    static func refusal(of problems: [FieldProblem]) -> Refused {
         let problem = problems[0]
         if let reason = problem.reason() { return Refusal(.bodyMalformed, because: reason) }
         let place = problem.isInQuery ? "in the query, " : ""
@@ -111,14 +111,14 @@ extension OktaCall {
     /// Returns what `read` makes of the content, which must be JSON.
     ///
     /// - Parameter isOptional: whether there may be no content, which then counts as an empty object.
-    func json<Value>(isOptional: Bool = false, _ read: (inout FieldReader) -> Value) throws(OktaRefusal) -> Value {
+    func json<Value>(isOptional: Bool = false, _ read: (inout FieldReader) -> Value) throws(Refused) -> Value {
         if isOptional, request.body.isEmpty { return try Fields<Okta>([:], notedBy: arrival).read(read) }
         return try jsonFields().read(read)
     }
 
     /// The members of the content, which must be JSON.
-    func jsonFields() throws(OktaRefusal) -> Fields<Okta> {
-        try OktaRefusal.require(
+    func jsonFields() throws(Refused) -> Fields<Okta> {
+        try Refused.require(
             request.isJSON, .mediaType,
             "Content-Type is \(request.fields[.contentType] ?? "absent"); expected application/json")
         return try body()

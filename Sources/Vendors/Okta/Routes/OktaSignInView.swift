@@ -195,8 +195,8 @@ struct OktaPageSeal {
     }
 
     /// Checks that a form was filled in on a page of this server, by the browser that the page was for.
-    static func check(_ parameters: OktaParameters, of call: OktaCall) throws(OktaRefusal) {
-        let cookie = try OktaRefusal.require(
+    static func check(_ parameters: OktaParameters, of call: OktaCall) throws(Okta.Refused) {
+        let cookie = try Okta.Refused.require(
             call.request.cookie(cookieName), .loginForged,
             "found no cookie \(cookieName); expected the one that comes with the page")
         guard let tx = parameters["tx"], let csrf = parameters["csrf"],

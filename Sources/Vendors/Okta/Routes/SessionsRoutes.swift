@@ -54,9 +54,8 @@ extension Okta {
             call.setCookie("sid", session.id)
         } else {
             call.findings.note(
-                Finding(
-                    "session-token", .noted, expected: .text("a session token of authn, used once"),
-                    found: .text("one that is unknown, used or expired"), source: "ours"))
+                "session-token", expected: .text("a session token of authn, used once"),
+                found: .text("one that is unknown, used or expired"), source: "ours")
         }
         return .respond(.onward(to: address, from: call.request))
     }

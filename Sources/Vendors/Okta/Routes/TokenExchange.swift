@@ -134,7 +134,7 @@ extension OktaSubject {
     init(
         _ text: String, _ kind: OktaTokenKind, of servers: [OktaServer], beside secret: OktaDeviceSecret? = nil,
         _ call: OktaCall, in state: OktaState
-    ) throws(OktaRefusal) {
+    ) throws(Okta.Refused) {
         let bases = call.arrival.sandbox.publicBase.addresses(of: call.arrival.sandbox.name)
         self.init(
             kind: kind, token: CompactToken(text), moment: call.moment,
@@ -143,21 +143,12 @@ extension OktaSubject {
         let server = servers.first { server in
             bases.contains { issuer?.hasSameBytes(as: server.issuer(at: $0)) == true }
         }
-        if let server { key = try Self.key(of: server, named: token, call, in: state) }
+        if let server {
+            let keys = try Okta.keys(of: server, call, state)
+            key = token.header?["kid"]?.string.flatMap { keys?.key(withID: $0)?.verificationKey }
+        }
         isRevoked = token.claims?["jti"]?.string.map(state.isRevoked) ?? false
         status = userID.flatMap { state.users[$0]?.status }
-    }
-
-    /// The published key of a server that a token names; `nil` when it names none of them.
-    private static func key(
-        of server: OktaServer, named token: CompactToken, _ call: OktaCall, in state: OktaState
-    ) throws(OktaRefusal) -> VerificationKey? {
-        do throws(MintRefusal) {
-            let keys = try call.vendor.keys(of: server.id, in: state)
-            return token.header?["kid"]?.string.flatMap { keys?.key(withID: $0)?.verificationKey }
-        } catch {
-            throw Refusal(.internalError, because: "found \(error); expected the server's key")
-        }
     }
 }
 
@@ -278,7 +269,7 @@ struct OktaDeviceSecret: Sendable, Equatable, KeyedRecord, CodedRecord {
     func describe(at moment: Moment, noting findings: inout Findings<OktaFailure>) -> JSONObject? {
         guard isActive(at: moment) else {
             let end = isEnded ? "that was revoked" : "that ended at \(expires.rfc3339)"
-            findings.note(Finding("device-secret-active", .noted, found: .text("a device secret \(end)")))
+            findings.note("device-secret-active", found: .text("a device secret \(end)"))
             return nil
         }
         return [

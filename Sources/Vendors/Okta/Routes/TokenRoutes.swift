@@ -57,8 +57,8 @@ extension Okta {
 }
 
 extension OktaCall {
-    func client() throws(OktaRefusal) -> OktaClient {
-        return try OktaRefusal.require(
+    func client() throws(Refused) -> OktaClient {
+        return try Refused.require(
             credentials.client, .clientCredentialsMissing, "found no authenticated client; expected one")
     }
 }

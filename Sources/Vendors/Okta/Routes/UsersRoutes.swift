@@ -128,14 +128,14 @@ extension Okta {
 }
 
 extension OktaUser {
-    func requirePassword(_ text: String, as member: String = "oldPassword") throws(OktaRefusal) {
-        try OktaRefusal.require(
+    func requirePassword(_ text: String, as member: String = "oldPassword") throws(Okta.Refused) {
+        try Okta.Refused.require(
             password?.hasSameBytes(as: text) == true, .credentialsRefused, with: ["member": .string(member)],
             "the password is not that of \(login); expected the user's own")
     }
 
-    func requireAnswer(_ text: String) throws(OktaRefusal) {
-        try OktaRefusal.require(
+    func requireAnswer(_ text: String) throws(Okta.Refused) {
+        try Okta.Refused.require(
             recoveryAnswer?.hasSameBytes(as: text) == true, .recoveryAnswerWrong,
             "found another answer than that of \(login); expected the one to the question")
     }
@@ -156,13 +156,12 @@ extension OktaCall {
         ].filter(\.1).map(\.0)
         if faults.isEmpty { return }
         findings.note(
-            Finding(
-                "password-policy", .noted, expected: .text("what Okta's default policy for passwords takes"),
-                found: .text("a password with \(faults.joined(separator: ", "))"), source: "api"))
+            "password-policy", expected: .text("what Okta's default policy for passwords takes"),
+            found: .text("a password with \(faults.joined(separator: ", "))"), source: "api")
     }
 
     /// The user whom the path names by id or login.
-    func user(in state: OktaState) throws(OktaRefusal) -> OktaUser {
+    func user(in state: OktaState) throws(Refused) -> OktaUser {
         let name = parameters["user"]
         if let user = state.user(name) { return user }
         throw Refusal(
@@ -209,9 +208,9 @@ struct OktaUserDraft {
         body.nested("recovery_question", isRequired: isRequired) { ($0.text("question"), $0.text("answer")) }
     }
 
-    func apply(to user: inout OktaUser, in state: OktaState, at moment: Moment) throws(OktaRefusal) {
+    func apply(to user: inout OktaUser, in state: OktaState, at moment: Moment) throws(Okta.Refused) {
         let other = state.user(login)
-        try OktaRefusal.require(
+        try Okta.Refused.require(
             other == nil || other?.id.hasSameBytes(as: user.id) == true, .userExists,
             "another user signs in as \(login); expected an unused login")
         (user.login, user.email) = (login, email.hasSameBytes(as: login) ? nil : email)

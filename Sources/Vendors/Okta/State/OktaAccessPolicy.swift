@@ -165,7 +165,7 @@ extension Okta {
                 ActionMember("users", "a list of ids or logins"), ActionMember("groups", "a list of ids or names"),
             ]
         ) { (call, state) throws(ActionRefusal) in
-            let client = try client(call, state)
+            let client = try state.client(named: try call.required("client"))
             let (users, groups) = try call.read { ($0.texts("users"), $0.texts("groups")) }
             let isForEveryone = users == nil && groups == nil
             let assigned = isForEveryone ? nil : OktaAssignment(users: users ?? [], groups: groups ?? [])
@@ -195,25 +195,19 @@ extension Okta {
         },
     ]
 
-    private static func list<Value: RecordValue>(
-        _ name: String, _ call: ActionCall<Okta>
-    ) throws(ActionRefusal) -> [Value]? {
+    private static func list<Value: RecordValue>(_ name: String, _ call: Action) throws(ActionRefusal) -> [Value]? {
         guard let value = call.members[name], !value.isNull else { return nil }
         try ActionRefusal.require(
             value.bytes.count <= OktaServerRules.longestList,
             "\(name) has \(value.bytes.count) bytes; expected at most \(OktaServerRules.longestList)")
-        do throws(FixtureProblem) {
-            return try [Value].read(FixtureNode(value, from: name))
-        } catch {
-            throw ActionRefusal(error.description)
-        }
+        return try ActionRefusal.wording { try [Value].read(FixtureNode(value, from: name)) }
     }
 
     private static func setRules(
-        _ call: ActionCall<Okta>, _ state: inout OktaState,
+        _ call: Action, _ state: inout State,
         _ change: (inout OktaServerRules) throws(ActionRefusal) -> Void
     ) throws(ActionRefusal) -> JSON {
-        let server = try server(call)
+        let server = try call.vendor.accounts.server(named: try call.text("server"))
         var rules = state.serverRules[server.id] ?? OktaServerRules(serverID: server.id)
         try change(&rules)
         guard !server.isOrg || rules.policies == nil else { throw ActionRefusal(OktaServer.orgHasNoPolicies) }

@@ -140,9 +140,9 @@ struct OktaSignIn: Sendable, Equatable, KeyedRecord, CodedRecord {
 }
 
 extension OktaState {
-    func openSignIn(_ id: String?, at moment: Moment) throws(OktaRefusal) -> OktaSignIn {
-        func unknown(_ found: String) -> OktaRefusal {
-            OktaRefusal(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
+    func openSignIn(_ id: String?, at moment: Moment) throws(Okta.Refused) -> OktaSignIn {
+        func unknown(_ found: String) -> Okta.Refused {
+            Okta.Refused(.loginUnknown, because: "\(found); expected one that authorize began within the last hour")
         }
         guard let id, let signIn = signIns[id] else { throw unknown("tx is \(id ?? "absent")") }
         if signIn.isFinished { throw unknown("the sign-in \(id) is finished; expected one that is open") }
@@ -194,29 +194,15 @@ extension Okta {
     ]
 
     /// The consent that an action is about; without scopes if there is none yet.
-    private static func consent(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> OktaConsent {
+    private static func consent(_ call: Action, _ state: State) throws(ActionRefusal) -> OktaConsent {
         let user = try user(call, state)
-        let client = try client(call, state)
-        let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: try server(call).id)
+        let client = try state.client(named: try call.required("client"))
+        let server = try call.vendor.accounts.server(named: try call.text("server"))
+        let consent = OktaConsent(userID: user.id, clientID: client.id, serverID: server.id)
         return state.consents[consent.key] ?? consent
     }
 
-    static func server(_ call: ActionCall<Okta>) throws(ActionRefusal) -> OktaServer {
-        let accounts = call.vendor.accounts
-        let name = try call.text("server") ?? accounts.defaultServer.id
-        if let server = accounts.server(name) { return server }
-        let hint = Nearest.hint(to: name, among: accounts.servers.map(\.id))
-        throw ActionRefusal("no authorization server is called \(name)\(hint)")
-    }
-
-    static func client(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> OktaClient {
-        let id = try call.required("client")
-        if let client = state.clients[id] { return client }
-        let hint = Nearest.hint(to: id, among: state.clients.all.map(\.id))
-        throw ActionRefusal("no client has the id \(id)\(hint)")
-    }
-
-    private static func scopes(_ call: ActionCall<Okta>) throws(ActionRefusal) -> [String] {
+    private static func scopes(_ call: Action) throws(ActionRefusal) -> [String] {
         try call.read { members in
             members.value("scopes", expecting: "a list of scopes, or their names separated by spaces") { value in
                 if let text = value.string { return text.split(separator: " ").map(String.init) }

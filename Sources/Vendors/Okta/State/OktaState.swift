@@ -69,9 +69,8 @@ extension OktaCall {
     mutating func note(roomMadeFor name: String, by count: Int) {
         if count == 0 { return }
         findings.note(
-            Finding(
-                "room", .noted, found: .text("\(count) older than the bound"),
-                note: "They made room for the new \(name), and are forgotten.", source: "ours"))
+            "room", found: .text("\(count) older than the bound"),
+            note: "They made room for the new \(name), and are forgotten.", source: "ours")
     }
 }
 

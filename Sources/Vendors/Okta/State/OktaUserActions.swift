@@ -27,7 +27,7 @@ extension Okta {
                 ActionMember("logout", "true for an address after logout"),
             ]
         ) { (call, state) throws(ActionRefusal) in
-            var client = try client(call, state)
+            var client = try state.client(named: try call.required("client"))
             let (uri, isAfterLogout) = try call.read { ($0.text("uri", atLeast: 1), $0.bool("logout") ?? false) }
             let uris = isAfterLogout ? \OktaClient.postLogoutURIs : \OktaClient.redirectURIs
             if !client[keyPath: uris].contains(where: { $0.hasSameBytes(as: uri) }) {
@@ -38,9 +38,7 @@ extension Okta {
         },
     ]
 
-    @Sendable private static func addClient(
-        _ call: ActionCall<Okta>, _ state: inout OktaState
-    ) throws(ActionRefusal) -> JSON {
+    private static func addClient(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         var client = try call.read { members in
             var client = OktaClient()
             client.id = members.optionalText("id", atLeast: 1, atMost: 255) ?? ""
@@ -137,15 +135,12 @@ extension Okta {
 
     private static let statusNames = OktaUser.Status.allCases.map(\.rawValue).joined(separator: ", ")
 
-    static func user(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> OktaUser {
-        let name = try call.required("user")
-        if let user = state.user(name) { return user }
-        let hint = Nearest.hint(to: name, among: state.users.all.prefix(20).map(\.login))
-        throw ActionRefusal("no user has the id or login \(name)\(hint)")
+    static func user(_ call: Action, _ state: State) throws(ActionRefusal) -> OktaUser {
+        try state.user(named: try call.required("user"))
     }
 
     private static func change(
-        _ call: ActionCall<Okta>, _ state: inout OktaState, _ change: (inout OktaUser) throws(ActionRefusal) -> Void
+        _ call: Action, _ state: inout State, _ change: (inout OktaUser) throws(ActionRefusal) -> Void
     ) throws(ActionRefusal) -> JSON {
         var user = try user(call, state)
         try change(&user)
@@ -153,9 +148,7 @@ extension Okta {
         return shown(user)
     }
 
-    @Sendable private static func addUser(
-        _ call: ActionCall<Okta>, _ state: inout OktaState
-    ) throws(ActionRefusal) -> JSON {
+    private static func addUser(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let groups = try groups(call, state.groups)
         let user = try call.read { members in
             var user = OktaUser()
@@ -179,9 +172,7 @@ extension Okta {
     }
 
     /// The ids of the groups that an action names, after Everyone.
-    private static func groups(
-        _ call: ActionCall<Okta>, _ known: RecordTable<OktaGroup>
-    ) throws(ActionRefusal) -> [String] {
+    private static func groups(_ call: Action, _ known: RecordTable<OktaGroup>) throws(ActionRefusal) -> [String] {
         var ids = known.everyone
         for name in try call.read({ $0.texts("groups") }) ?? [] {
             guard let group = known[name] ?? known[named: ExactText(name)] else {
@@ -221,8 +212,7 @@ extension Okta {
             "remove-factor", about: "Removes a factor from its user.",
             members: [ActionMember("factor", "id of the factor", isRequired: true)]
         ) { (call, state) throws(ActionRefusal) in
-            let id = try call.required("factor")
-            let factor = try ActionRefusal.require(state.factors[id], "no factor has the id", id, among: known(state))
+            let factor = try state.factor(named: try call.required("factor"))
             state.remove(factor)
             return shown(factor)
         },
@@ -249,15 +239,11 @@ extension Okta {
 
     private static let kindNames = OktaFactor.Kind.allCases.map(\.rawValue).joined(separator: ", ")
 
-    private static func known(_ state: OktaState) -> [String] { state.factors.all.prefix(20).map(\.id) }
-
     private static func shown(_ factor: OktaFactor) -> JSON {
         ["factor": .string(factor.id), "type": .string(factor.kind.rawValue), "user": .string(factor.userID)]
     }
 
-    @Sendable private static func addFactor(
-        _ call: ActionCall<Okta>, _ state: inout OktaState
-    ) throws(ActionRefusal) -> JSON {
+    private static func addFactor(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
         let user = try user(call, state)
         let identifiers = call.identifiers
         var factor = try call.read { members in
@@ -288,7 +274,7 @@ extension Okta {
         return shown(factor)
     }
 
-    @Sendable private static func tellCode(_ call: ActionCall<Okta>, _ state: OktaState) throws(ActionRefusal) -> JSON {
+    private static func tellCode(_ call: Action, _ state: State) throws(ActionRefusal) -> JSON {
         let user = try user(call, state)
         let name = try call.text("factor")
         let factors = state.factors(of: user.id).filter { factor in
@@ -302,5 +288,31 @@ extension Okta {
         throw ActionRefusal(
             "\(user.login) has no factor\(name.map { " \($0)" } ?? "") with a code; sms and call have one when it was sent"
         )
+    }
+}
+
+// MARK: - What mint requests and actions name
+
+extension OktaAccounts {
+    /// The server with that id; by default the first custom one.
+    func server(named id: String?) throws(ControlRefusal) -> OktaServer {
+        guard let id else { return defaultServer }
+        return try ControlRefusal.require(
+            server(id), "no authorization server is called", id, among: servers.map(\.id))
+    }
+}
+
+extension OktaState {
+    func client(named id: String) throws(ControlRefusal) -> OktaClient {
+        try ControlRefusal.require(clients[id], "no client has the id", id, among: clients.all.map(\.id))
+    }
+
+    func factor(named id: String) throws(ControlRefusal) -> OktaFactor {
+        try ControlRefusal.require(factors[id], "no factor has the id", id, among: factors.all.prefix(20).map(\.id))
+    }
+
+    func user(named name: String) throws(ControlRefusal) -> OktaUser {
+        try ControlRefusal.require(
+            user(name), "no user has the id or login", name, among: users.all.prefix(20).map(\.login))
     }
 }

@@ -57,7 +57,7 @@ struct OktaMinter {
         let client = try client()
         let named = try reader.string("user")
         let isService = client.type == .service && named == nil
-        let user = isService ? nil : try user(named ?? vendor.accounts.defaultUserID)
+        let user = isService ? nil : try setting.state.user(named: named ?? vendor.accounts.defaultUserID)
         var authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user?.id)
         authorization.scopes =
             try reader.words("scopes") ?? (isService ? server.scopes.map(\.name) : ["openid", "profile", "email"])
@@ -106,7 +106,7 @@ struct OktaMinter {
         let key = try MintRefusal.require(
             try factor.device?.read(),
             "the private key of factor \(factor.id) is not known here; only fixtures contain one")
-        let owner = try user(try reader.string("user") ?? factor.userID)
+        let owner = try setting.state.user(named: try reader.string("user") ?? factor.userID)
         let algorithm = try Self.algorithm(of: key)
         // Source of the times: validator page.
         let claims: JSONObject = [
@@ -122,11 +122,11 @@ struct OktaMinter {
     }
 
     private mutating func factor() throws(MintRefusal) -> OktaFactor {
-        let factors = setting.state.factors
         guard let id = try reader.string("factor") else {
-            return try MintRefusal.require(factors.all.first(where: { $0.device != nil }), "no factor has a device key")
+            return try MintRefusal.require(
+                setting.state.factors.all.first(where: { $0.device != nil }), "no factor has a device key")
         }
-        return try MintRefusal.require(factors[id], "no factor has the id", id, among: factors.all.prefix(50).map(\.id))
+        return try setting.state.factor(named: id)
     }
 
     private mutating func proof() throws(MintRefusal) -> UnsignedToken {
@@ -176,24 +176,12 @@ struct OktaMinter {
     }
 
     private mutating func server() throws(MintRefusal) -> OktaServer {
-        guard let id = try reader.string("server") else { return vendor.accounts.defaultServer }
-        return try MintRefusal.require(
-            vendor.accounts.server(id), "no authorization server is called", id,
-            among: vendor.accounts.servers.map(\.id))
+        try vendor.accounts.server(named: try reader.string("server"))
     }
 
     private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(MintRefusal) -> OktaClient {
-        let clients = setting.state.clients
-        guard let id = try reader.string("client") else {
-            return try MintRefusal.require(clients.all.first(where: fits), "no client can have such a token")
-        }
-        return try MintRefusal.require(clients[id], "no client has the id", id, among: clients.all.map(\.id))
-    }
-
-    private func user(_ name: String) throws(MintRefusal) -> OktaUser {
-        return try MintRefusal.require(
-            setting.state.user(name), "no user has the id or login", name,
-            among: setting.state.users.all.prefix(50).map(\.login))
+        if let id = try reader.string("client") { return try setting.state.client(named: id) }
+        return try MintRefusal.require(setting.state.clients.all.first(where: fits), "no client can have such a token")
     }
 
     private mutating func expiry(after seconds: Int) throws(MintRefusal) -> JSON {

@@ -4,8 +4,68 @@ import Tokens
 
 /// Tokens as Okta, its clients and its users' devices would sign them.
 extension Okta {
-    static let tokenKinds = OktaTokenKind.allCases.map {
-        TokenKind(name: $0.rawValue, about: $0.about, members: $0.members, defects: $0.defects.map(\.rawValue))
+    static let tokenKinds: [TokenKind] = [
+        kind(
+            .access, "an access token of an authorization server",
+            ofGrant + [
+                ("jkt", "thumbprint of the key that it is bound to; by default not bound"), lifetime("3600"),
+            ], issued),
+        kind(
+            .id, "an ID token of an authorization server",
+            ofGrant + [
+                ("nonce", "as in the authorize request; by default none"),
+                ("access_token", "the access token that at_hash is made from; by default none"), lifetime("3600"),
+            ], issued + [.wrongNonce]),
+        kind(
+            .ssws, "the answer of a device to a push challenge",
+            [
+                ("factor", "id of the push factor; by default the first one with a device key"),
+                ("user", "id or login of the user; by default the factor's owner"),
+                ("transaction", "id of the challenge; by default the factor's newest one that waits"),
+                ("aud", "the host; by default localhost"), lifetime("60"),
+            ], [.issuedInFuture, .iatMilliseconds, .wrongIssuer, .wrongAudience]),
+        kind(
+            .clientAssertion, "authenticates a client by private_key_jwt or client_secret_jwt",
+            [
+                ("client", "id of the client; by default the first one with a key"),
+                ("method", "private_key_jwt or client_secret_jwt; by default the client's"),
+                ("server", "id of the server; by default the first custom one"),
+                ("endpoint", "the path behind /v1/ that it is for; by default token"), lifetime("300"),
+            ], [.issuedInFuture, .iatMilliseconds, .unknownKeyID, .wrongIssuer, .wrongAudience]),
+        kind(
+            .dpopProof, "proves possession of a key to a client's server (DPoP)",
+            [
+                ("key", "name of the proof key; by default the first one"),
+                ("method", "htm; by default POST, with access_token GET"),
+                (
+                    "url",
+                    "htu; by default the token endpoint of the first custom server, with access_token its userinfo"
+                ),
+                ("nonce", "the server's nonce, or current for the newest one; by default none"),
+                ("access_token", "the access token that ath is made from; by default none"),
+            ], [.typOther, .privateJWK, .wrongMethod, .wrongURL, .wrongTokenHash, .tooOld]),
+    ]
+
+    private static let ofGrant: [(name: String, about: String)] = [
+        ("server", "id of the authorization server; by default the first custom one"),
+        ("client", "id of the client; by default the first one"),
+        ("user", "id or login of the user; by default the fixtures' default user, and none for a service"),
+        ("scopes", "the granted scopes; by default openid profile email, and for a service those of the server"),
+    ]
+
+    private static let issued: [OktaDefect] = [
+        .issuedInFuture, .iatMilliseconds, .unknownKeyID, .retiredKey, .nextKey, .wrongIssuer, .wrongAudience,
+        .audienceArray, .typOther,
+    ]
+
+    private static func lifetime(_ seconds: String) -> (name: String, about: String) {
+        ("expires_in", "seconds from now to exp; by default \(seconds)")
+    }
+
+    private static func kind(
+        _ kind: OktaTokenKind, _ about: String, _ members: [(name: String, about: String)], _ defects: [OktaDefect]
+    ) -> TokenKind {
+        TokenKind(name: kind.rawValue, about: about, members: members, defects: defects.map(\.rawValue))
     }
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(MintRefusal) -> String {
@@ -60,81 +120,6 @@ enum OktaTokenKind: String, CaseIterable {
     case access, id, ssws
     case clientAssertion = "client-assertion"
     case dpopProof = "dpop-proof"
-
-    var about: String {
-        switch self {
-        case .access: "an access token of an authorization server"
-        case .id: "an ID token of an authorization server"
-        case .ssws: "the answer of a device to a push challenge"
-        case .clientAssertion: "authenticates a client by private_key_jwt or client_secret_jwt"
-        case .dpopProof: "proves possession of a key to a client's server (DPoP)"
-        }
-    }
-
-    var members: [(name: String, about: String)] {
-        switch self {
-        case .access:
-            Self.grant + [
-                ("jkt", "thumbprint of the key that it is bound to; by default not bound"), Self.lifetime("3600"),
-            ]
-        case .id:
-            Self.grant + [
-                ("nonce", "as in the authorize request; by default none"),
-                ("access_token", "the access token that at_hash is made from; by default none"), Self.lifetime("3600"),
-            ]
-        case .ssws:
-            [
-                ("factor", "id of the push factor; by default the first one with a device key"),
-                ("user", "id or login of the user; by default the factor's owner"),
-                ("transaction", "id of the challenge; by default the factor's newest one that waits"),
-                ("aud", "the host; by default localhost"), ("expires_in", "seconds from now to exp; by default 60"),
-            ]
-        case .clientAssertion:
-            [
-                ("client", "id of the client; by default the first one with a key"),
-                ("method", "private_key_jwt or client_secret_jwt; by default the client's"),
-                ("server", "id of the server; by default the first custom one"),
-                ("endpoint", "the path behind /v1/ that it is for; by default token"), Self.lifetime("300"),
-            ]
-        case .dpopProof:
-            [
-                ("key", "name of the proof key; by default the first one"),
-                ("method", "htm; by default POST, with access_token GET"),
-                (
-                    "url",
-                    "htu; by default the token endpoint of the first custom server, with access_token its userinfo"
-                ),
-                ("nonce", "the server's nonce, or current for the newest one; by default none"),
-                ("access_token", "the access token that ath is made from; by default none"),
-            ]
-        }
-    }
-
-    private static let grant = [
-        ("server", "id of the authorization server; by default the first custom one"),
-        ("client", "id of the client; by default the first one"),
-        ("user", "id or login of the user; by default the fixtures' default user, and none for a service"),
-        ("scopes", "the granted scopes; by default openid profile email, and for a service those of the server"),
-    ]
-
-    private static func lifetime(_ seconds: String) -> (String, String) {
-        ("expires_in", "seconds from now to exp; by default \(seconds)")
-    }
-
-    /// Defects besides the general ones.
-    var defects: [OktaDefect] {
-        let token: [OktaDefect] = [
-            .issuedInFuture, .iatMilliseconds, .unknownKeyID, .retiredKey, .nextKey, .wrongIssuer, .wrongAudience,
-            .audienceArray, .typOther,
-        ]
-        return switch self {
-        case .access: token
-        case .id: token + [.wrongNonce]
-        case .ssws: [.issuedInFuture, .iatMilliseconds, .wrongIssuer, .wrongAudience]
-        case .clientAssertion: [.issuedInFuture, .iatMilliseconds, .unknownKeyID, .wrongIssuer, .wrongAudience]
-        case .dpopProof: [.typOther, .privateJWK, .wrongMethod, .wrongURL, .wrongTokenHash, .tooOld]
-        }
-    }
 
     /// The kind that a token has by its own content; `nil` when nothing distinguishes it.
     init?(of token: CompactToken) {

@@ -171,12 +171,15 @@ extension Okta {
     }
 
     static func signingKey(of server: OktaServer, _ call: OktaCall, _ state: State) throws(Refused) -> SigningKey {
-        do throws(MintRefusal) {
-            if let key = try call.vendor.keys(of: server.id, in: state)?.signing { return key }
-        } catch {
+        try Refused.require(
+            try keys(of: server, call, state)?.signing, .internalError,
+            "found no key of server \(server.id); expected one")
+    }
+
+    static func keys(of server: OktaServer, _ call: OktaCall, _ state: State) throws(Refused) -> IssuerKeys? {
+        do throws(MintRefusal) { return try call.vendor.keys(of: server.id, in: state) } catch {
             throw Refusal(.internalError, because: "found \(error); expected the server's key")
         }
-        throw Refusal(.internalError, because: "found no key of server \(server.id); expected one")
     }
 }
 
