@@ -12,31 +12,20 @@ extension Bloomreach {
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>
     ) -> TokenVerdict<BloomreachFailure> {
         let token = BloomreachToken(text)
-        var findings = Findings<BloomreachFailure>()
         var facts = BloomreachFacts(self, setting.switches, at: setting.moment)
-        if let stream = stream(of: token, context) {
-            facts.stream = stream
-            facts.take(token)
-            findings.judge(facts, by: Self.streamTokenRules)
-            return verdict(token, "stream-token", "stream \(stream.id)", stream.signingKeys, .hs512, findings)
-        }
-        let project = project(of: token, context)
-        facts.project = project
+        facts.stream = stream(of: token, context)
+        if facts.stream == nil { facts.project = project(of: token, context) }
         facts.take(token)
-        findings.judge(facts, by: Self.customerTokenRules)
-        return verdict(token, "customer-token", "project \(project.token)", project.privateKeys, .hs256, findings)
-    }
-
-    private func verdict(
-        _ token: BloomreachToken, _ kind: String, _ owner: String, _ keys: [BloomreachSigningKey],
-        _ algorithm: Algorithm, _ findings: Findings<BloomreachFailure>
-    ) -> TokenVerdict<BloomreachFailure> {
-        let signer = keys.first {
-            token.compact.signature(by: $0.verification, algorithm: algorithm).outcome == .passed
+        var findings = Findings<BloomreachFailure>()
+        findings.judge(facts, by: facts.isStream ? Self.streamTokenRules : Self.customerTokenRules)
+        let owner = facts.stream.map { "stream \($0.id)" } ?? "project \(facts.project?.token ?? "")"
+        let signer = (facts.stream?.signingKeys ?? facts.project?.privateKeys)?.first { key in
+            let algorithm = facts.isStream ? Algorithm.hs512 : .hs256
+            return token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
         }
         return TokenVerdict(
-            kind: token.compact.claims == nil ? nil : kind, account: signer.map { "\(owner), key \($0.id)" },
-            findings: findings)
+            kind: token.compact.claims == nil ? nil : facts.isStream ? "stream-token" : "customer-token",
+            account: signer.map { "\(owner), key \($0.id)" }, findings: findings)
     }
 
     /// The stream to assume: the named one, or that of the key; any stream if the claims are those of a stream's token.

@@ -15,12 +15,7 @@ extension Comapi {
                 TokenRule(.critical(source: "ours, after RFC 7515"), .ours, orFail: .unsupportedCriticalHeader),
                 TokenRule(.algorithm(is: .hs256, source: samples), orFail: .wrongAlgorithm),
                 type, unusualType, appSignature, mistake, secretLength.when { $0.challenge == nil },
-                TokenRule(.claim("nonce", is: .string, source: nonceSource), orFail: .missingNonce)
-                    .when { $0.challenge != nil },
-                // A token to explain has no request.
-                TokenRule(
-                    .claim("nonce", is: .string, source: "JWT page"), id: "nonce-explained", orFail: .missingNonce
-                ).when { $0.challenge == nil },
+                TokenRule(.claim("nonce", is: .string, source: nonceSource), orFail: .missingNonce),
                 nonce,
             ] + ComapiAppClaimRules.all + ComapiAppTimeRules.all)
 
@@ -114,7 +109,6 @@ extension Comapi {
         guard let token = facts.compact else { return nil }
         finding?.expected = facts.expectedNonce.map(Fact.text)
         finding?.found = (token.claims?["nonce"]?.string).map(Fact.text)
-        if facts.challenge == nil { finding?.source = "JWT page" }
         finding?.note =
             facts.isNonceReused
             ? "This is the nonce of a challenge that was answered before."

@@ -9,14 +9,12 @@ extension Rezolve {
         ("RUA: token of a session", sessionTokenRules),
     ].flatMap { $1.listing(of: identity.id, about: $0) }
 
-    /// Judges a token without its request: the partner is the one whose key fits, unless `partner` names one.
-    ///
-    /// - Parameter context: what is known of the request: `partner` and `entity` of the path, `device_id` of the header.
     static let requestFacts: [(name: String, about: String)] = [
         ("partner", "the partner's id in the path"), ("entity", "the customer's id in the path"),
         ("device_id", "the field x-rezolve-device-id"),
     ]
 
+    /// Judges a token without its request: the partner is the one whose key fits, unless `partner` names one.
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Rezolve>
     ) -> TokenVerdict<RezolveFailure> {
@@ -24,9 +22,7 @@ extension Rezolve {
         let signer = signer(of: token)
         let partner = context["partner"]?.string.flatMap(accounts.partner(id:)) ?? signer
         var facts = RezolveFacts(self, setting.switches, at: setting.moment)
-        facts.token = token
-        facts.partner = partner
-        facts.signer = partner ?? likelySigner(of: token)
+        (facts.token, facts.partner, facts.signer) = (token, partner, partner ?? likelySigner(of: token))
         var findings = Findings<RezolveFailure>()
         findings.judge(facts, by: Self.tokenRules)
         if token.kind == .login {
