@@ -39,11 +39,9 @@ final class Okta: Vendor {
             "/oauth2", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/login",
             "/activate", "/api/v1/authn", "/api/v1/groups", "/api/v1/sessions", "/api/v1/users",
         ] + notOffered.flatMap(\.prefixes).filter { !$0.hasPrefix("/oauth2") },
-        // Both are ours.
-        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
-        readsForms: true, unreadNames: UnreadNames(fields: unreadFields, parameters: unreadParameters))
+        readsForms: true, unreadFields: unreadFields, unreadParameters: unreadParameters)
 
     static let unrouted = UnroutedFailures<OktaFailure>(
         routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
