@@ -109,7 +109,6 @@ package struct Limits: Sendable {
     /// Beyond it a long content or answer becomes 503, and a WebSocket whose client reads slowly is closed with 1013.
     package var keptBytes = 96 << 20
 
-    /// The default limits.
     package init() {}
 }
 

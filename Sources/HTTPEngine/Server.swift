@@ -98,7 +98,6 @@ package struct ServerConfiguration: Sendable {
     package static var coreCount: Int { max(1, OperatingSystem.coreCount) }
 }
 
-/// An address that a server listens on.
 package struct BoundAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address, without brackets.
     package let host: String

@@ -16,7 +16,6 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// The members in order.
     public private(set) var members: [Member]
 
     /// An object with these members, in order; names may repeat.

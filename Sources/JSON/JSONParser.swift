@@ -318,7 +318,6 @@ extension JSONError: CustomStringConvertible {
 }
 
 extension JSONError.Reason: CustomStringConvertible {
-    /// The reason as a phrase.
     public var description: String {
         switch self {
         case .endOfText: "the text ends inside a value"

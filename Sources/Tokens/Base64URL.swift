@@ -121,7 +121,6 @@ public enum Base64URL {
 }
 
 extension Base64URL.Fault: CustomStringConvertible {
-    /// The fault as a phrase.
     public var description: String {
         switch self {
         case .padding: "padding with “=”"
@@ -153,7 +152,6 @@ package enum Base64 {
 
 /// Base32 (RFC 4648 section 6), the usual form of shared secrets that people type.
 package enum Base32 {
-    /// The alphabet, in order.
     package static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
     /// The bytes of a text; case, blanks and padding do not count. `nil` for a text with other characters.

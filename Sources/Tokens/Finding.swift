@@ -138,7 +138,6 @@ public enum Fact: Sendable, Hashable {
     case timeUpTo(Double)
     /// At most that many bytes.
     case bytesUpTo(Int)
-    /// A duration in seconds.
     case seconds(Double)
     case count(Int)
     /// One of several texts.

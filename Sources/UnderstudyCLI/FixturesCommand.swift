@@ -272,6 +272,5 @@ extension FixtureStore {
         return FixtureStore(layers: [over].compactMap { $0 } + [installed], judged: judged)
     }
 
-    /// The default folder.
     fileprivate static let standardFolder = "Fixtures"
 }

@@ -140,3 +140,141 @@ extension Request {
         return ["iframe", "frame", "embed", "object", "fencedframe"].contains { destination.elementsEqual($0.utf8) }
     }
 }
+
+/// The field lines of a received message: one buffer and the ranges of names and values in it.
+///
+/// A request has some ten fields, of which a handler reads two or three, so strings are made on access only.
+public struct FieldLines: Sendable {
+    /// The ranges of one line's name and value in the buffer, without the whitespace around the value.
+    public struct Line: Sendable, Hashable {
+        public let name: Range<Int>
+        public let value: Range<Int>
+
+        public init(name: Range<Int>, value: Range<Int>) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    private let bytes: [UInt8]
+    private let lines: [Line]
+    /// The lengths of the names, one bit each: most fields that are looked up are absent.
+    private let lengths: UInt64
+
+    /// Field lines that lie in `bytes`, in the order received.
+    public init(bytes: [UInt8], lines: [Line]) {
+        self.bytes = bytes
+        self.lines = lines
+        lengths = lines.reduce(0) { $0 | Self.bit(of: $1.name.count) }
+    }
+
+    private static func bit(of length: Int) -> UInt64 { 1 << UInt64(length & 63) }
+
+    /// Field lines with these names and values.
+    public init(_ fields: some Sequence<(String, String)> = []) {
+        var bytes: [UInt8] = []
+        var lines: [Line] = []
+        for (name, value) in fields {
+            let start = bytes.count
+            bytes.append(contentsOf: name.utf8)
+            let middle = bytes.count
+            bytes.append(contentsOf: value.utf8)
+            lines.append(Line(name: start..<middle, value: middle..<bytes.count))
+        }
+        self.init(bytes: bytes, lines: lines)
+    }
+
+    /// The size of the buffer, which lives as long as the field lines.
+    public var byteCount: Int { bytes.count }
+
+    /// The field's value; several lines with the name are joined with `, ` (RFC 9110 section 5.3).
+    public subscript(name: HTTPField.Name) -> String? { bytes(of: name).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// The bytes of the field's value, without making a string; several lines are joined the same way.
+    public func bytes(of name: HTTPField.Name) -> ArraySlice<UInt8>? {
+        guard let first = index(of: name, from: 0) else { return nil }
+        guard var next = index(of: name, from: first + 1) else { return bytes[lines[first].value] }
+        var joined = bytes[lines[first].value]
+        while true {
+            joined += ", ".utf8
+            joined += bytes[lines[next].value]
+            guard let further = index(of: name, from: next + 1) else { return joined }
+            next = further
+        }
+    }
+
+    /// The values of all lines with that name, in order.
+    public func values(of name: HTTPField.Name) -> [String] { indices(of: name).map { text(lines[$0].value) } }
+
+    /// The elements of a list-valued field, over all its lines (RFC 9110 section 5.6.1).
+    ///
+    /// For lists of tokens: a comma inside a quoted string also separates.
+    public func elements(of name: HTTPField.Name) -> [String] {
+        values(of: name).flatMap { $0.split(separator: ",") }.compactMap { element in
+            let isBlank = { (character: Character) in character == " " || character == "\t" }
+            guard let last = element.lastIndex(where: { !isBlank($0) }) else { return nil }
+            return String(element[...last].drop(while: isBlank))
+        }
+    }
+
+    public func count(of name: HTTPField.Name) -> Int { indices(of: name).count }
+
+    public func isRepeated(_ name: HTTPField.Name) -> Bool {
+        index(of: name, from: 0).map { index(of: name, from: $0 + 1) != nil } ?? false
+    }
+
+    private func indices(of name: HTTPField.Name) -> [Int] {
+        Array(
+            sequence(state: 0) { start in
+                let found = index(of: name, from: start)
+                found.map { start = $0 + 1 }
+                return found
+            })
+    }
+
+    /// The first line with that name at or after `start`.
+    private func index(of name: HTTPField.Name, from start: Int) -> Int? {
+        var canonicalName = name.canonicalName
+        guard lengths & Self.bit(of: canonicalName.utf8.count) != 0 else { return nil }
+        return canonicalName.withUTF8 { name in
+            bytes.withUnsafeBufferPointer { bytes in
+                // Most names already differ in length.
+                for index in start..<lines.count where lines[index].name.count == name.count {
+                    if Self.areEqual(UnsafeBufferPointer(rebasing: bytes[lines[index].name]), name) { return index }
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Compares a name case-insensitively with `canonicalName`, which has the same length.
+    private static func areEqual(
+        _ name: UnsafeBufferPointer<UInt8>, _ canonicalName: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        var differences: UInt8 = 0
+        for index in name.indices { differences |= lowercased(name[index]) ^ canonicalName[index] }
+        return differences == 0
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+extension FieldLines: RandomAccessCollection {
+    /// The position of the first line.
+    public var startIndex: Int { 0 }
+    /// The position after the last line.
+    public var endIndex: Int { lines.count }
+    /// The name, as sent, and the value of the line at that position.
+    public subscript(position: Int) -> (name: String, value: String) {
+        (text(lines[position].name), text(lines[position].value))
+    }
+}
+
+extension FieldLines: ExpressibleByDictionaryLiteral {
+    /// Field lines with these names and values.
+    public init(dictionaryLiteral elements: (String, String)...) { self.init(elements) }
+}

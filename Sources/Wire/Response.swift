@@ -33,7 +33,6 @@ public struct Response: Sendable {
         set { special = Special(special?.transmission ?? .plain, special?.upgrade, newValue) }
     }
 
-    /// The WebSocket that the response opens.
     public var upgrade: WebSocketUpgrade? { special?.upgrade }
 
     /// The response without its upgrade, so that it can outlive the connection.
@@ -57,6 +56,13 @@ public struct Response: Sendable {
     /// A response with compact JSON and `Content-Type: application/json; charset=utf-8`.
     public static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Response {
         Response(status: status, fields: jsonFields, body: value.bytes)
+    }
+
+    /// The response with one more field.
+    package func with(_ name: HTTPField.Name, _ value: String) -> Response {
+        var response = self
+        response.fields[name] = value
+        return response
     }
 
     /// A response with text and `Content-Type: text/plain; charset=utf-8`.
@@ -84,7 +90,6 @@ public struct Response: Sendable {
             ], body: body)
     }
 
-    /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Response { Response(status: status) }
 
     /// The answer to a browser that asks whether a page may make calls (Fetch standard, CORS protocol).
@@ -201,7 +206,6 @@ public struct Transmission: Sendable, Hashable {
 
     /// How long the complete response waits before it is sent.
     public var delay: Duration
-    /// The fault, or `nil`.
     public var fault: Fault?
 
     public init(delay: Duration = .zero, fault: Fault? = nil) {

@@ -12,7 +12,6 @@ public struct WebSocket: Sendable {
 
     private let channel: any Channel
 
-    /// A WebSocket over this channel.
     public init(_ channel: any Channel) { self.channel = channel }
 
     /// Sends a message; messages arrive in the order of the calls.
@@ -131,7 +130,6 @@ public struct WebSocketHandshake: Sendable, Hashable {
         /// `Upgrade` lacks `websocket`, or `Connection` lacks `upgrade`.
         case notOffered
         case notGet
-        /// The version is HTTP/1.0.
         case oldHTTP
         case hasContent
         /// `Sec-WebSocket-Version` is not 13.

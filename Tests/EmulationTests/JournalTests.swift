@@ -9,7 +9,7 @@ import Wire
 
 @Suite("Journals") struct JournalTests {
     static func entry(_ route: String, bodyBytes: Int = 0, failure: String? = nil) -> JournalEntry {
-        var record = ExchangeRecord(VendorTraits(id: "v", secrets: []))
+        var record = ExchangeRecord(VendorTraits(VendorIdentity(id: "v", title: "V", prefixes: []), secrets: []))
         record.route = route
         record.failure = failure
         return JournalEntry(

@@ -21,7 +21,7 @@ import Tokens
 
         func clash(over name: String?) -> String { name.map { "another pet is called \($0)" } ?? "pet \(id) again" }
 
-        mutating func keepSecrets(of known: Pet, leftOutBy _: StateExtent?) { secret = secret ?? known.secret }
+        mutating func keepSecrets(of known: Pet, fromWhole _: Bool) { secret = secret ?? known.secret }
 
         mutating func code(_ coder: inout RecordCoder) {
             coder.writesLast("owner")
@@ -101,8 +101,8 @@ import Tokens
         table.store(Pet(id: 2, name: "Bob"))
         table.remove(3)
         table.store(Pet(id: 20, name: "Zoe"))
-        var adopted = RecordTable(fixtures: [Pet(id: 1, name: "Ann"), Pet(id: 3, name: "Cy"), Pet(id: 4, name: "Zoe")])
-        adopted.take(changesOf: table)
+        let other = RecordTable(fixtures: [Pet(id: 1, name: "Ann"), Pet(id: 3, name: "Cy"), Pet(id: 4, name: "Zoe")])
+        let adopted = other.with(changesOf: table)
         expect(adopted.all.map(\.name), is: ["Ann", "Bob", "Zoe"])
         expect(adopted.lastNumber, is: 20)
     }

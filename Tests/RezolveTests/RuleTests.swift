@@ -65,7 +65,7 @@ private typealias Change = (inout RezolveFacts) -> Void
 
     @Test("judge the signature by each key anew")
     func verification() throws {
-        let keys = try [RezolveAuthKey(Example.secret), RezolveAuthKey("secret")]
+        let keys = try [SecretKey(Example.secret, of: "one"), SecretKey("secret", of: "another")]
         let token = RezolveToken(Example.jwtAda)
         for _ in 0..<2 {
             var nothing: Finding?

@@ -22,10 +22,7 @@ extension VendorConformance {
         vendor.bodyTooLarge = "nothing-here"
         vendor.routes = [
             RouteCase("jwks", .get, "/notary/plain/jwks"),
-            RouteCase(
-                "whoami", .get, "/notary/whoami", fields: [("authorization", "Bearer TOKEN")],
-                answer: #"{"kid":"first"}"#
-            ) { ["TOKEN": try await $0.mint("notary/seal")] },
+            RouteCase("whoami", .get, "/notary/whoami", bearer: "notary/seal", answer: #"{"kid":"first"}"#),
             RouteCase("motto", .get, "/notary/motto", answer: #"{"mottos":["kit","kit","kit"],"visits":1}"#),
         ]
         vendor.refusal = { $0.route == "whoami" ? "token-wrong" : nil }

@@ -281,10 +281,8 @@ import Testing
             #expect(Self.folders(in: "Fixtures").contains(vendor.lowercased()), "\(vendor)")
             #expect(Self.folders(in: "Tests").contains(vendor + "Tests"), "\(vendor)")
             // What `init` writes of it.
-            for file in ["starter/accounts.yaml", "starter/first-test.yaml", "schemas/accounts.schema.json"] {
-                let path = "\(Repository.root)/Fixtures/\(vendor.lowercased())/\(file)"
-                #expect(FileManager.default.fileExists(atPath: path), "\(path)")
-            }
+            let path = "\(Repository.root)/Fixtures/\(vendor.lowercased())/starter/first-test.yaml"
+            #expect(FileManager.default.fileExists(atPath: path), "\(path)")
         }
         for library in Self.libraries.keys {
             #expect(Self.folders(in: "Tests").contains(library + "Tests"), "\(library)")

@@ -126,7 +126,6 @@ package struct ContractRequest: Sendable, Hashable {
 /// The answer to a case's request.
 package struct ContractAnswer: Sendable {
     package let status: Int
-    /// The fields in order.
     package let fields: [(name: String, value: String)]
     package let body: [UInt8]
 

@@ -18,7 +18,6 @@ package struct HurlQuery: Sendable, Hashable {
 
     package let place: HurlPlace
     package let subject: Subject
-    /// The filters, in order.
     package let filters: [HurlFilter]
 }
 

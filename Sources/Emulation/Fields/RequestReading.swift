@@ -94,18 +94,6 @@ public struct RequestReading: Sendable {
     }
 }
 
-/// What clients of a vendor send although nobody reads it.
-public struct UnreadNames: Sendable {
-    /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
-    let fields: [String]
-    /// Documented parameters and members that have no effect here, by route.
-    let parameters: [String: [String]]
-
-    public init(fields: [String] = [], parameters: [String: [String]] = [:]) {
-        (self.fields, self.parameters) = (fields, parameters)
-    }
-}
-
 /// A field of an accepted request that nobody read.
 struct UnreadField {
     /// Where it stands in its part of the request, such as `points.0.lat`; empty for the content itself.
@@ -135,10 +123,10 @@ struct UnreadField {
 extension JournalEntry {
     /// The remark on fields of an accepted request that nobody read.
     package var unread: Finding? {
-        guard record.failure == nil, let read = record.read, let names = record.traits?.unreadNames else { return nil }
+        guard record.failure == nil, let read = record.read, let traits = record.traits else { return nil }
         let reading = record.reading?.current ?? RequestReading()
-        var fields = unreadFieldLines(besides: names.fields)
-        let others = record.route.flatMap { names.parameters[$0] } ?? []
+        var fields = unreadFieldLines(besides: traits.identity?.unreadFields ?? [])
+        let others = record.route.flatMap { traits.identity?.unreadParameters[$0] } ?? []
         if request.query != nil, !read.contains(.query) {
             let items = request.queryItems.map { ($0.name, JSON.string($0.value)) }
             fields += reading.query.unread(of: JSONObject(items), " in the query", besides: others)

@@ -307,11 +307,13 @@ extension SandboxedVendor {
         _ tokens: [SpoiledToken], in response: inout Response, of exchange: Exchange, by loaded: LoadedVendor<V>
     ) -> [String] {
         let state = snapshot().state
+        let setting = TokenSetting<V>(
+            state: state, moment: exchange.moment, switches: switches, sandbox: exchange.sandbox.identity)
         var notes: [String] = []
         for spoiled in tokens {
             do throws(MintRefusal) {
                 let token = try MintRefusal.require(spoiled.token(in: response), "the answer has no such token")
-                let keys = loaded.vendor.keys(for: token, in: state, exchange.sandbox.identity)
+                let keys = loaded.vendor.keys(for: token, in: setting)
                 var (unsigned, own) = try MintRefusal.require(
                     spoiled.unsigned(token, among: keys), "no key of \(V.identity.title) has signed it")
                 if let own, try !loaded.vendor.spoil(&unsigned, own, in: state) {

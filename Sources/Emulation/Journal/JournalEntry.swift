@@ -50,7 +50,7 @@ public struct ExchangeRecord: Sendable {
     }
 
     /// The vendor's id; `nil` when no vendor owns the path.
-    package var vendor: String? { traits?.id }
+    package var vendor: String? { traits?.identity?.id }
 
     /// Whether the answer is not the one that the vendor's rules alone would give.
     public var isIntervened: Bool { intervention != nil || !ownInterventions.isEmpty }
@@ -320,7 +320,7 @@ extension JournalEntry {
         guard record.failure != nil else { return nil }
         let text = String(decoding: request.body, as: UTF8.self)
         if type == Self.form {
-            let isJSON = record.traits?.readsForms == true && (text.hasPrefix("{") || text.hasPrefix("["))
+            let isJSON = record.traits?.identity?.readsForms == true && (text.hasPrefix("{") || text.hasPrefix("["))
             return isJSON ? "the content is JSON, sent as \(type)" : nil
         }
         guard text.wholeMatch(of: /[\w.~%+-]+=[^\s{}"]*/) != nil else { return nil }

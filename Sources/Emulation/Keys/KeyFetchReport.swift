@@ -63,7 +63,6 @@ public struct KeyFetchReport: Sendable {
 
 /// How long an answer may be cached (RFC 9111 section 5.2.2).
 enum CacheLifetime: Sendable, Hashable {
-    /// That many seconds.
     case seconds(Int)
     /// Not at all, or unreadable, which RFC 9111 section 4.2.1 asks to treat as stale.
     case none

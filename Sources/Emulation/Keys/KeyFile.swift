@@ -1,5 +1,5 @@
 import Dispatch
-import JSON
+package import JSON
 import Synchronization
 public import Tokens
 
@@ -121,6 +121,35 @@ extension [UInt8] {
     }
 }
 
+/// A secret that signs tokens: the UTF-8 bytes of a text, not decoded.
+public final class SecretKey: Sendable {
+    /// Whose it is, for people.
+    package let owner: String
+    /// The text as printed, used to diagnose wrong encodings.
+    package let text: String
+    package let signing: SigningKey
+    package let verification: VerificationKey
+
+    package init(_ text: String, of owner: String) throws(KeyError) {
+        (self.text, self.owner) = (text, owner)
+        signing = try SigningKey.secret(text)
+        var verification = signing.verificationKey
+        verification.id = owner
+        self.verification = verification
+    }
+
+    /// Takes the text that a file of the fixtures has.
+    ///
+    /// - Parameter noun: what such a secret is called.
+    package convenience init(
+        _ text: String, of owner: String, called noun: String, at node: FixtureNode
+    ) throws(FixtureProblem) {
+        do throws(KeyError) { try self.init(text, of: owner) } catch {
+            throw node.problem("the \(noun) cannot be used: \(error)")
+        }
+    }
+}
+
 /// A secret that a vendor shares with signers, described without revealing it.
 public struct SharedSecret: Sendable {
     package let owner: String
@@ -167,10 +196,18 @@ public final class DeferredKeyPair: Sendable {
         stage = Mutex(.made(.success(key)))
     }
 
-    /// A pair that is read when it is first needed.
-    package init(reading read: @escaping @Sendable () throws(KeyError) -> SigningKey) {
+    /// The pair in a file that the node names, in PEM; one that tests have judged is read when it is first needed.
+    package init(file node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let file = try fixtures.file(named: node)
+        let read = { @Sendable () throws(KeyError) in try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)) }
         kind = .rsa(bits: 2048)
-        stage = Mutex(.unread(read))
+        if file.isJudged {
+            stage = Mutex(.unread(read))
+            return
+        }
+        do throws(KeyError) { stage = Mutex(.made(.success(try read()))) } catch {
+            throw FixtureProblem(file: file.path, message: error.inPEM)
+        }
     }
 
     /// Whether the pair exists, read or not.
@@ -230,6 +267,18 @@ public final class DeferredKeyPair: Sendable {
         case .secret: throw .unsupportedType("secret, which has no pair")
         }
     }
+}
+
+/// A pair that is made has its private key in PEM.
+extension DeferredKeyPair: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> DeferredKeyPair {
+        let text = try node.string()
+        do throws(KeyError) { return DeferredKeyPair(try SigningKey.pem(text)) } catch {
+            throw node.problem(error.inPEM)
+        }
+    }
+
+    package var written: JSON { JSON(made?.privatePEM) }
 }
 
 /// A one-time event that tasks can await without blocking a thread.

@@ -47,7 +47,6 @@ extension RemoteKeys {
     public enum Need: Sendable {
         /// Use these keys; the one that the token names may be missing.
         case use([VerificationKey])
-        /// Fetch the keys first.
         case fetch
         /// Go without: there are no keys, and it is too early to fetch again.
         case unavailable

@@ -165,13 +165,6 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         (table.overlay, table.trail, table.isFollowed) = ([], [], false)
         return table
     }
-
-    /// Applies the changes of another table to this one, as if they had been made to these fixtures.
-    package mutating func take(changesOf other: RecordTable) {
-        for key in other.removed { remove(key) }
-        for record in other.changed { put(record) }
-        count(from: other.lastNumber)
-    }
 }
 
 // MARK: - Mutation
@@ -349,8 +342,8 @@ public protocol KeyedRecord: Sendable {
 
     /// Whether the exported parts are equal.
     func isSame(as other: Self) -> Bool
-    /// Takes over what an export omits from the previous record with the same key.
-    mutating func keepSecrets(of known: Self, leftOutBy extent: StateExtent?)
+    /// Takes over what an export, whole or of changes, omits from the previous record with the same key.
+    mutating func keepSecrets(of known: Self, fromWhole isWhole: Bool)
     /// The complaint about a record whose key, or the given name, is already used in a list.
     func clash(over name: Name?) -> String
 }
@@ -371,7 +364,7 @@ extension KeyedRecord {
     /// By default, all of it may be shown.
     @inlinable public var secretText: String? { nil }
     package static var keyOrder: ((Key, Key) -> Bool)? { nil }
-    package mutating func keepSecrets(of known: Self, leftOutBy extent: StateExtent?) {}
+    package mutating func keepSecrets(of known: Self, fromWhole isWhole: Bool) {}
     package func clash(over name: Name?) -> String { "another one is called \(key)" }
 }
 

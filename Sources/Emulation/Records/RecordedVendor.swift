@@ -141,6 +141,15 @@ extension RecordTable {
         guard !overlay.isEmpty else { return StateSize() }
         return StateSize(records: overlay[0].added.count, bytes: overlay[0].byteCount - base.untouched.byteCount)
     }
+
+    /// The table with the changes of another one, as if they had been made to these fixtures.
+    package func with(changesOf other: RecordTable) -> RecordTable {
+        var table = self
+        for key in other.removed { table.remove(key) }
+        for record in other.changed { table.put(record) }
+        table.count(from: other.lastNumber)
+        return table
+    }
 }
 
 extension RecordTable where Record: CodedRecord {
@@ -176,7 +185,7 @@ extension RecordTable where Record: CodedRecord {
                 for name in record.names where names.contains(name) { throw node.problem(record.clash(over: name)) }
                 keys.insert(record.key)
                 names.formUnion(record.names)
-                if let known = known?[record.key] { record.keepSecrets(of: known, leftOutBy: form.extent) }
+                if let known = known?[record.key] { record.keepSecrets(of: known, fromWhole: form.extent == .whole) }
                 records.append(record)
             }
         }

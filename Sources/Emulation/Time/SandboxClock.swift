@@ -178,7 +178,6 @@ extension Moment {
 }
 
 extension Duration {
-    /// The duration in seconds.
     package var inSeconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

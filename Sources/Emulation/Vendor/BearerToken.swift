@@ -12,7 +12,6 @@ public import Wire
 public final class BearerToken: Sendable {
     /// How often the scheme may precede the token.
     public enum Scheme: Sendable {
-        /// Exactly once.
         case once
         /// Not at all, once or twice: some clients store it with the token and add it again.
         case upToTwice

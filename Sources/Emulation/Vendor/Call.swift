@@ -195,7 +195,6 @@ public enum Reply: Sendable {
     /// A handshake accepted with ``Call/openSocket(_:_:)``.
     case openSocket
 
-    /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Reply { .respond(.empty(status)) }
 }
 

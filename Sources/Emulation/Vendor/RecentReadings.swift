@@ -128,6 +128,29 @@ public struct SignatureMemory<Key: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 }
 
+extension SignatureMemory where Key == SecretKey {
+    /// Whether the key has signed the token.
+    package func outcome(
+        of token: CompactToken, by key: SecretKey, _ algorithm: Algorithm, _ finding: inout Finding?
+    ) -> Finding.Outcome {
+        outcome(by: key, &finding) { token.signature(by: key.verification, algorithm: algorithm, &$0) }
+    }
+
+    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
+    package func mistake(
+        in token: CompactToken, by key: SecretKey, _ algorithm: Algorithm, among others: () -> [SecretKey]
+    ) -> SignatureDiagnosis? {
+        var nothing: Finding?
+        guard outcome(of: token, by: key, algorithm, &nothing) == .failed else { return nil }
+        return mistake(by: key) {
+            let others = others().filter { $0 !== key }
+            return SignatureDiagnosis.explain(
+                token, algorithm: algorithm, secret: key.text,
+                others: others.map { SignatureDiagnosis.OtherSecret(name: $0.owner, secret: $0.text) })
+        }
+    }
+}
+
 extension Mutex {
     /// The value, which is made when it is first needed; the lock is held meanwhile.
     package func once<Made: Sendable>(_ make: () -> Made) -> Made where Value == Made? {

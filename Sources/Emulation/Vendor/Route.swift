@@ -133,49 +133,40 @@ public struct VendorIdentity: Sendable {
     /// The lists of `accounts.yaml` to which files in `accounts/` may add records; empty for a vendor without such files.
     package let accountLists: [String]
     /// Whether some of its routes read forms, so that JSON sent as one is a mistake.
-    public let readsForms: Bool
-    /// What clients send although nobody reads it.
-    public let unreadNames: UnreadNames
+    let readsForms: Bool
+    /// The request fields that are the vendor's own, in lowercase: names that are known, and prefixes that end in `-`.
+    let unreadFields: [String]
+    /// Documented parameters and members that have no effect here, by route.
+    let unreadParameters: [String: [String]]
 
-    /// Creates an identity whose paths are read by ``PathRules`` with these values.
+    /// Creates an identity whose paths are read by ``PathRules`` with these values; the defaults are ours.
     package init(
-        id: String, title: String, prefixes: [String], repeatedSlashes: PathRules.RepeatedSlashes,
-        ignoresTrailingSlash: Bool, rewrite: (@Sendable (inout [Substring]) -> Void)? = nil, bodyLimit: Int? = nil,
-        accountLists: [String] = [], readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames()
+        id: String, title: String, prefixes: [String],
+        repeatedSlashes: PathRules.RepeatedSlashes = .collapseLeading, ignoresTrailingSlash: Bool = false,
+        rewrite: (@Sendable (inout [Substring]) -> Void)? = nil, bodyLimit: Int? = nil, accountLists: [String] = [],
+        readsForms: Bool = false, unreadFields: [String] = [], unreadParameters: [String: [String]] = [:]
     ) {
         (self.id, self.title, self.prefixes) = (id, title, prefixes)
         pathRules = PathRules(
             repeatedSlashes: repeatedSlashes, ignoresTrailingSlash: ignoresTrailingSlash, rewrite: rewrite)
         (self.bodyLimit, self.accountLists) = (bodyLimit, accountLists)
-        (self.readsForms, self.unreadNames) = (readsForms, unreadNames)
+        self.readsForms = readsForms
+        (self.unreadFields, self.unreadParameters) = (unreadFields, unreadParameters)
     }
 }
 
 /// What the journal must know of a vendor to show its exchanges.
 public final class VendorTraits: Sendable {
-    /// The vendor's id; `nil` when no vendor owns the path.
-    let id: String?
+    /// `nil` when no vendor owns the path.
+    let identity: VendorIdentity?
     /// Body members that are masked when an entry is read.
     let secrets: Set<String>
-    /// Whether the vendor reads forms, so that JSON sent as one is a mistake.
-    let readsForms: Bool
-    let unreadNames: UnreadNames
     /// Whether fixtures describe its routes, with templates that can repeat any part of a request.
     let answersByTemplate: Bool
 
-    package init(
-        id: String? = nil, secrets: Set<String>, readsForms: Bool = false, unreadNames: UnreadNames = UnreadNames(),
-        answersByTemplate: Bool = false
-    ) {
-        (self.id, self.secrets, self.readsForms, self.unreadNames) = (id, secrets, readsForms, unreadNames)
-        self.answersByTemplate = answersByTemplate
-    }
-
     @usableFromInline
-    convenience init(_ identity: VendorIdentity, secrets: Set<String>, answersByTemplate: Bool) {
-        self.init(
-            id: identity.id, secrets: secrets, readsForms: identity.readsForms, unreadNames: identity.unreadNames,
-            answersByTemplate: answersByTemplate)
+    package init(_ identity: VendorIdentity? = nil, secrets: Set<String>, answersByTemplate: Bool = false) {
+        (self.identity, self.secrets, self.answersByTemplate) = (identity, secrets, answersByTemplate)
     }
 }
 

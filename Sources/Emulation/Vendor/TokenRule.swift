@@ -149,7 +149,6 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
             by: { _ in isRemark ? nil : Refusal(failure) }, ownJudgement, if: condition, judgement)
     }
 
-    /// The outcome of the rule, without a finding.
     public func outcome(on facts: Facts) -> Finding.Outcome? {
         var (facts, nothing): (Facts, Finding?) = (facts, nil)
         return judgement(&facts, &nothing)

@@ -180,7 +180,7 @@ public protocol Vendor: Sendable {
     func store(_ keys: IssuerKeys, in state: inout State)
 
     /// The keys that may have signed a token in one of the vendor's answers; by default those of its ``issuers(in:)``.
-    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey]
+    func keys(for token: CompactToken, in setting: TokenSetting<Self>) -> [SigningKey]
 
     /// Gives a token from an answer a defect of the vendor's own before it is signed anew.
     ///
@@ -284,8 +284,8 @@ extension Vendor {
 
     package func issuers(in state: State) -> [IssuerKeys] { [] }
     package func store(_ keys: IssuerKeys, in state: inout State) {}
-    package func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
-        issuers(in: state).flatMap { $0.published.map(\.key) }
+    package func keys(for token: CompactToken, in setting: TokenSetting<Self>) -> [SigningKey] {
+        issuers(in: setting.state).flatMap { $0.published.map(\.key) }
     }
     package func spoil(
         _ token: inout UnsignedToken, _ defect: String, in state: State

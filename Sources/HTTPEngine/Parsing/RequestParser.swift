@@ -70,7 +70,6 @@ struct RequestParser {
         }
     }
 
-    /// The bytes of the content that have arrived.
     var contentBytes: Int { content.count }
 
     /// The request without its content; blank once the request has been returned.

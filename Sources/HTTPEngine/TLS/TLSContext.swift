@@ -77,7 +77,6 @@ package struct TLSTrust: Sendable {
     /// `nil` when OpenSSL had no memory.
     let context: TLSContext?
 
-    /// The system's authorities.
     package static let system = TLSTrust(context: makeContext())
 
     /// The system's authorities and those of a PEM text.

@@ -1,4 +1,4 @@
-internal import JSON
+public import JSON
 
 public struct TimeRules: Sendable, Hashable {
     /// Tolerance for clock skew, in seconds.
@@ -125,5 +125,166 @@ extension NumericDate {
         guard size == .milliseconds, let value else { return nil }
         return "\(name) looks like milliseconds: as seconds it is \(UnixTime.text(of: value)), as milliseconds "
             + "\(UnixTime.text(of: value / 1000)). Divide by 1000."
+    }
+}
+
+/// A claim that should be Unix seconds: the form it was written in, and whether its size fits a time.
+///
+/// RFC 7519 section 2 allows only seconds, with a fraction or without; clients still send milliseconds and strings, and
+/// servers differ in what they accept.
+public struct NumericDate: Sendable, Hashable {
+    public enum Form: String, Sendable, Hashable {
+        case absent
+        /// Only digits, perhaps with a sign.
+        case integer
+        /// With a decimal point, even if only zeros follow.
+        case fraction
+        case exponent
+        /// A string that holds a number.
+        case numericString = "numeric-string"
+        case otherType = "other-type"
+    }
+
+    /// Whether the size fits a time in seconds.
+    public enum Size: String, Sendable, Hashable {
+        /// From 0 to 99,999,999,999, the year 5138.
+        case usual
+        /// 100,000,000,000 and above: most likely milliseconds.
+        case milliseconds
+        case negative
+        /// Not finite, or beyond 2^53, where doubles skip whole seconds.
+        case excessive
+    }
+
+    public let form: Form
+    /// Whether the size fits a time; `usual` if there is no number.
+    public let size: Size
+    /// The number, even if written as a string; infinite for texts such as `1e400`.
+    public let value: Double?
+
+    /// Classifies a claim's value; `nil` for an absent claim.
+    public init(_ claim: JSON?) {
+        guard let claim else {
+            self.init(form: .absent, value: nil)
+            return
+        }
+        if let number = claim.number {
+            // Most claims are short integers, read once; beyond 15 characters the nearest double is needed.
+            if number.literal.utf8.count <= 15, let int = number.int {
+                self.init(form: .integer, value: Double(int))
+            } else {
+                self.init(form: Self.form(of: number), value: Self.value(of: number))
+            }
+        } else if let string = claim.string, case .number(let number)? = try? JSON.parse(string.utf8) {
+            // For other strings the reason does not matter.
+            self.init(form: .numericString, value: Self.value(of: number))
+        } else {
+            self.init(form: .otherType, value: nil)
+        }
+    }
+
+    private init(form: Form, value: Double?) {
+        self.form = form
+        self.value = value
+        size = Self.size(of: value ?? 0)
+    }
+
+    /// Whether the claim is a JSON number of any form and size.
+    public var isNumber: Bool { form == .integer || form == .fraction || form == .exponent }
+
+    /// A remark on a number, or the text of one, where an RFC 3339 text is expected; otherwise `nil`.
+    public var dateRemark: String? {
+        guard let value, size != .excessive else { return nil }
+        let (unit, seconds) =
+            size == .milliseconds
+            ? ("looks like Unix milliseconds", value / 1000) : ("is a number of Unix seconds", value)
+        return "\(unit); expected an RFC 3339 text, which would be \(UnixTime.text(of: seconds))"
+    }
+
+    /// The claim in seconds if it is a JSON number of a possible size (finite, at most 2^53).
+    ///
+    /// - Parameter readsMilliseconds: Whether a value that looks like milliseconds is divided by 1000.
+    public func seconds(readsMilliseconds: Bool = false) -> Double? {
+        guard isNumber, size != .excessive, let value else { return nil }
+        return readsMilliseconds && size == .milliseconds ? value / 1000 : value
+    }
+
+    /// The nearest double. A number that merely rounds to 2^53 moves past it, since 2^53 + 1 has no double of its own.
+    private static func value(of number: JSONNumber) -> Double {
+        let value = number.double
+        guard value.magnitude == largest, !number.isEquivalent(to: JSONNumber(value)) else { return value }
+        return value < 0 ? value.nextDown : value.nextUp
+    }
+
+    /// 2^53, up to which doubles hold every whole second.
+    private static let largest = 9_007_199_254_740_992.0
+
+    private static func form(of number: JSONNumber) -> Form {
+        if number.isInteger { return .integer }
+        return number.literal.utf8.contains { $0 | 0x20 == UInt8(ascii: "e") } ? .exponent : .fraction
+    }
+
+    private static func size(of value: Double) -> Size {
+        if !value.isFinite || value.magnitude > largest { return .excessive }
+        if value < 0 { return .negative }
+        return value >= 100_000_000_000 ? .milliseconds : .usual
+    }
+}
+
+/// Converts between Unix seconds and dates.
+package enum UnixTime {
+    /// The time in RFC 3339, UTC; a phrase if it needs a year of more than four digits.
+    ///
+    /// - Parameter alwaysShowsMilliseconds: Whether to show milliseconds even when zero. They are rounded down, so that
+    ///   the text is never later than the time.
+    package static func text(of seconds: Double, alwaysShowsMilliseconds: Bool = false) -> String {
+        guard seconds.isFinite else { return "no moment" }
+        guard (-62_135_596_800..<253_402_300_800).contains(seconds) else {
+            return seconds < 0 ? "before the year 1" : "after the year 9999"
+        }
+        let milliseconds = Int((seconds * 1000).rounded(.down))
+        let second = floorDivide(milliseconds, by: 1000)
+        let day = floorDivide(second, by: 86_400)
+        let (year, month, dayOfMonth) = date(ofDay: day)
+        let clock = second - day * 86_400
+        let fraction = milliseconds - second * 1000
+        let time = [clock / 3600, clock / 60 % 60, clock % 60].map { pad($0, 2) }.joined(separator: ":")
+        return "\(pad(year, 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))T\(time)"
+            + (fraction == 0 && !alwaysShowsMilliseconds ? "Z" : ".\(pad(fraction, 3))Z")
+    }
+
+    /// Unix seconds of a UTC time; the date must exist, the time fields may be negative.
+    package static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Double {
+        // Years start in March, so that the leap day comes last.
+        let marchYear = month > 2 ? year : year - 1
+        let marchMonth = (month + 9) % 12
+        let leapDays = floorDivide(marchYear, by: 4) - floorDivide(marchYear, by: 100) + floorDivide(marchYear, by: 400)
+        let days = marchYear * 365 + leapDays + (153 * marchMonth + 2) / 5 + day - 1 - daysBeforeEpoch
+        return Double(((days * 24 + hour) * 60 + minute) * 60 + second)
+    }
+
+    /// Days from 1 March of year 0 to 1 January 1970.
+    private static let daysBeforeEpoch = 719_468
+
+    private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = day + daysBeforeEpoch
+        let era = floorDivide(shifted, by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    private static func floorDivide(_ value: Int, by divisor: Int) -> Int {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+
+    private static func pad(_ value: Int, _ digits: Int) -> String {
+        let text = String(value)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

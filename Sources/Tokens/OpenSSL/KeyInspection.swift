@@ -63,7 +63,6 @@ struct KeyInspection {
         return .ed25519
     }
 
-    /// The public point of an Ed25519 key.
     func publicPoint() -> [UInt8]? {
         var count = 32
         var bytes = [UInt8](repeating: 0, count: count)

@@ -290,7 +290,7 @@ extension Explainer {
             request.fields = FieldLines(
                 request.fields.map { ($0.name, $0.value) }.filter { $0.0.lowercased() != "cookie" })
             let vendor = emulator.vendors[index]
-            let traits = VendorTraits(id: vendor.identity.id, secrets: vendor.secrets)
+            let traits = VendorTraits(vendor.identity, secrets: vendor.secrets)
             var entry = JournalEntry(
                 sandbox: sandbox, moment: call.moment ?? now, request: request,
                 response: Response(status: .init(code: call.answer?.status ?? 0), body: call.answer?.body ?? []),

@@ -57,13 +57,18 @@ package struct EditorSchema: Sendable {
                 path: "\(folder)/requests\(FixtureStore.schemaSuffix)", title: "Requests to \(title)",
                 AnswerSchema(vendor).requests),
         ]
+        let folderNames = fixtures.names(in: folder)
+        let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
+        // Of a vendor that does not describe its accounts, editors can check nothing.
+        if !folderNames.contains("accounts\(FixtureStore.schemaSuffix)") {
+            schemas.append(EditorSchema(path: accounts, title: "Accounts of \(title)", ["type": "object"]))
+        }
         // Names of routes that fixtures describe are known to them alone.
         if vendor.addedRoutes != nil { schemas = [] }
-        let accounts = "\(folder)/accounts\(FixtureStore.schemaSuffix)"
         if !vendor.identity.accountLists.isEmpty {
             schemas.append(try added(to: vendor.identity, try fixtures.file(accounts), at: "\(folder)/added-accounts"))
         }
-        for name in fixtures.names(in: folder) where name.hasSuffix(FixtureStore.schemaSuffix) {
+        for name in folderNames where name.hasSuffix(FixtureStore.schemaSuffix) {
             let path = "\(folder)/\(name)"
             // A refreshed folder may lie above the installed one.
             guard !schemas.contains(where: { $0.path == path }) else { continue }

@@ -56,22 +56,35 @@ struct Starter {
     }
 
     /// The folders of a vendor that may have samples; the first is the vendor's own.
-    private static let sampleFolders = ["", "failures/", "scenarios/", "content/"]
+    private static let sampleFolders = ["", "failures/", "content/"]
     private static let testFile = "first-test.yaml"
 
     private func samples(of vendor: String) throws -> [File] {
+        let own = Self.fixtures + vendor
         var files: [File] = []
         for folder in Self.sampleFolders {
             let names = store.names(in: "\(vendor)/starter/\(folder)")
             for name in names where name.hasSuffix(".yaml") && name != Self.testFile {
                 let file = try store.file("\(vendor)/starter/\(folder)\(name)")
-                files.append(("\(Self.fixtures)\(vendor)/\(folder)\(name)", file.bytes))
+                files.append(("\(own)/\(folder)\(name)", file.bytes))
+            }
+            // The accounts of a vendor without samples are one.
+            if files.isEmpty { files.append(("\(own)/accounts.yaml", try store.file("\(vendor)/accounts.yaml").bytes)) }
+            if folder == "failures/" {
+                files.append(("\(own)/scenarios/my-busy-backend.yaml", try scenario(of: vendor)))
             }
         }
-        try Misuse.require(
-            !files.isEmpty,
-            "the installed fixtures have no files to start from in \(vendor)/starter; are they of this release?")
         return files
+    }
+
+    /// The scenario that the first test plays.
+    private func scenario(of vendor: String) throws -> [UInt8] {
+        let calls = try store.document("\(vendor)/starter/\(Self.testFile)").json()
+        let values = [
+            "vendor": vendor, "about": calls["about"]?.string, "route": calls["route"]?.string,
+            "failure": calls["refusal"]?["failure"]?.string,
+        ]
+        return Self.filled(PackageResources.my_busy_backend_yaml, values.compactMapValues(\.self))
     }
 
     /// The files of a first test of the first vendor: a call that is answered, and refused the second time.

@@ -47,8 +47,7 @@ final class Bloomreach: Vendor {
         // segment (exponea-android-sdk issue #50).
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // The version of the calls for content, which every SDK sends (documented).
-        unreadNames: UnreadNames(
-            parameters: ["inapp.messages": ["v"], "blocks.static": ["v"], "blocks.personal": ["v"]]))
+        unreadParameters: ["inapp.messages": ["v"], "blocks.static": ["v"], "blocks.personal": ["v"]])
 
     /// The longest body of any call except a batch (ours): the vendor's bodies have a few hundred bytes.
     static let bodyLimit = 256 << 10

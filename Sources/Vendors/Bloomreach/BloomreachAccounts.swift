@@ -6,22 +6,19 @@ import Tokens
 final class BloomreachSigningKey: Sendable {
     /// The key id in `kid`; for a private key, also the name in `Basic`.
     let id: String
-    /// The text as printed, used to diagnose wrong encodings.
-    let text: String
-    let signing: SigningKey
-    let verification: VerificationKey
-    /// The kind of key and its owner, for people.
-    let phrase: String
+    let secret: SecretKey
+
+    var text: String { secret.text }
+    var signing: SigningKey { secret.signing }
+    var verification: VerificationKey { secret.verification }
+    var phrase: String { secret.owner }
 
     /// - Parameter kind: the kind of key and its owner: “private key of project P”.
-    init(id: String, text: String, kind: String) throws(KeyError) {
-        self.id = id
-        self.text = text
-        phrase = "\(kind) \(id)"
-        signing = try SigningKey.secret(text)
-        var verification = signing.verificationKey
-        verification.id = phrase
-        self.verification = verification
+    fileprivate init(_ node: FixtureNode, kind: String) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "secret")
+        id = try entry.required("id").string()
+        let text = try entry.required("secret").string()
+        secret = try SecretKey(text, of: "\(kind) \(id)", called: "secret", at: node)
     }
 }
 
@@ -204,18 +201,7 @@ extension BloomreachAccounts {
 extension BloomreachSigningKey {
     fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
         var keys: [BloomreachSigningKey] = []
-        for node in try node?.elements() ?? [] {
-            let entry = try node.mapping("id", "secret")
-            do {
-                keys.append(
-                    try BloomreachSigningKey(
-                        id: try entry.required("id").string(), text: try entry.required("secret").string(), kind: kind))
-            } catch let problem as FixtureProblem {
-                throw problem
-            } catch {
-                throw node.problem("the secret cannot be used: \(error)")
-            }
-        }
+        for node in try node?.elements() ?? [] { keys.append(try BloomreachSigningKey(node, kind: kind)) }
         return keys
     }
 }

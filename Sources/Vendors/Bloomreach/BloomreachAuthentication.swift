@@ -230,7 +230,7 @@ final class BloomreachToken: Sendable {
     let compact: CompactToken
     /// The `kid` of the header, which names the signing key.
     let keyID: String?
-    private let verification = SignatureMemory<BloomreachSigningKey>()
+    private let verification = SignatureMemory<SecretKey>()
 
     init(bytes: [UInt8]) {
         compact = CompactToken(bytes: bytes)
@@ -241,18 +241,14 @@ final class BloomreachToken: Sendable {
 
     /// The result of the signature check, cached since it depends only on token and key.
     func signature(by key: BloomreachSigningKey, _ algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(by: key, &finding) { compact.signature(by: key.verification, algorithm: algorithm, &$0) }
+        verification.outcome(of: compact, by: key.secret, algorithm, &finding)
     }
 
     /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
     func mistake(
-        by key: BloomreachSigningKey, _ algorithm: Algorithm, among others: () -> [SignatureDiagnosis.OtherSecret]
+        by key: BloomreachSigningKey, _ algorithm: Algorithm, among others: () -> [BloomreachSigningKey]
     ) -> SignatureDiagnosis? {
-        var nothing: Finding?
-        guard signature(by: key, algorithm, &nothing) == .failed else { return nil }
-        return verification.mistake(by: key) {
-            SignatureDiagnosis.explain(compact, algorithm: algorithm, secret: key.text, others: others())
-        }
+        verification.mistake(in: compact, by: key.secret, algorithm) { others().map(\.secret) }
     }
 
     /// The customer ids in a claim; `nil` unless it is a non-empty map of names to texts.

@@ -259,7 +259,6 @@ extension BloomreachCustomerStore {
 }
 
 extension BloomreachState {
-    /// Applies a placement.
     @discardableResult
     mutating func settle(_ placement: BloomreachPlacement, in project: String) -> Int {
         let number = placement.customer ?? projects[project, default: .init()].customers.make()

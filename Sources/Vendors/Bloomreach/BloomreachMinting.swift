@@ -170,7 +170,7 @@ extension Bloomreach {
     /// The default lifetime of a token (ours).
     static let tokenLifetime = Duration.seconds(3600)
 
-    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+    func keys(for token: CompactToken, in setting: TokenSetting<Bloomreach>) -> [SigningKey] {
         accounts.projects.flatMap(\.privateKeys).map(\.signing)
     }
 

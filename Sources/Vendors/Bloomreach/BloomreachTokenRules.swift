@@ -118,11 +118,7 @@ extension BloomreachFacts {
     /// The mistake with a secret that explains an invalid signature.
     fileprivate func mistake(_ algorithm: Algorithm) -> SignatureDiagnosis? {
         guard let token, let signingKey else { return nil }
-        return token.mistake(by: signingKey, algorithm) {
-            (accounts?.signingKeys ?? []).filter { $0 !== signingKey }.map {
-                SignatureDiagnosis.OtherSecret(name: $0.phrase, secret: $0.text)
-            }
-        }
+        return token.mistake(by: signingKey, algorithm) { accounts?.signingKeys ?? [] }
     }
 }
 

@@ -31,7 +31,7 @@ final class Comapi: Vendor {
         // A base URL that ends in a slash gives `//apispaces` (observed, JS SDK); accepting it is ours.
         repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false, rewrite: ComapiPath.rewrite,
         // ours: the SDKs move larger parts of messages to the content route.
-        bodyLimit: 256 * 1024, unreadNames: UnreadNames(parameters: unreadParameters))
+        bodyLimit: 256 * 1024, unreadParameters: unreadParameters)
 
     /// Documented parameters and members without effect here. Source: the descriptions of the vendor's successor.
     private static let unreadParameters = [

@@ -142,8 +142,6 @@ enum ComapiETag {
 
 extension Response {
     static func tagged(_ value: JSON, _ tag: String, status: HTTPResponse.Status = .ok) -> Response {
-        var response = Response.json(value, status: status)
-        response.fields[.eTag] = tag
-        return response
+        .json(value, status: status).with(.eTag, tag)
     }
 }

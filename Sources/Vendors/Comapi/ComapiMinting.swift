@@ -206,9 +206,9 @@ extension Comapi {
             start: setting.sandbox.start, mintMark: state.mintMark)
     }
 
-    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+    func keys(for token: CompactToken, in setting: TokenSetting<Comapi>) -> [SigningKey] {
         let space = (token.claims?["apiSpaceId"]).flatMap { accounts.space($0.string ?? $0.text) }
-        return space.map { [sessionKeys.key(of: $0, in: sandbox)] } ?? []
+        return space.map { [sessionKeys.key(of: $0, in: setting.sandbox)] } ?? []
     }
 
     // MARK: Samples

@@ -256,7 +256,6 @@ final class ComapiSessionToken: Sendable {
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
-    /// The expiry, in Unix seconds.
     var expirySeconds: Double? { compact.date("exp").seconds() }
     /// The time of issue, in Unix seconds.
     var issueSeconds: Double? { compact.date("iat").seconds() }

@@ -30,10 +30,8 @@ final class IMS: Vendor {
 
     static let identity = VendorIdentity(
         id: "ims", title: "IMS", prefixes: ["/ims"],
-        // Both are ours.
-        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: bodies have a few hundred bytes, and a sandbox keeps their content. Trips and lists may be longer.
-        bodyLimit: 64 * 1024, unreadNames: UnreadNames(fields: ["x-ims-", "x-ims-operator-key", "x-ims-device-id"]))
+        bodyLimit: 64 * 1024, unreadFields: ["x-ims-", "x-ims-operator-key", "x-ims-device-id"])
 
     /// ours: an hour of points, a file of users, or a set of keys.
     private static let longBody = 1024 * 1024

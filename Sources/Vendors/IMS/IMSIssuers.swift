@@ -136,9 +136,7 @@ extension IMSIssuerStore {
 
     /// All names in order; empty if that is the natural order.
     var ownOrder: [ExactText] {
-        var natural = untouched
-        natural.take(changesOf: self)
-        return natural.keys == keys ? [] : keys
+        untouched.with(changesOf: self).keys == keys ? [] : keys
     }
 }
 

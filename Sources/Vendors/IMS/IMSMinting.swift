@@ -202,9 +202,7 @@ extension IMS {
             return .respond(.empty(.internalServerError))
         }
         state.store(keys)
-        var response = Response.json(content)
         // ours: ten minutes, unless the fixtures say something else.
-        response.fields[.cacheControl] = issuer.cacheControl ?? "public, max-age=600"
-        return .respond(response)
+        return .respond(.json(content).with(.cacheControl, issuer.cacheControl ?? "public, max-age=600"))
     }
 }

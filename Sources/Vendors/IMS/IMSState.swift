@@ -102,14 +102,13 @@ extension IMS: RecordedVendor {
 
     func adopt(_ state: State, startedFrom old: IMS) -> State {
         var adopted = state
-        (adopted.issuers, adopted.users) = (initialState.issuers, initialState.users)
-        adopted.issuers.take(changesOf: state.issuers)
+        adopted.issuers = initialState.issuers.with(changesOf: state.issuers)
         if !state.issuers.ownOrder.isEmpty { adopted.issuers.arrange(state.issuers.keys) }
         // Fetched keys are kept where the issuer is unchanged.
         for issuer in state.issuers.all where issuer.remote != nil {
             if adopted.issuers.named(issuer.record.name)?.isSame(as: issuer) == true { adopted.issuers.store(issuer) }
         }
-        adopted.users.take(changesOf: state.users)
+        adopted.users = initialState.users.with(changesOf: state.users)
         adopted.forgetStrays()
         return adopted
     }

@@ -109,7 +109,7 @@ struct IMSUser: Sendable, Hashable, KeyedRecord {
             ?? "another user has the id \(id)"
     }
 
-    mutating func keepSecrets(of known: IMSUser, leftOutBy _: StateExtent?) {
+    mutating func keepSecrets(of known: IMSUser, fromWhole _: Bool) {
         let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
         if activation == nil, state != .active, isSamePerson { activation = known.activation }
     }

@@ -39,11 +39,9 @@ final class Okta: Vendor {
             "/oauth2", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server", "/login",
             "/activate", "/api/v1/authn", "/api/v1/groups", "/api/v1/sessions", "/api/v1/users",
         ] + notOffered.flatMap(\.prefixes).filter { !$0.hasPrefix("/oauth2") },
-        // Both are ours.
-        repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false,
         // ours: forms have a few kilobytes, and a sandbox keeps the content of some.
         bodyLimit: 64 * 1024, accountLists: ["trusted_origins", "groups", "users", "factors", "clients"],
-        readsForms: true, unreadNames: UnreadNames(fields: unreadFields, parameters: unreadParameters))
+        readsForms: true, unreadFields: unreadFields, unreadParameters: unreadParameters)
 
     static let unrouted = UnroutedFailures<OktaFailure>(
         routeNotFound: .pathNotFound, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge,
@@ -88,10 +86,16 @@ final class Okta: Vendor {
 }
 
 /// What an Okta route demands of its caller.
-enum OktaAccess: Sendable {
+enum OktaAccess: Sendable, Equatable {
     case open
+    /// Anybody, without a rate limit: what all callers get alike.
+    case published
+    /// Anybody: browsers come by themselves, and get a page where a program gets JSON.
+    case browser
+    /// The same on the page for signing in, or its form.
+    case signIn(isForm: Bool)
     /// A client that authenticates itself, or a public one that says its id.
-    case client
+    case client(OktaClientRoute)
     /// An access token of the server that the path names.
     case bearer
     /// The organization's API token, or an access token of the org server with that scope.
@@ -103,7 +107,7 @@ enum OktaAccess: Sendable {
 extension Okta {
     static func security(of access: OktaAccess) -> [[SecurityScheme]] {
         switch access {
-        case .open: []
+        case .open, .published, .browser, .signIn: []
         // A client can also authenticate itself in its form, or be public.
         case .client: [[.authorization("basic")], []]
         case .bearer: [[.authorization("bearer")], [.authorization("dpop")]]
@@ -111,6 +115,16 @@ extension Okta {
         case .device: [[.authorization("SSWS")]]
         }
     }
+}
+
+/// What a client calls a route for.
+enum OktaClientRoute: Sendable {
+    case tokens
+    /// A token that it has.
+    case tokenUse
+    /// To send what otherwise a browser brings.
+    case push
+    case other
 }
 
 /// A request to Okta with what is known about its sender.

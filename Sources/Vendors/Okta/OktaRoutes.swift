@@ -10,36 +10,46 @@ extension Okta {
         [make("/oauth2/v1/" + path), make("/oauth2/{server}/v1/" + path)]
     }
 
-    private static let discovery = RouteGroup<Okta>(access: .open, evidence: .documented, source: "ref")
+    private static let discovery = RouteGroup<Okta>(access: .published, evidence: .documented, source: "ref")
     private static let open = RouteGroup<Okta>(access: .open, evidence: .documented, source: "ref", secrets: secrets)
     private static let ofClient = RouteGroup<Okta>(
-        access: .client, evidence: .documented, source: "ref", secrets: secrets)
+        access: .client(.other), evidence: .documented, source: "ref", secrets: secrets)
     /// Forms for people; the vendor documents only what comes before and after them.
     private static let ofPages = RouteGroup<Okta>(access: .open, evidence: .ours, source: "ours", secrets: secrets)
 
+    /// The handler of one of two routes that share it.
+    private static func handler(
+        _ isSecond: Bool,
+        _ handle: @escaping @Sendable (inout OktaCall, inout State, Bool) throws(Refused) -> Reply
+    ) -> Route<Okta>.Handler {
+        { (call, state) throws(Refused) in try handle(&call, &state, isSecond) }
+    }
+
     private static let discoveryRoutes: [Route<Okta>] = [
-        discovery.route("discovery.org", .get("/.well-known/openid-configuration"), handler: describeServer),
+        discovery.route(
+            "discovery.org", .get("/.well-known/openid-configuration"), handler: handler(false, describeServer)),
         discovery.route(
             "discovery.custom", .get("/oauth2/{server}/.well-known/openid-configuration"),
-            source: "ref; use in validator page", handler: describeServer),
+            source: "ref; use in validator page", handler: handler(false, describeServer)),
         discovery.route(
             "discovery.oauth", .get("/oauth2/{server}/.well-known/oauth-authorization-server"),
             .get("/.well-known/oauth-authorization-server/oauth2/{server}"),
             .get("/.well-known/oauth-authorization-server"), source: "ref; the last two docs:concepts/auth-servers",
-            handler: describeServer),
+            handler: handler(true, describeServer)),
         discovery.route("keys.list", both(Endpoint.get, "keys"), source: "validator page, ref", handler: publishKeys),
     ]
 
     private static let signInRoutes: [Route<Okta>] = [
         open.route(
-            "authorize", both(Endpoint.get, "authorize") + both(Endpoint.post, "authorize"), source: "ref; POST api",
-            handler: authorizeClientApp),
-        ofClient.route("par", both(Endpoint.post, "par"), source: "ref, api", handler: pushRequest),
+            "authorize", both(Endpoint.get, "authorize") + both(Endpoint.post, "authorize"), access: .browser,
+            source: "ref; POST api", handler: authorizeClientApp),
+        ofClient.route(
+            "par", both(Endpoint.post, "par"), access: .client(.push), source: "ref, api", handler: pushRequest),
         open.route(
-            "logout", both(Endpoint.get, "logout") + both(Endpoint.post, "logout"), source: "ref; POST api",
-            handler: logOut),
-        ofPages.route("login.page", .get("/login/login.htm"), handler: showSignIn),
-        ofPages.route("login.submit", .post("/login/login.htm"), handler: submitSignIn),
+            "logout", both(Endpoint.get, "logout") + both(Endpoint.post, "logout"), access: .browser,
+            source: "ref; POST api", handler: logOut),
+        ofPages.route("login.page", .get("/login/login.htm"), access: .signIn(isForm: false), handler: showSignIn),
+        ofPages.route("login.submit", .post("/login/login.htm"), access: .signIn(isForm: true), handler: submitSignIn),
         ofPages.route("login.style", .get("/login/page.css"), secrets: [], handler: style),
         ofAuthn.route("authn", .post(authn), handler: authenticateUser),
         ofAuthn.route(
@@ -47,20 +57,26 @@ extension Okta {
             handler: verifyAuthnFactor),
         ofAuthn.route("authn.enroll", .post(authn + "/factors"), handler: enrollAuthnFactor),
         ofAuthn.route(
-            "authn.activate", .post(authn + "/factors/{factor}/lifecycle/activate"), handler: activateAuthnFactor),
+            "authn.activate", .post(authn + "/factors/{factor}/lifecycle/activate"),
+            handler: handler(false, activateAuthnFactor)),
         ofAuthn.route(
-            "authn.resend", .post(authn + "/factors/{factor}/lifecycle/resend"), handler: activateAuthnFactor),
+            "authn.resend", .post(authn + "/factors/{factor}/lifecycle/resend"),
+            handler: handler(true, activateAuthnFactor)),
         ofAuthn.route("authn.skip", .post(authn + "/skip"), handler: skipAuthn),
-        ofAuthn.route("authn.previous", .post(authn + "/previous"), handler: moveAuthn),
-        ofAuthn.route("authn.cancel", .post(authn + "/cancel"), handler: moveAuthn),
-        ofAuthn.route("authn.change", .post(authn + "/credentials/change_password"), handler: setAuthnPassword),
-        ofAuthn.route("authn.reset", .post(authn + "/credentials/reset_password"), handler: setAuthnPassword),
-        ofAuthn.route("authn.recovery", .post(authn + "/recovery/password"), handler: beginRecovery),
-        ofAuthn.route("authn.unlock", .post(authn + "/recovery/unlock"), handler: beginRecovery),
+        ofAuthn.route("authn.previous", .post(authn + "/previous"), handler: handler(false, moveAuthn)),
+        ofAuthn.route("authn.cancel", .post(authn + "/cancel"), handler: handler(true, moveAuthn)),
         ofAuthn.route(
-            "authn.recovery.verify", .post(authn + "/recovery/factors/{kind}/verify"), handler: verifyRecovery),
+            "authn.change", .post(authn + "/credentials/change_password"), handler: handler(false, setAuthnPassword)),
         ofAuthn.route(
-            "authn.recovery.resend", .post(authn + "/recovery/factors/{kind}/resend"), handler: verifyRecovery),
+            "authn.reset", .post(authn + "/credentials/reset_password"), handler: handler(true, setAuthnPassword)),
+        ofAuthn.route("authn.recovery", .post(authn + "/recovery/password"), handler: handler(false, beginRecovery)),
+        ofAuthn.route("authn.unlock", .post(authn + "/recovery/unlock"), handler: handler(true, beginRecovery)),
+        ofAuthn.route(
+            "authn.recovery.verify", .post(authn + "/recovery/factors/{kind}/verify"),
+            handler: handler(false, verifyRecovery)),
+        ofAuthn.route(
+            "authn.recovery.resend", .post(authn + "/recovery/factors/{kind}/resend"),
+            handler: handler(true, verifyRecovery)),
         ofAuthn.route("authn.token", .post(authn + "/recovery/token"), handler: redeemRecoveryToken),
         ofAuthn.route("authn.answer", .post(authn + "/recovery/answer"), handler: answerRecoveryQuestion),
         open.route(
@@ -82,9 +98,10 @@ extension Okta {
     private static let ownSession = "/api/v1/sessions/me"
 
     private static let tokenRoutes: [Route<Okta>] = [
-        ofClient.route("token.create", both(Endpoint.post, "token"), handler: createToken),
-        ofClient.route("token.introspect", both(Endpoint.post, "introspect"), handler: introspectToken),
-        ofClient.route("token.revoke", both(Endpoint.post, "revoke"), handler: revokeToken),
+        ofClient.route("token.create", both(Endpoint.post, "token"), access: .client(.tokens), handler: createToken),
+        ofClient.route(
+            "token.introspect", both(Endpoint.post, "introspect"), access: .client(.tokenUse), handler: introspectToken),
+        ofClient.route("token.revoke", both(Endpoint.post, "revoke"), access: .client(.tokenUse), handler: revokeToken),
         Route(
             "userinfo.get", both(Endpoint.get, "userinfo") + both(Endpoint.post, "userinfo"), access: .bearer,
             evidence: .documented, source: "ref; POST ours", secrets: secrets, handler: readUserinfo),
@@ -95,9 +112,9 @@ extension Okta {
             "device.authorize", both(Endpoint.post, "device/authorize"),
             source: "ref; guide:device-authorization-grant", handler: startDevice),
         open.route(
-            "activate.page", .get("/activate"), source: "path guide:device-authorization-grant; form ours",
-            handler: showActivation),
-        ofPages.route("activate.submit", .post("/activate"), handler: submitActivation),
+            "activate.page", .get("/activate"), access: .browser,
+            source: "path guide:device-authorization-grant; form ours", handler: showActivation),
+        ofPages.route("activate.submit", .post("/activate"), access: .browser, handler: submitActivation),
     ]
 
     private static let directRoutes: [Route<Okta>] = [
@@ -112,7 +129,7 @@ extension Okta {
 
     private static let browserRoutes: [Route<Okta>] = [
         Route(
-            "preflight", preflightEndpoints, access: .open, evidence: .documented,
+            "preflight", preflightEndpoints, access: .published, evidence: .documented,
             source: "api; authn inferred, authjs", handler: answerPreflight)
     ]
 

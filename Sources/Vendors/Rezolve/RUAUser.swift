@@ -120,7 +120,7 @@ struct RUAUser: Sendable, KeyedRecord, CodedRecord {
         return "another user of partner \(partnerID) signs in with “\(name.text)” too"
     }
 
-    mutating func keepSecrets(of known: RUAUser, leftOutBy _: StateExtent?) {
+    mutating func keepSecrets(of known: RUAUser, fromWhole _: Bool) {
         let isSamePerson =
             entityID.hasSameBytes(as: known.entityID) && partnerID == known.partnerID
             && username.hasSameBytes(as: known.username)

@@ -10,7 +10,7 @@ extension VendorLoader {
 ///
 /// Emulates registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA. The
 /// commerce part (carts, orders, products) is not emulated: its prefixes answer `route-not-offered`.
-final class Rezolve: Vendor {
+final class Rezolve: RecordedVendor {
     typealias State = RezolveState
     typealias Failure = RezolveFailure
     typealias Switches = RezolveSwitches
@@ -37,7 +37,7 @@ final class Rezolve: Vendor {
         repeatedSlashes: .collapse, ignoresTrailingSlash: true,
         // ours: the vendor's bodies have a few hundred bytes, and a sandbox keeps their content.
         bodyLimit: 64 * 1024,
-        unreadNames: UnreadNames(fields: ["x-rezolve-", "x-rezolve-partner-apikey", "x-rezolve-device-id"]))
+        unreadFields: ["x-rezolve-", "x-rezolve-partner-apikey", "x-rezolve-device-id"])
 
     /// Prefixes of the commerce part. Source: older docs and samples; not offering them is ours.
     private static let commerce = [

@@ -147,7 +147,7 @@ struct RezolveFacts: RuleFacts {
 
     var accounts: RezolveAccounts? { vendor?.accounts }
     var compact: CompactToken? { token?.compact }
-    var key: RezolveAuthKey? { signer?.authKey }
+    var key: SecretKey? { signer?.authKey }
 
     init(_ vendor: Rezolve, _ switches: RezolveSwitches, at moment: Moment) {
         (self.vendor, self.switches, self.moment) = (vendor, switches, moment)
@@ -207,7 +207,7 @@ final class RezolveToken: Sendable {
     let deviceID: String
     /// Whether there is an `nbf`; few tokens have one.
     let hasBeginning: Bool
-    private let verification = SignatureMemory<RezolveAuthKey>()
+    private let verification = SignatureMemory<SecretKey>()
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
@@ -222,17 +222,13 @@ final class RezolveToken: Sendable {
     }
 
     /// The outcome of the signature check; computed once, since it depends only on the token and the key.
-    func signature(by key: RezolveAuthKey, _ finding: inout Finding?) -> Finding.Outcome {
-        verification.outcome(by: key, &finding) { compact.signature(by: key.verification, algorithm: .hs512, &$0) }
+    func signature(by key: SecretKey, _ finding: inout Finding?) -> Finding.Outcome {
+        verification.outcome(of: compact, by: key, .hs512, &finding)
     }
 
     /// The mistake with this or another secret that explains the signature; `nil` if the signature fits.
-    func mistake(by key: RezolveAuthKey, among others: () -> [SignatureDiagnosis.OtherSecret]) -> SignatureDiagnosis? {
-        var nothing: Finding?
-        guard signature(by: key, &nothing) == .failed else { return nil }
-        return verification.mistake(by: key) {
-            SignatureDiagnosis.explain(compact, algorithm: .hs512, secret: key.text, others: others())
-        }
+    func mistake(by key: SecretKey, among others: () -> [SecretKey]) -> SignatureDiagnosis? {
+        verification.mistake(in: compact, by: key, .hs512, among: others)
     }
 
     /// The length of the partner's id for the user, in characters.

@@ -59,9 +59,9 @@ struct RezolveCustomer: Sendable, KeyedRecord, CodedRecord {
     /// Requests do not change the key pair, so it is not compared.
     func isSame(as other: RezolveCustomer) -> Bool { isExported(like: other, .whole) }
 
-    mutating func keepSecrets(of known: RezolveCustomer, leftOutBy extent: StateExtent?) {
+    mutating func keepSecrets(of known: RezolveCustomer, fromWhole isWhole: Bool) {
         // Changes leave out no pair but one that is not made yet, as of a customer who registered again under the same id.
-        if extent == .changes, keyPair.made == nil { return }
+        if !isWhole, keyPair.made == nil { return }
         // An equal pair becomes the known one: calls may wait for it, and the fixtures may name it.
         if let own = keyPair.made, own.publicPEM != known.keyPair.made?.publicPEM { return }
         (keyPair, hasKeyFile) = (known.keyPair, known.hasKeyFile)
@@ -105,15 +105,7 @@ struct RezolveCustomer: Sendable, KeyedRecord, CodedRecord {
         switch coder.form {
         case .fixture(let fixtures):
             coder.member("key_pair", &keyPair, or: keyPair, write: { _ in nil }) { (node) throws(FixtureProblem) in
-                let file = try fixtures.file(named: node)
-                let read = { @Sendable () throws(KeyError) in
-                    try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self))
-                }
-                do throws(KeyError) {
-                    return file.isJudged ? DeferredKeyPair(reading: read) : DeferredKeyPair(try read())
-                } catch {
-                    throw FixtureProblem(file: file.path, message: error.inPEM)
-                }
+                try DeferredKeyPair(file: node, fixtures)
             }
             hasKeyFile = keyPair.isGiven
         case .export, .order:
@@ -132,19 +124,7 @@ struct RezolveKeyPair: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("entity", &entityID)
-        coder.member("private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
-    }
-}
-
-extension DeferredKeyPair {
-    /// The private key, given in PEM.
-    fileprivate static func read(_ node: FixtureNode) throws(FixtureProblem) -> DeferredKeyPair {
-        let text = try node.string()
-        do throws(KeyError) {
-            return DeferredKeyPair(try SigningKey.pem(text))
-        } catch {
-            throw node.problem(error.inPEM)
-        }
+        coder.member("private_key", &keyPair)
     }
 }
 

@@ -127,7 +127,7 @@ extension Rezolve {
     }
 
     /// RUA signs on behalf of partners.
-    func keys(for token: CompactToken, in state: State, _ sandbox: SandboxIdentity) -> [SigningKey] {
+    func keys(for token: CompactToken, in setting: TokenSetting<Rezolve>) -> [SigningKey] {
         accounts.partners.compactMap(\.authKey?.signing)
     }
 

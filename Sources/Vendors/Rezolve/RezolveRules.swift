@@ -315,12 +315,7 @@ extension RezolveFacts {
     /// The mistake with a secret that explains a wrong signature.
     fileprivate var mistake: SignatureDiagnosis? {
         guard let token, let key else { return nil }
-        return token.mistake(by: key) {
-            (accounts?.partners ?? []).compactMap { partner in
-                guard let other = partner.authKey, other !== key else { return nil }
-                return SignatureDiagnosis.OtherSecret(name: "partner \(partner.id)", secret: other.text)
-            }
-        }
+        return token.mistake(by: key) { (accounts?.partners ?? []).compactMap(\.authKey) }
     }
 
     // MARK: - Describes what was sent in place of an api key, without repeating a secret

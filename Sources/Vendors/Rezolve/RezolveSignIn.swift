@@ -2,7 +2,6 @@ import Emulation
 import HTTPTypes
 import JSON
 import Tokens
-import Wire
 
 /// Registration by a partner's server. Source: documented, JWT page, "Register a new Rezolve User".
 extension Rezolve {
@@ -125,7 +124,7 @@ extension Rezolve {
             for: session.customer, of: session.partner, device: session.device, call.arrival,
             lifetime: isOver ? logoutLifetime : sessionLifetime)
         let value = call.switches.tokenPrefix == .bearer ? "Bearer \(token)" : token
-        return .respond(withToken(value, ["accessToken": .string(value)]))
+        return .respond(.json(["accessToken": .string(value)]).with(.authorization, value))
     }
 
     /// Notes that the password was forgotten; no mail is sent.
@@ -204,7 +203,8 @@ extension Rezolve {
         var user = user
         user.logIn(on: device)
         state.users.store(user)
-        return .respond(withToken("Bearer \(token)", user.answer(without: names, by: call.switches)))
+        let answer = user.answer(without: names, by: call.switches)
+        return .respond(.json(answer).with(.authorization, "Bearer \(token)"))
     }
 
     /// A login JWT as RUA signs it on behalf of the partner.
@@ -229,11 +229,6 @@ extension Rezolve {
         }
     }
 
-    private static func withToken(_ value: String, _ body: JSON) -> Response {
-        var response = Response.json(body)
-        response.fields[.authorization] = value
-        return response
-    }
 }
 
 extension Call<Rezolve> {

@@ -69,7 +69,7 @@ struct RezolveState: Sendable {
 }
 
 /// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
-extension Rezolve: RecordedVendor {
+extension Rezolve {
     func size(of state: State) -> StateSize { state.customers.size + state.users.size }
     func hasNews(_ state: State) -> Bool { state.customers.hasNews || state.users.hasNews }
 
@@ -101,9 +101,9 @@ extension Rezolve: RecordedVendor {
 
     func adopt(_ state: State, startedFrom old: Rezolve) -> State {
         var adopted = initialState
-        adopted.customers.take(changesOf: state.customers)
+        adopted.customers = adopted.customers.with(changesOf: state.customers)
         adopted.add(owners: state.owners)
-        adopted.users.take(changesOf: state.users)
+        adopted.users = adopted.users.with(changesOf: state.users)
         adopted.settle(state.madeKeyPairs)
         return adopted
     }
@@ -144,36 +144,16 @@ final class RezolvePartner: Sendable {
     let id: String
     /// Opaque, compared byte for byte.
     let apiKey: String
-    /// `nil` for a partner without one.
-    let authKey: RezolveAuthKey?
+    /// The secret that the partner shares with Rezolve; `nil` for a partner without one.
+    let authKey: SecretKey?
 
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("id", "api_key", "auth_key")
         let id = try entry.required("id").string()
-        let text = try entry["auth_key"]?.string()
-        do {
-            authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text, of: id) }
-        } catch {
-            throw node.problem("the auth key cannot be used: \(error)")
+        authKey = try entry["auth_key"].map { (text) throws(FixtureProblem) in
+            try SecretKey(try text.string(), of: "partner \(id)", called: "auth key", at: node)
         }
         (self.id, apiKey) = (id, try entry.required("api_key").string())
-    }
-}
-
-/// The secret that a partner shares with Rezolve: the UTF-8 bytes of a text, not decoded.
-final class RezolveAuthKey: Sendable {
-    /// The text as printed, used to diagnose wrong encodings.
-    let text: String
-    let signing: SigningKey
-    let verification: VerificationKey
-
-    /// - Parameter partner: the id of the partner, which names the key in findings.
-    init(_ text: String, of partner: String? = nil) throws(KeyError) {
-        self.text = text
-        signing = try SigningKey.secret(text)
-        var verification = signing.verificationKey
-        verification.id = partner.map { "partner \($0)" }
-        self.verification = verification
     }
 }
 

@@ -148,6 +148,8 @@ package struct RouteCase: Sendable, CustomStringConvertible {
     package let target: String
     /// The fields, with names like the target's.
     package let fields: @Sendable () throws -> World.Fields
+    /// The kind of token to mint and send as a bearer; `nil` for other credentials, or none.
+    package let bearer: String?
     /// The content, with names like the target's.
     package let body: @Sendable () throws -> String
     package let status: Int
@@ -162,15 +164,14 @@ package struct RouteCase: Sendable, CustomStringConvertible {
 
     package init(
         _ route: String, _ method: HTTPRequest.Method, _ target: String,
-        fields: @autoclosure @escaping @Sendable () throws -> World.Fields = [],
+        fields: @autoclosure @escaping @Sendable () throws -> World.Fields = [], bearer: String? = nil,
         body: @autoclosure @escaping @Sendable () throws -> String = "", status: Int = 200, answer: String? = nil,
         failure: String? = nil, contentType: String? = nil,
         prepare: @escaping @Sendable (World) async throws -> [String: String] = { _ in [:] }
     ) {
         (self.route, self.method, self.target, self.status) = (route, method, target, status)
         (self.fields, self.body, self.answer, self.failure) = (fields, body, answer, failure)
-        self.contentType = contentType
-        self.prepare = prepare
+        (self.contentType, self.bearer, self.prepare) = (contentType, bearer, prepare)
     }
 
     package var description: String { "\(route) at \(method.rawValue) \(target)" }
@@ -178,9 +179,9 @@ package struct RouteCase: Sendable, CustomStringConvertible {
     func request(in world: World) async throws -> PreparedRequest {
         let values = try await prepare(world)
         func filled(_ text: String) -> String { values.reduce(text) { $0.replacing($1.key, with: $1.value) } }
-        return PreparedRequest(
-            method: method, target: filled(target), fields: try fields().map { ($0.0, filled($0.1)) },
-            body: filled(try body()))
+        var fields = try fields().map { ($0.0, filled($0.1)) }
+        if let bearer { fields.append(("authorization", "Bearer " + (try await world.mint(bearer)))) }
+        return PreparedRequest(method: method, target: filled(target), fields: fields, body: filled(try body()))
     }
 
     var path: String { String(target.prefix { $0 != "?" }) }

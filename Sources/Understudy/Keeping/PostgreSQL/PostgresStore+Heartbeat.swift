@@ -128,7 +128,6 @@ enum SteadyTime {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000

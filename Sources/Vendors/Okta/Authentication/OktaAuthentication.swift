@@ -38,7 +38,7 @@ extension Okta {
     func authenticate(_ arrival: OktaArrival, _ findings: inout Findings<OktaFailure>) -> OktaCredentials {
         var credentials = OktaCredentials(parameters: OktaParameters(of: arrival))
         switch arrival.route.access {
-        case .open: break
+        case .open, .published, .browser, .signIn: break
         case .client: authenticateClient(arrival, &credentials, &findings)
         case .bearer: authenticateBearer(arrival, &credentials, &findings)
         case .api: authenticateAPI(arrival, &credentials, &findings)
@@ -52,7 +52,7 @@ extension Okta {
     func authorize(_ call: inout OktaCall, _ state: inout OktaState) {
         countRequest(&call, &state)
         switch call.route.access {
-        case .open: break
+        case .open, .published, .browser, .signIn: break
         case .client: authorizeClient(&call, &state)
         case .bearer: judgeUse(&call, state, by: OktaTokenRules.use)
         case .api: judgeUse(&call, state, by: Self.apiUseRules)

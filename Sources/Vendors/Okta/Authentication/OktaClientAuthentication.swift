@@ -5,15 +5,13 @@ import Tokens
 import Wire
 
 extension Okta {
-    fileprivate static let routesAboutTokens: Set<String> = ["token.introspect", "token.revoke"]
-
     func authenticateClient(
         _ arrival: OktaArrival, _ credentials: inout OktaCredentials, _ findings: inout Findings<OktaFailure>
     ) {
         // An unknown server is the handler's finding: it comes first.
         guard let server = server(of: arrival) else { return }
         // Source: api.
-        let takesJSON = arrival.route.id == "par"
+        let takesJSON = arrival.route.access == .client(.push)
         let content = Self.content(of: arrival, &credentials.parameters, takesJSON: takesJSON)
         var facts = OktaClientFacts(arrival, credentials.parameters, takesJSON: takesJSON)
         facts.content = content
@@ -23,7 +21,7 @@ extension Okta {
         (credentials.client, credentials.method) = (facts.client, facts.method)
         facts.dropExplanations()
         credentials.clientFacts = facts
-        if Self.routesAboutTokens.contains(arrival.route.id) {
+        if arrival.route.access == .client(.tokenUse) {
             credentials.token = credentials.parameters["token"].flatMap { token($0, arrival, at: server) }
         }
     }
@@ -150,7 +148,7 @@ struct OktaClientFacts: OktaRuleFacts {
         isInQuery = ["grant_type", "token", "refresh_token", "client_id"].contains { query[$0] != nil }
         clientID = parameters["client_id"]
         // Source: ref, for introspection and revocation alone.
-        if Okta.routesAboutTokens.contains(arrival.route.id) {
+        if arrival.route.access == .client(.tokenUse) {
             clientID = clientID ?? arrival.queryValue("client_id").flatMap { $0.isEmpty ? nil : $0 }
         }
         takeAuthorization(arrival.request.fields.bytes(of: .authorization))

@@ -136,15 +136,15 @@ extension Okta {
     /// Judges as much as needs no state, above all the signature. Access tokens are known by then.
     func judgeProof(of arrival: OktaArrival, _ credentials: inout OktaCredentials) {
         switch arrival.route.access {
-        case .client:
-            guard Self.takesProofs(arrival.route), let client = credentials.client else { return }
+        case .client(.tokens):
+            guard let client = credentials.client else { return }
             let isBound = arrival.switches.optionalProof == .bind && arrival.request.fields.bytes(of: .dpop) != nil
             guard client.bindsTokens || isBound else { return }
             credentials.proof = OktaProofCheck(OktaProofFacts(arrival), by: OktaProofRules.tokens)
         case .bearer, .api:
             guard let access = OktaProofFacts.Access(arrival, credentials.claims) else { return }
             credentials.proof = OktaProofCheck(OktaProofFacts(arrival, beside: access), by: OktaProofRules.resources)
-        case .open, .device: return
+        case .open, .published, .browser, .signIn, .client, .device: return
         }
     }
 
@@ -169,12 +169,10 @@ extension Okta {
         if !sent.hasSameBytes(as: current) { call.answerFields[.dpopNonce] = current }
     }
 
-    private static func takesProofs(_ route: Route<Okta>) -> Bool { route.id == "token.create" }
-
     /// The thumbprint that the presented refresh token of the client is bound to.
     private static func refreshKey(of call: OktaCall, in state: OktaState) -> String? {
         let parameters = call.credentials.parameters.unnoted
-        guard takesProofs(call.route), let client = call.credentials.client,
+        guard call.route.access == .client(.tokens), let client = call.credentials.client,
             parameters["grant_type"]?.hasSameBytes(as: OktaGrantType.refreshToken.rawValue) == true,
             let token = parameters["refresh_token"].flatMap({ state.refreshTokens[$0] }),
             let authorization = state.grants[token.grant]?.authorization,

@@ -6,8 +6,7 @@ import Tokens
 extension Okta {
     /// Begins the recovery of a password or a locked account: a trusted app, which has the API token, gets the recovery
     /// token that others get by email.
-    static func beginRecovery(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let isUnlock = call.route.id == "authn.unlock"
+    static func beginRecovery(_ call: inout OktaCall, _ state: inout State, isUnlock: Bool) throws(Refused) -> Reply {
         let isTrusted = OktaSSWS(call.request.fields).text?.hasSameBytes(as: call.vendor.accounts.apiToken) == true
         // The reference has one example in small letters.
         let (name, channel) = try call.json { ($0.text("username"), $0.optionalText("factorType")?.uppercased()) }
@@ -71,8 +70,7 @@ extension Okta {
     }
 
     /// Verifies the code that a recovery sent to a phone, or sends another one.
-    static func verifyRecovery(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let isAgain = call.route.id == "authn.recovery.resend"
+    static func verifyRecovery(_ call: inout OktaCall, _ state: inout State, isAgain: Bool) throws(Refused) -> Reply {
         let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
         let (transaction, user) = try call.transaction(token, at: [.recoveryChallenge], in: state)
         let kind = call.parameters["kind"].lowercased()

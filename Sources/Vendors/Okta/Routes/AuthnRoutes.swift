@@ -98,8 +98,9 @@ extension Okta {
     }
 
     /// Activates it by a code, which may be sent again.
-    static func activateAuthnFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let isAgain = call.route.id == "authn.resend"
+    static func activateAuthnFactor(
+        _ call: inout OktaCall, _ state: inout State, isAgain: Bool
+    ) throws(Refused) -> Reply {
         let (token, code) = try call.json { ($0.text("stateToken"), isAgain ? "" : $0.text("passCode")) }
         var (transaction, user) = try call.transaction(token, at: [.mfaEnrollActivate], in: state)
         let factor = try call.factor(of: user, in: state)
@@ -122,8 +123,8 @@ extension Okta {
     }
 
     /// Cancels a transaction, or goes back to the choice of a factor.
-    static func moveAuthn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let (token, isCancelled) = (try call.json { $0.text("stateToken") }, call.route.id == "authn.cancel")
+    static func moveAuthn(_ call: inout OktaCall, _ state: inout State, isCancelled: Bool) throws(Refused) -> Reply {
+        let token = try call.json { $0.text("stateToken") }
         let steps = isCancelled ? OktaAuthn.Step.allCases : [.mfaChallenge, .mfaEnrollActivate]
         var (transaction, _) = try call.transaction(token, at: steps, in: state)
         if isCancelled {
@@ -138,8 +139,7 @@ extension Okta {
     }
 
     /// Sets a new password: in place of an old one, or after a recovery.
-    static func setAuthnPassword(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
-        let isReset = call.route.id == "authn.reset"
+    static func setAuthnPassword(_ call: inout OktaCall, _ state: inout State, isReset: Bool) throws(Refused) -> Reply {
         let (token, old, new) = try call.json { body in
             (body.text("stateToken"), isReset ? "" : body.text("oldPassword"), body.text("newPassword"))
         }

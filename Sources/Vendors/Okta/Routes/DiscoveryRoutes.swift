@@ -4,51 +4,19 @@ import JSON
 import Tokens
 import Wire
 
-extension HTTPField.Name {
-    fileprivate static let forwardedHost = Self("X-Forwarded-Host") ?? .eTag
-    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .eTag
-}
-
 /// The documents with which clients find a server's endpoints and keys.
 extension Okta {
     /// The query `client_id` is accepted and unread (ref).
-    static func describeServer(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+    static func describeServer(_ call: inout OktaCall, _ state: inout State, isOAuth: Bool) throws(Refused) -> Reply {
         let server = try server(call)
         if let mistake = addressMistake(call) { call.findings.note(mistake) }
-        let lacking: Set<String> =
-            call.route.id == "discovery.oauth" ? ["userinfo_endpoint", "id_token_signing_alg_values_supported"] : []
+        let lacking: Set<String> = isOAuth ? ["userinfo_endpoint", "id_token_signing_alg_values_supported"] : []
         let document = OktaServerMetadata(server, at: call.arrival.base, call.switches).document
         var response = Response.json(
             .object(JSONObject(document.filter { !lacking.contains($0.name) }.map { ($0.name, $0.value) })))
         // Source: inferred, a lifetime of its own.
         response.fields[.cacheControl] = "max-age=86400, must-revalidate"
         return .respond(response)
-    }
-
-    /// What to note when an app asks at an address that tokens do not name; ours, as the real issuer has only one.
-    static func addressMistake(_ call: OktaCall) -> Finding? {
-        let base = call.arrival.base
-        // A proxy says how it was reached; that is a hint for people, and never an issuer.
-        let (fields, forwarded) = (call.request.fields, forwarded(call.request))
-        let scheme =
-            forwarded["proto"] ?? fields[.forwardedProto] ?? (call.request.connection.isSecure ? "https" : "http")
-        guard let asked = forwarded["host"] ?? fields[.forwardedHost] ?? call.request.authority,
-            let own = OktaRedirectTarget(base)?.origin, case let other = "\(scheme)://\(asked)",
-            OktaAddress(other)?.origin != OktaAddress(own)?.origin
-        else { return nil }
-        return Finding(
-            "public-base", .noted, expected: .text(own), found: .text(other),
-            note: "Discovery and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
-                + "ask at \(base), or start the server with --public-base \(other).", source: "ours")
-    }
-
-    /// What the first proxy of all said in the field `Forwarded` (RFC 7239 section 4).
-    private static func forwarded(_ request: Request) -> [String: String] {
-        let first = request.fields[HTTPField.Name("Forwarded") ?? .eTag]?.prefix { $0 != "," } ?? ""
-        let pairs = first.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
-        return pairs.reduce(into: [:]) { members, pair in
-            if pair.count == 2 { members[pair[0].lowercased().filter { $0 != " " }] = pair[1].filter { $0 != "\"" } }
-        }
     }
 
     /// Answers with a server's public keys: exactly six members each, since another type stops a documented client.
@@ -67,9 +35,8 @@ extension Okta {
             isServed, .internalError,
             "the drill break has these keys answer 500; expected the drill repair before they are read")
         let entries = keys.published.compactMap { published($0.key, call.switches) }
-        var response = Response.json(["keys": .array(entries)])
-        response.fields[.cacheControl] = call.switches.keysCacheControl.fieldValue
-        return .respond(response)
+        return .respond(
+            .json(["keys": .array(entries)]).with(.cacheControl, call.switches.keysCacheControl.fieldValue))
     }
 }
 
@@ -153,23 +120,4 @@ struct OktaServerMetadata {
     private func endpoint(_ path: String) -> JSON { .string(endpoints + path) }
 
     private static func list(_ values: [String]) -> JSON { .array(values.map(JSON.string)) }
-}
-
-/// What the token endpoint gives tokens for. Source: ref, api, guide:device-authorization-grant and those of its flows.
-enum OktaGrantType: String, CaseIterable, Sendable {
-    case authorizationCode = "authorization_code"
-    case refreshToken = "refresh_token"
-    case password
-    case clientCredentials = "client_credentials"
-    case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
-    case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
-    case otp = "urn:okta:params:oauth:grant-type:otp"
-    case oob = "urn:okta:params:oauth:grant-type:oob"
-    case mfaOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
-    case mfaOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
-
-    /// What is wrong with a list of grant types; `nil` when nothing is.
-    static func complaint(about grants: [String]) -> String? {
-        grants.first { Self(rawValue: $0) == nil }.map { "grants has \($0); expected some of \(allCases.names)" }
-    }
 }

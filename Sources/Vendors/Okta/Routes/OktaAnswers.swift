@@ -88,7 +88,7 @@ extension Okta {
         guard setting.isForBrowser else { return OktaFailureContext() }
         let parameters = OktaParameters(of: setting.request)
         if setting.failure.reachesClient { return OktaFailureContext(address: address(parameters, in: state, setting)) }
-        guard setting.route == "login.submit", let alert = OktaPageAlert(setting.failure),
+        guard setting.access == .signIn(isForm: true), let alert = OktaPageAlert(setting.failure),
             let signIn = parameters["tx"].flatMap({ state.signIns[$0] })
         else { return OktaFailureContext() }
         let view = OktaSignInView(
@@ -151,12 +151,11 @@ extension Okta {
     private static func completeChallenge(
         in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>
     ) {
-        guard let route = routes.first(where: { $0.id == setting.route }) else { return }
         let path = String(setting.request.path)
         var (server, scope) = (String(path.dropLast("/userinfo".count)), "openid")
-        if case .api(let needed) = route.access, BearerToken(setting.request.fields, orOf: "dpop").bytes != nil {
+        if case .api(let needed)? = setting.access, BearerToken(setting.request.fields, orOf: "dpop").bytes != nil {
             (server, scope) = ("/oauth2/v1", needed)
-        } else if route.id != "userinfo.get" {
+        } else if setting.access != .bearer {
             return
         }
         let challenge = response.fields[.wwwAuthenticate] ?? challenges[setting.failure]
@@ -170,10 +169,15 @@ extension Okta {
 }
 
 extension FailureSetting<OktaFailure, OktaSwitches> {
+    /// What the route requires; `nil` when the path has none.
+    fileprivate var access: OktaAccess? { Okta.routes.first { $0.id == route }?.access }
+
     /// Whether browsers come to the route by themselves; all others answer programs.
     fileprivate var isForBrowser: Bool {
-        let routes = ["authorize", "logout", "login.page", "login.submit", "activate.page", "activate.submit"]
-        return route.map(routes.contains) ?? false
+        switch access {
+        case .browser, .signIn: true
+        default: false
+        }
     }
 }
 
@@ -211,7 +215,7 @@ extension HTTPField.Name {
 extension Okta {
     /// Counts a request, and refuses it if the switch says so and the quota is used up.
     func countRequest(_ call: inout OktaCall, _ state: inout OktaState) {
-        guard call.switches.rateLimit != .off, Self.hasRateLimit(call.route) else { return }
+        guard call.switches.rateLimit != .off, call.route.access != .published else { return }
         let key = OktaRateWindow.Key(client: ExactText(clientID(of: call)), route: ExactText(call.route.id))
         let window = state.count(key, at: call.moment)
         let quota = call.switches.rateLimitQuota
@@ -243,13 +247,6 @@ extension Okta {
         response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
         response.fields[.rateRemaining] = "0"
         response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
-    }
-
-    private static func hasRateLimit(_ route: Route<Okta>) -> Bool {
-        switch route.id {
-        case "keys.list", "discovery.org", "discovery.custom", "discovery.oauth", "preflight": false
-        default: true
-        }
     }
 
     /// The client as which the request counts, proven or not; only known ones, so that they are few.

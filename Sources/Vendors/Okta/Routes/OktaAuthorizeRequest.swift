@@ -194,25 +194,13 @@ extension OktaAuthorizeRequest {
                     + (parameters["code_challenge_method"] ?? "absent, which means plain (RFC 7636 section 4.3)")
                     + "; expected S256")
         }
-        if let fault = pkceFault(in: challenge) {
+        if let fault = OktaCode.fault(in: challenge) {
             throw Refusal(
                 .pkceChallengeIllegal,
                 because: "code_challenge has \(fault); expected the SHA-256 of code_verifier in base64url, without "
                     + "padding: 43 characters")
         }
         return challenge
-    }
-
-    /// What a code challenge or verifier may not have: 43 to 128 unreserved characters are right (RFC 7636 section 4.1).
-    static func pkceFault(in text: String) -> String? {
-        let strange = text.unicodeScalars.first { sign in
-            switch sign {
-            case "A"..."Z", "a"..."z", "0"..."9", "-", ".", "_", "~": false
-            default: true
-            }
-        }
-        if let strange { return "the sign “\(strange)”" }
-        return (43...128).contains(text.utf8.count) ? nil : "\(text.utf8.count) characters"
     }
 
     private static func prompts(_ parameters: OktaParameters) throws(Okta.Refused) -> [Prompt] {

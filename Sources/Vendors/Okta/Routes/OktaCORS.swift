@@ -46,7 +46,8 @@ extension Okta {
     private func judgePKCE(_ call: inout OktaCall) {
         let parameters = call.credentials.parameters.unnoted
         let grant = OktaGrantType.authorizationCode.rawValue
-        guard call.route.id == "token.create", parameters["grant_type"]?.hasSameBytes(as: grant) == true else { return }
+        guard call.route.access == .client(.tokens), parameters["grant_type"]?.hasSameBytes(as: grant) == true
+        else { return }
         let hasVerifier = parameters["code_verifier"] != nil
         call.findings.add(
             Finding(
@@ -245,5 +246,38 @@ extension Okta {
             state.trustedOrigins.add(origin, within: OktaTrustedOrigin.bound)
         }
         return ["origins": .array(state.trustedOrigins.all.map { $0.json(.whole) })]
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let forwardedHost = Self("X-Forwarded-Host") ?? .eTag
+    fileprivate static let forwardedProto = Self("X-Forwarded-Proto") ?? .eTag
+}
+
+extension Okta {
+    /// What to note when an app asks at an address that tokens do not name; ours, as the real issuer has only one.
+    static func addressMistake(_ call: OktaCall) -> Finding? {
+        let base = call.arrival.base
+        // A proxy says how it was reached; that is a hint for people, and never an issuer.
+        let (fields, forwarded) = (call.request.fields, forwarded(call.request))
+        let scheme =
+            forwarded["proto"] ?? fields[.forwardedProto] ?? (call.request.connection.isSecure ? "https" : "http")
+        guard let asked = forwarded["host"] ?? fields[.forwardedHost] ?? call.request.authority,
+            let own = OktaRedirectTarget(base)?.origin, case let other = "\(scheme)://\(asked)",
+            OktaAddress(other)?.origin != OktaAddress(own)?.origin
+        else { return nil }
+        return Finding(
+            "public-base", .noted, expected: .text(own), found: .text(other),
+            note: "Discovery and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
+                + "ask at \(base), or start the server with --public-base \(other).", source: "ours")
+    }
+
+    /// What the first proxy of all said in the field `Forwarded` (RFC 7239 section 4).
+    private static func forwarded(_ request: Request) -> [String: String] {
+        let first = request.fields[HTTPField.Name("Forwarded") ?? .eTag]?.prefix { $0 != "," } ?? ""
+        let pairs = first.split(separator: ";").map { $0.split(separator: "=", maxSplits: 1) }
+        return pairs.reduce(into: [:]) { members, pair in
+            if pair.count == 2 { members[pair[0].lowercased().filter { $0 != " " }] = pair[1].filter { $0 != "\"" } }
+        }
     }
 }

@@ -71,7 +71,7 @@ extension Okta {
         if signIn.id.isEmpty { signIn.id = call.identifiers.opaque(ofLength: 32) }
         call.note(roomMadeFor: "sign-in", by: state.signIns.add(signIn, within: OktaSignIn.bound).count)
         useUp(signIn.authentication?.sessionToken, &state)
-        guard call.route.id.hasPrefix("login.") else {
+        guard case .signIn = call.route.access else {
             return .onward(to: "\(call.signInPath)?tx=\(signIn.id)", from: call.request)
         }
         return page(of: signIn, call, state)

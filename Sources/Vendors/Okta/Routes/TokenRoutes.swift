@@ -222,7 +222,7 @@ extension Okta {
         case (_?, nil):
             throw Refusal(.pkceVerifierMissing, because: "found no code_verifier; expected the one for code_challenge")
         case (let challenge?, let verifier?):
-            if let fault = OktaAuthorizeRequest.pkceFault(in: verifier) {
+            if let fault = OktaCode.fault(in: verifier) {
                 throw Refusal(
                     .pkceFailed,
                     because: "found a code_verifier with \(fault); expected 43 to 128 of A-Z, a-z, 0-9, -, ., _ and ~ "
@@ -333,5 +333,38 @@ extension OktaClient {
         case .on: true
         case .off: false
         }
+    }
+}
+
+extension OktaCode {
+    /// What a code challenge or verifier may not have: 43 to 128 unreserved characters are right (RFC 7636 section 4.1).
+    static func fault(in text: String) -> String? {
+        let strange = text.unicodeScalars.first { sign in
+            switch sign {
+            case "A"..."Z", "a"..."z", "0"..."9", "-", ".", "_", "~": false
+            default: true
+            }
+        }
+        if let strange { return "the sign “\(strange)”" }
+        return (43...128).contains(text.utf8.count) ? nil : "\(text.utf8.count) characters"
+    }
+}
+
+/// What the token endpoint gives tokens for. Source: ref, api, guide:device-authorization-grant and those of its flows.
+enum OktaGrantType: String, CaseIterable, Sendable {
+    case authorizationCode = "authorization_code"
+    case refreshToken = "refresh_token"
+    case password
+    case clientCredentials = "client_credentials"
+    case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    case otp = "urn:okta:params:oauth:grant-type:otp"
+    case oob = "urn:okta:params:oauth:grant-type:oob"
+    case mfaOTP = "http://auth0.com/oauth/grant-type/mfa-otp"
+    case mfaOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
+
+    /// What is wrong with a list of grant types; `nil` when nothing is.
+    static func complaint(about grants: [String]) -> String? {
+        grants.first { Self(rawValue: $0) == nil }.map { "grants has \($0); expected some of \(allCases.names)" }
     }
 }

@@ -274,9 +274,9 @@ struct OktaClient: Sendable, KeyedRecord, CodedRecord {
     func clash(over name: Never?) -> String { "another client has the id \(id)" }
 
     /// Keys are files beside the fixtures.
-    mutating func keepSecrets(of known: OktaClient, leftOutBy extent: StateExtent?) {
+    mutating func keepSecrets(of known: OktaClient, fromWhole isWhole: Bool) {
         keys = known.keys
-        if extent == .whole { secret = secret ?? known.secret }
+        if isWhole { secret = secret ?? known.secret }
     }
 
     mutating func code(_ coder: inout RecordCoder) {

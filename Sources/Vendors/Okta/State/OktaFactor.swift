@@ -41,10 +41,10 @@ struct OktaFactor: Sendable, KeyedRecord, CodedRecord {
 
     func clash(over name: Never?) -> String { "another factor is \(id)" }
 
-    mutating func keepSecrets(of known: OktaFactor, leftOutBy extent: StateExtent?) {
+    mutating func keepSecrets(of known: OktaFactor, fromWhole isWhole: Bool) {
         // Only the fixtures name a file.
         if publicKey == nil { device = known.device }
-        guard extent == .whole else { return }
+        guard isWhole else { return }
         (secret, sentCode, answer) = (secret ?? known.secret, sentCode ?? known.sentCode, answer ?? known.answer)
     }
 

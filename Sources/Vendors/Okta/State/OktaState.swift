@@ -200,14 +200,11 @@ extension Okta: RecordedVendor {
 
     func adopt(_ state: OktaState, startedFrom old: Okta) -> OktaState {
         var adopted = state
-        (adopted.users, adopted.factors) = (initialState.users, initialState.factors)
-        (adopted.clients, adopted.groups) = (initialState.clients, initialState.groups)
-        adopted.trustedOrigins = initialState.trustedOrigins
-        adopted.users.take(changesOf: state.users)
-        adopted.factors.take(changesOf: state.factors)
-        adopted.clients.take(changesOf: state.clients)
-        adopted.groups.take(changesOf: state.groups)
-        adopted.trustedOrigins.take(changesOf: state.trustedOrigins)
+        adopted.users = initialState.users.with(changesOf: state.users)
+        adopted.factors = initialState.factors.with(changesOf: state.factors)
+        adopted.clients = initialState.clients.with(changesOf: state.clients)
+        adopted.groups = initialState.groups.with(changesOf: state.groups)
+        adopted.trustedOrigins = initialState.trustedOrigins.with(changesOf: state.trustedOrigins)
         return adopted
     }
 }

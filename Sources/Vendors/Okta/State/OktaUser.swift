@@ -47,8 +47,8 @@ struct OktaUser: Sendable, Equatable, KeyedRecord, CodedRecord {
         name == nil ? "another user is \(id)" : "another user signs in as \(login)"
     }
 
-    mutating func keepSecrets(of known: OktaUser, leftOutBy extent: StateExtent?) {
-        guard extent == .whole else { return }
+    mutating func keepSecrets(of known: OktaUser, fromWhole isWhole: Bool) {
+        guard isWhole else { return }
         (password, recoveryAnswer) = (password ?? known.password, recoveryAnswer ?? known.recoveryAnswer)
         if status == known.status { recoveryToken = recoveryToken ?? known.recoveryToken }
     }
