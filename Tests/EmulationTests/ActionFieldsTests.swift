@@ -8,7 +8,7 @@ import Testing
     private enum Size: String, CaseIterable { case small, large }
 
     private func refusal(_ members: JSONObject, _ read: (inout FieldReader) -> Void) -> String? {
-        do throws(ActionRefusal) {
+        do throws(ControlRefusal) {
             try Fields<ActionFields>(members).read(read)
             return nil
         } catch {

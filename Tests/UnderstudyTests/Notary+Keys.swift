@@ -37,7 +37,7 @@ extension Notary {
 extension Notary {
     static let tokenKinds = [TokenKind(name: "seal", about: "for tests", members: [], defects: [])]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(MintRefusal) -> String {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Notary>) throws(ControlRefusal) -> String {
         let key = setting.state.keys[0].signing
         let draft = TokenDraft(header: ["kid": JSON(key.id), "alg": "ES256"], claims: ["sub": "me"])
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: setting.moment)
@@ -49,7 +49,7 @@ extension Notary {
         TokenVerdict(kind: nil, account: nil, findings: Findings())
     }
 
-    func sampleRequest(in setting: TokenSetting<Notary>) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Notary>) throws(ControlRefusal) -> SampleRequest {
         SampleRequest(
             endpoint: .get("/notary/motto"), fields: [], body: "", refusedAt: .get("/notary/whoami"))
     }

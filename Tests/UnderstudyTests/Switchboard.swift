@@ -93,20 +93,20 @@ final class Switchboard: Vendor {
         VendorAction(
             "drop", about: "Drops a session's sockets.",
             members: [ActionMember("session", "the session", isRequired: true)]
-        ) { (call, state, outbox) throws(ActionRefusal) in
+        ) { (call, state, outbox) throws(ControlRefusal) in
             let session = try call.required("session")
             outbox.send(.text("good bye"), to: [topic(session)])
             outbox.close(WebSocketClosure(.normal, reason: "dropped"), at: topic(session))
-            if state.sessions[session] == nil { throw ActionRefusal("no session \(session)") }
+            if state.sessions[session] == nil { throw ControlRefusal("no session \(session)") }
             return .null
         },
         VendorAction("begin", about: "Begins a session that counts for many records.", members: []) {
-            (call, state) throws(ActionRefusal) in
+            (call, state) throws(ControlRefusal) in
             state.sessions["heavy action"] = call.moment
             return .null
         },
         VendorAction("forget", about: "Forgets all sessions.", members: []) {
-            (call, state) throws(ActionRefusal) in
+            (call, state) throws(ControlRefusal) in
             state.sessions = [:]
             return .null
         },

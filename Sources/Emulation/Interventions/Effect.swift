@@ -311,13 +311,13 @@ extension SandboxedVendor {
             state: state, moment: exchange.moment, switches: switches, sandbox: exchange.sandbox.identity)
         var notes: [String] = []
         for spoiled in tokens {
-            do throws(MintRefusal) {
-                let token = try MintRefusal.require(spoiled.token(in: response), "the answer has no such token")
+            do throws(ControlRefusal) {
+                let token = try ControlRefusal.require(spoiled.token(in: response), "the answer has no such token")
                 let keys = loaded.vendor.keys(for: token, in: setting)
-                var (unsigned, own) = try MintRefusal.require(
+                var (unsigned, own) = try ControlRefusal.require(
                     spoiled.unsigned(token, among: keys), "no key of \(V.identity.title) has signed it")
                 if let own, try !loaded.vendor.spoil(&unsigned, own, in: state) {
-                    throw MintRefusal("it is no token for the defect \(own)")
+                    throw ControlRefusal("it is no token for the defect \(own)")
                 }
                 let text = try unsigned.signed(at: exchange.moment)
                 response.replace(token.text, with: text)

@@ -259,7 +259,7 @@ extension RecordCoder {
     ///     export without private parts.
     package mutating func issuerKeys(
         _ name: String, _ changed: inout [String: IssuerKeys], of kind: String, named names: [String],
-        current: (String) throws(MintRefusal) -> IssuerKeys?
+        current: (String) throws(ControlRefusal) -> IssuerKeys?
     ) {
         let extent = extent ?? .changes
         let exports = elements { changed.values.sorted { $0.name < $1.name }.map { $0.export(extent) } }
@@ -268,7 +268,7 @@ extension RecordCoder {
             let issuer = try node.mapping(IssuerKeys.members).required("issuer")
             let name = try issuer.string()
             let known: IssuerKeys?
-            do throws(MintRefusal) {
+            do throws(ControlRefusal) {
                 known = try current(name)
             } catch {
                 throw issuer.problem(error.description)

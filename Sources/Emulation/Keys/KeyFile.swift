@@ -54,9 +54,9 @@ package final class KeyFile: Sendable {
     /// The key.
     ///
     /// - Throws: which file holds no key.
-    package func read() throws(MintRefusal) -> SigningKey {
+    package func read() throws(ControlRefusal) -> SigningKey {
         do throws(KeyError) { return try parsed() } catch {
-            throw MintRefusal("\(path): \(error.inPEM)")
+            throw ControlRefusal("\(path): \(error.inPEM)")
         }
     }
 }
@@ -96,11 +96,11 @@ package final class IssuerKeyFiles: Sendable {
     /// The initial keys.
     ///
     /// - Throws: which file holds no key.
-    package func initialKeys() throws(MintRefusal) -> IssuerKeys {
+    package func initialKeys() throws(ControlRefusal) -> IssuerKeys {
         if let known = keys.withLock({ $0 }) { return known }
         var pairs: [SigningKey] = []
         for spare in spares { pairs.append(try spare.read()) }
-        let next = try next.map { (file) throws(MintRefusal) in try file.read() }
+        let next = try next.map { (file) throws(ControlRefusal) in try file.read() }
         let read = IssuerKeys(
             name: name, algorithm: .rs256, signing: try key.read(), next: next, spares: pairs, naming: naming)
         keys.withLock { $0 = read }
@@ -353,14 +353,14 @@ extension VendorAction {
                     KeyDrill.allCases.map(\.rawValue).joined(separator: ", ") + "; without a spare pair only those "
                         + "that need none", isRequired: true),
             ]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let (name, text) = (try call.required("issuer"), try call.required("drill"))
-            let drill = try ActionRefusal.require(
+            let drill = try ControlRefusal.require(
                 KeyDrill(rawValue: text), "no drill is called", text, among: KeyDrill.allCases.map(\.rawValue))
             let issuers = call.vendor.issuers(in: state)
-            var keys = try ActionRefusal.require(
+            var keys = try ControlRefusal.require(
                 issuers.first(where: { $0.name == name }), "no \(noun) is called", name, among: issuers.map(\.name))
-            try ActionRefusal.require(
+            try ControlRefusal.require(
                 keys.perform(drill, with: nil, call.identifiers),
                 "\(name) has no spare pair; the call keys/\(V.identity.id)/\(name)/\(text) waits for a new one")
             call.vendor.store(keys, in: &state)

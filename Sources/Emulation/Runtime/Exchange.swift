@@ -25,7 +25,7 @@ public protocol AnyLoadedVendor: AnyObject, SwitchDeclaring, Sendable {
     /// A request that works at that moment; refused where fixtures leave the vendor without a signing key.
     ///
     /// - Parameter base: the server's public address, for requests with tokens that name it.
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
+    func sampleRequest(at moment: Moment, base: String) throws(ControlRefusal) -> SampleRequest
     /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
     var scenarios: [Scenario] { get }
@@ -57,7 +57,7 @@ public protocol AnySandboxedVendor: AnyObject, Sendable {
     /// - Parameter selector: how the request that causes it named the sandbox.
     func perform(
         _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> JSON
+    ) throws(ControlRefusal) -> JSON
 
     /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
     func export(_ extent: StateExtent) -> JSON?
@@ -71,7 +71,7 @@ public protocol AnySandboxedVendor: AnyObject, Sendable {
 
     func mint(
         _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
-    ) throws(MintRefusal) -> MintedToken
+    ) throws(ControlRefusal) -> MintedToken
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
     var issuers: [IssuerKeys] { get }
     /// The keys that issuers publish elsewhere.

@@ -256,7 +256,7 @@ extension LoadedVendor: AnyLoadedVendor {
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 
     @usableFromInline
-    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(at moment: Moment, base: String) throws(ControlRefusal) -> SampleRequest {
         let sandbox = SandboxIdentity(name: SandboxName.standard, start: "00000000", publicBase: PublicBase(base))
         return try vendor.sampleRequest(
             in: TokenSetting(state: vendor.initialState, moment: moment, switches: .documented, sandbox: sandbox))

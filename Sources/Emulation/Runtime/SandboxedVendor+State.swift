@@ -94,7 +94,7 @@ extension SandboxedVendor {
     @usableFromInline
     func perform(
         _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         try perform(action, members, as: loaded, at: sandbox.now, sandbox.identifiers, by: selector)
     }
 
@@ -102,12 +102,12 @@ extension SandboxedVendor {
     func perform(
         _ name: String, _ members: JSONObject, as loaded: LoadedVendor<V>, at moment: Moment,
         _ identifiers: IdentifierSource, by selector: SandboxSelector
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         let switches = switches
-        let action = try ActionRefusal.require(
+        let action = try ControlRefusal.require(
             V.actions.first(where: { $0.listing.name == name }), "\(V.identity.id) has no action", name,
             among: V.actions.map(\.listing.name))
-        if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
+        if let problem = action.listing.problem(with: members.map(\.name)) { throw ControlRefusal(problem) }
         let order = { [sandbox] (vendor: V) in
             ActionCall<V>(
                 vendor: vendor, members: members, moment: moment, identifiers: identifiers, switches: switches,
@@ -121,14 +121,14 @@ extension SandboxedVendor {
             }
             return try body(order(vendor), state)
         case .changes(let body):
-            return try content.withLock { (content) throws(ActionRefusal) in
+            return try content.withLock { (content) throws(ControlRefusal) in
                 content.prepare(for: moment, at: loaded, identifiers, switches)
                 var outbox = Outbox()
                 let vendor = content.loaded.vendor
                 let full = vendor.fullCopy(of: content.state, among: vendors.uploads)
                 let told = try body(order(vendor), &content.state, &outbox)
                 if let full, let reason = vendor.undo(&content.state, since: full, among: vendors.uploads) {
-                    throw ActionRefusal(reason)
+                    throw ControlRefusal(reason)
                 }
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
@@ -200,7 +200,7 @@ extension SandboxedVendor {
     @usableFromInline
     func mint(
         _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
-    ) throws(MintRefusal) -> MintedToken {
+    ) throws(ControlRefusal) -> MintedToken {
         let content = snapshot()
         let vendor = content.loaded.vendor
         let setting = TokenSetting<V>(
@@ -223,17 +223,17 @@ extension SandboxedVendor {
         }
         if marks(minted) != marks(sound) { return MintedToken(token: minted) }
         // A test with such a token would prove nothing.
-        throw MintRefusal(
+        throw ControlRefusal(
             "the defect \(defect) changes nothing in this token of kind \(order.kind): \(V.identity.title) finds the same "
                 + "without it")
     }
 
-    private static func check(_ defect: String, of order: MintRequest, _ own: [String]) throws(MintRefusal) {
+    private static func check(_ defect: String, of order: MintRequest, _ own: [String]) throws(ControlRefusal) {
         do throws(MintError) {
             _ = try Defect(named: defect)
         } catch {
             let hint = Nearest.hint(to: defect, among: own + Defect.names)
-            throw MintRefusal("a token of kind \(order.kind) has no defect \(defect)\(hint)")
+            throw ControlRefusal("a token of kind \(order.kind) has no defect \(defect)\(hint)")
         }
     }
 

@@ -301,9 +301,9 @@ extension Sandbox {
     /// unless the order sets that.
     package func mint(
         _ order: MintRequest, of vendor: Int, by selector: SandboxSelector
-    ) throws(MintRefusal) -> MintedToken {
+    ) throws(ControlRefusal) -> MintedToken {
         let (refused, moment) = (refusedTokens, now)
-        let mint = { (claims: JSONObject) throws(MintRefusal) in
+        let mint = { (claims: JSONObject) throws(ControlRefusal) in
             try self.vendors[vendor].mint(order.setting(claims), at: moment, by: selector, self.identifiers)
         }
         var minted = try mint([:])

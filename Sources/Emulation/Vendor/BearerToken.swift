@@ -214,8 +214,8 @@ public struct UnsignedToken: Sendable {
         (self.content, self.key, self.algorithm) = (content, key, algorithm)
     }
 
-    package func signed(at moment: Moment) throws(MintRefusal) -> String {
-        try MintRefusal.wording {
+    package func signed(at moment: Moment) throws(ControlRefusal) -> String {
+        try ControlRefusal.wording {
             let defect = try defect.map { try Defect(named: $0) }
             return try content.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds)
         }

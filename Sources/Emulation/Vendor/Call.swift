@@ -309,9 +309,6 @@ public struct ControlRefusal: StatedRefusal {
     }
 }
 
-public typealias MintRefusal = ControlRefusal
-public typealias ActionRefusal = ControlRefusal
-
 extension Vendor {
     /// The type that the vendor's handlers throw.
     public typealias Refused = Refusal<Failure>

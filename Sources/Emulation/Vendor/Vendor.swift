@@ -154,7 +154,7 @@ public protocol Vendor: Sendable {
     static var requestFacts: [(name: String, about: String)] { get }
 
     /// Returns the token in its compact form.
-    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> String
+    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String
 
     /// Returns what this vendor would answer to a token, given without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
@@ -165,7 +165,7 @@ public protocol Vendor: Sendable {
     var samples: [(label: String, value: String)] { get }
 
     /// A request that works in a new sandbox at that moment, shown as a curl command.
-    func sampleRequest(in setting: TokenSetting<Self>) throws(MintRefusal) -> SampleRequest
+    func sampleRequest(in setting: TokenSetting<Self>) throws(ControlRefusal) -> SampleRequest
 
     /// What a sandbox supplies to its clients' ``checkers``: its keys, and what follows from its switches.
     ///
@@ -185,7 +185,7 @@ public protocol Vendor: Sendable {
     /// Gives a token from an answer a defect of the vendor's own before it is signed anew.
     ///
     /// - Returns: `false` for a defect that the tokens in answers do not have.
-    func spoil(_ token: inout UnsignedToken, _ defect: String, in state: State) throws(MintRefusal) -> Bool
+    func spoil(_ token: inout UnsignedToken, _ defect: String, in state: State) throws(ControlRefusal) -> Bool
 
     /// The keys that issuers publish elsewhere, as the sandbox has cached them.
     func remoteKeys(in state: State) -> [RemoteKeys]
@@ -268,8 +268,8 @@ extension Vendor {
 
     package static var tokenKinds: [TokenKind] { [] }
     package static var requestFacts: [(name: String, about: String)] { [] }
-    private var noTokens: MintRefusal { MintRefusal("\(Self.identity.title) mints no tokens") }
-    package func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> String {
+    private var noTokens: ControlRefusal { ControlRefusal("\(Self.identity.title) mints no tokens") }
+    package func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(ControlRefusal) -> String {
         throw noTokens
     }
     package func explain(
@@ -279,7 +279,9 @@ extension Vendor {
     }
     package var sharedSecrets: [SharedSecret] { [] }
     package var samples: [(label: String, value: String)] { [] }
-    package func sampleRequest(in setting: TokenSetting<Self>) throws(MintRefusal) -> SampleRequest { throw noTokens }
+    package func sampleRequest(in setting: TokenSetting<Self>) throws(ControlRefusal) -> SampleRequest {
+        throw noTokens
+    }
     package func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings { CheckerSettings() }
 
     package func issuers(in state: State) -> [IssuerKeys] { [] }
@@ -289,7 +291,7 @@ extension Vendor {
     }
     package func spoil(
         _ token: inout UnsignedToken, _ defect: String, in state: State
-    ) throws(MintRefusal) -> Bool { false }
+    ) throws(ControlRefusal) -> Bool { false }
     package func remoteKeys(in state: State) -> [RemoteKeys] { [] }
     package func store(_ keys: RemoteKeys, in state: inout State) {}
     @inlinable

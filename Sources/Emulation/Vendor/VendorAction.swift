@@ -5,11 +5,12 @@ package import JSON
 /// Scenarios perform it with `do:`, people with the control call `state/{vendor}/{action}`.
 public struct VendorAction<V: Vendor>: Sendable {
     /// Performs the action: it checks first and changes state last, and returns a result for people.
-    package typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
+    package typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ControlRefusal) -> JSON
     /// The same for an action that sends messages to open sockets.
-    package typealias SendingBody = @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
+    package typealias SendingBody =
+        @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ControlRefusal) -> JSON
     /// Reads a state without changing it.
-    package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
+    package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ControlRefusal) -> JSON
 
     enum Work: Sendable {
         /// Under the state's lock.
@@ -24,7 +25,7 @@ public struct VendorAction<V: Vendor>: Sendable {
     var mayTakeLong: Bool { if case .changes = work { false } else { true } }
 
     package init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
-        self.init(name, about: about, members: members) { (call, state, _) throws(ActionRefusal) in
+        self.init(name, about: about, members: members) { (call, state, _) throws(ControlRefusal) in
             try body(call, &state)
         }
     }
@@ -77,26 +78,26 @@ package struct ActionCall<V: Vendor>: Sendable {
     /// The server's public address, for clients that select the sandbox in that way.
     package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 
-    package func read<Value>(_ read: (inout FieldReader) -> Value) throws(ActionRefusal) -> Value {
+    package func read<Value>(_ read: (inout FieldReader) -> Value) throws(ControlRefusal) -> Value {
         try Fields<ActionFields>(members).read(read)
     }
 
     /// A member as a string; a number counts as its digits.
-    package func text(_ name: String) throws(ActionRefusal) -> String? { try read { $0.optionalText(name) } }
+    package func text(_ name: String) throws(ControlRefusal) -> String? { try read { $0.optionalText(name) } }
 
-    package func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
+    package func required(_ name: String) throws(ControlRefusal) -> String { try read { $0.text(name) } }
 }
 
 enum ActionFields: FieldDialect {
     static let fieldPolicy = FieldPolicy(readsNumbersAsTexts: true)
 
-    static func refusal(of problems: [FieldProblem]) -> ActionRefusal {
+    static func refusal(of problems: [FieldProblem]) -> ControlRefusal {
         let problem = problems[0]
         switch problem.kind {
-        case .missing: return ActionRefusal("member \(problem.path) is missing")
+        case .missing: return ControlRefusal("member \(problem.path) is missing")
         case .wrongType, .wrongValue, .noChoice, .noTime:
-            return ActionRefusal("\(problem.path) is \(problem.found?.text ?? ""); expected \(problem.expected)")
-        case .notJSON, .otherContent, .tooShort, .tooLong, .unknown, .other: return ActionRefusal("\(problem)")
+            return ControlRefusal("\(problem.path) is \(problem.found?.text ?? ""); expected \(problem.expected)")
+        case .notJSON, .otherContent, .tooShort, .tooLong, .unknown, .other: return ControlRefusal("\(problem)")
         }
     }
 }

@@ -163,11 +163,11 @@ extension ControlAPI {
         return .deferred {
             await call.sandbox.whileUsed {
                 let outcome = await call.emulator.readings.run {
-                    Result { () throws(ActionRefusal) in
+                    Result { () throws(ControlRefusal) in
                         try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
                     }
                 }
-                do throws(ActionRefusal) {
+                do throws(ControlRefusal) {
                     return .json(try outcome.get())
                 } catch {
                     return ControlProblem.invalid(error.description).response

@@ -142,7 +142,7 @@ struct TokenMintCommand: ParsableCommand {
                 MintRequest(kind: kind, members: order), at: try MomentOption.parse(place.at), by: .none,
                 sandbox.identifiers)
             try show(minted.json)
-        } catch let refusal as MintRefusal {
+        } catch let refusal as ControlRefusal {
             throw Misuse(refusal.description)
         }
     }

@@ -21,11 +21,11 @@ extension Bloomreach {
         VendorAction(
             "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not reused.",
             members: [customer, project],
-            body: { (call, state) throws(ActionRefusal) in try change(call, &state) { $0.remove($1, in: $2) } }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.remove($1, in: $2) } }),
         VendorAction(
             "anonymize-customer", about: "Removes a customer's ids, properties and inbox; events and cookies stay.",
             members: [customer, project],
-            body: { (call, state) throws(ActionRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state) { $0.anonymize($1, in: $2) } }),
     ]
 
     private static let readingActions: [VendorAction<Bloomreach>] = [
@@ -51,18 +51,18 @@ extension Bloomreach {
         "customer", "the customer's registered id, or an object of ids", isRequired: true)
     static let project = ActionMember("project", "token of the project; by default the first one")
 
-    private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func identifyCustomer(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
         let properties = try call.read { $0.object("properties") ?? [:] }
         try call.storing { () throws(Refused) in try state.store(properties, of: ids, in: project) }
         return state.summary(of: ids, in: project)
     }
 
-    private static func trackEventOfBackend(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func trackEventOfBackend(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
         let type = try call.required("event_type")
         guard !type.isEmpty, type.utf8.count <= BloomreachEvent.longestType else {
-            throw ActionRefusal("event_type must have 1 to \(BloomreachEvent.longestType) bytes")
+            throw ControlRefusal("event_type must have 1 to \(BloomreachEvent.longestType) bytes")
         }
         let properties = try call.read { $0.object("properties") ?? [:] }
         try call.storing { () throws(Refused) in
@@ -75,18 +75,18 @@ extension Bloomreach {
 
     private static func change(
         _ call: Action, _ state: inout State, _ change: (inout State, Int, String) -> Void
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
         change(&state, customer.number, project)
         return ["project": .string(project), "customer": JSON(customer.number)]
     }
 
-    private static func readCustomer(_ call: Action, _ state: State) throws(ActionRefusal) -> JSON {
+    private static func readCustomer(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
         return state.projects[project]?.customers.record(of: customer) ?? .null
     }
 
-    private static func expectEvent(_ call: Action, _ state: State) throws(ActionRefusal) -> JSON {
+    private static func expectEvent(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
         let named = try call.namedProject()
         let project = named.token
         let records = state.projects[project] ?? BloomreachRecords()
@@ -95,7 +95,7 @@ extension Bloomreach {
         let customers = ids.map { [state.customer($0, of: named)].compactMap { $0 } } ?? records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
         let object = JSONObject(members.map { ($0.name, $0.value) })
-        let expectation = try ActionRefusal.wording {
+        let expectation = try ControlRefusal.wording {
             try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
         }
         let evidence = BloomreachEventExpectation.Evidence(
@@ -106,9 +106,9 @@ extension Bloomreach {
         } catch {
             guard ids != nil, customers.isEmpty else { throw error }
             // An unknown id explains more than too few events.
-            let unknown = Result { () throws(ActionRefusal) in try call.namedCustomer(state) }
+            let unknown = Result { () throws(ControlRefusal) in try call.namedCustomer(state) }
             guard case .failure(let unknown) = unknown else { throw error }
-            throw ActionRefusal("\(unknown.description); \(error.description)")
+            throw ControlRefusal("\(unknown.description); \(error.description)")
         }
     }
 }
@@ -116,46 +116,46 @@ extension Bloomreach {
 // MARK: - Members of an action
 
 extension ActionCall<Bloomreach> {
-    fileprivate func namedProject() throws(ActionRefusal) -> BloomreachProject {
+    fileprivate func namedProject() throws(ControlRefusal) -> BloomreachProject {
         try vendor.accounts.project(named: try text("project")) { _ in true }
     }
 
-    fileprivate func namedIDs() throws(ActionRefusal) -> BloomreachIDs {
+    fileprivate func namedIDs() throws(ControlRefusal) -> BloomreachIDs {
         var ids = BloomreachIDs()
         if let value = members["customer"], value.object != nil {
             do {
                 ids = try BloomreachIDs(value)
             } catch {
-                throw ActionRefusal("customer is not a map of ids: \(error)")
+                throw ControlRefusal("customer is not a map of ids: \(error)")
             }
         } else {
             let registered = try required("customer")
             if !registered.isEmpty { ids.set(BloomreachID(name: BloomreachID.registered, value: registered)) }
         }
-        guard !ids.isEmpty else { throw ActionRefusal("customer names no id") }
+        guard !ids.isEmpty else { throw ControlRefusal("customer names no id") }
         return ids
     }
 
     /// The customer, who must exist, with the project token.
     func namedCustomer(
         _ state: BloomreachState
-    ) throws(ActionRefusal) -> (customer: BloomreachCustomer, project: String) {
+    ) throws(ControlRefusal) -> (customer: BloomreachCustomer, project: String) {
         let (ids, project) = (try namedIDs(), try namedProject())
         guard let customer = state.customer(ids, of: project) else {
             let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
             let hint = Nearest.names(to: ids.hard.first?.value ?? ids.cookie ?? "", among: known, count: 1).first
             let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
-            throw ActionRefusal("no customer of project \(project.token) has one of the ids \(ids.json.text)\(advice)")
+            throw ControlRefusal("no customer of project \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
         return (customer, project.token)
     }
 
     /// Stores as an app's call would; a failure becomes the action's refusal.
-    fileprivate func storing(_ store: () throws(Bloomreach.Refused) -> Void) throws(ActionRefusal) {
+    fileprivate func storing(_ store: () throws(Bloomreach.Refused) -> Void) throws(ControlRefusal) {
         do {
             try store()
         } catch {
-            throw ActionRefusal("\(error.failure.rawValue): \(error.reason ?? "it was refused")")
+            throw ControlRefusal("\(error.failure.rawValue): \(error.reason ?? "it was refused")")
         }
     }
 }

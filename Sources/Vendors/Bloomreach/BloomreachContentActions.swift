@@ -18,17 +18,17 @@ extension Bloomreach {
             "delete-inbox-message",
             about: "Removes a message from a customer's app inbox; sync tokens issued before become stale.",
             members: owner + [message],
-            body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
+            body: { (call, state) throws(ControlRefusal) in try changeMessage(call, &state) { $0.remove($1) } }),
         VendorAction(
             "expire-inbox-message", about: "Expires a message in a customer's app inbox now.",
             members: owner + [message],
-            body: { (call, state) throws(ActionRefusal) in
+            body: { (call, state) throws(ControlRefusal) in
                 try changeMessage(call, &state) { $0.expire($1, at: call.moment) }
             }),
         VendorAction(
             "read-inbox-message", about: "Marks a message as read, as another device of the customer would.",
             members: owner + [message],
-            body: { (call, state) throws(ActionRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
+            body: { (call, state) throws(ControlRefusal) in try changeMessage(call, &state) { $0.markRead([$1]) } }),
         VendorAction(
             "clear-inbox", about: "Removes all messages from a customer's app inbox; sync tokens become stale.",
             members: owner, body: clearInbox),
@@ -53,7 +53,7 @@ extension Bloomreach {
 
     // MARK: Inboxes
 
-    private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func addInboxMessage(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         var object = call.members["message"]?.object ?? [:]
         if object["id"] == nil { object.append("id", .string("msg-" + call.identifiers.uuid())) }
@@ -63,13 +63,13 @@ extension Bloomreach {
             return message
         }
         var inbox = state.content.inbox(of: owner)
-        if let obstacle = state.content.obstacle(to: message, in: inbox) { throw ActionRefusal(obstacle) }
+        if let obstacle = state.content.obstacle(to: message, in: inbox) { throw ControlRefusal(obstacle) }
         inbox.add(message)
         state.content.setInbox(inbox, of: owner)
         return inbox.summary(message.id, owner)
     }
 
-    private static func clearInbox(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func clearInbox(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         var inbox = state.content.inbox(of: owner)
         inbox.clear()
@@ -79,11 +79,11 @@ extension Bloomreach {
 
     private static func changeMessage(
         _ call: Action, _ state: inout State, _ change: (inout Inbox, String) -> Void
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         let owner = try call.inboxOwner(state)
         let id = try call.required("message")
         var inbox = state.content.inbox(of: owner)
-        try ActionRefusal.require(inbox.contains(id), "the inbox has no message", id, among: inbox.messages.map(\.id))
+        try ControlRefusal.require(inbox.contains(id), "the inbox has no message", id, among: inbox.messages.map(\.id))
         change(&inbox, id)
         state.content.setInbox(inbox, of: owner)
         return inbox.summary(id, owner)
@@ -105,7 +105,7 @@ extension Inbox {
 // MARK: - Segments and consents
 
 extension Bloomreach {
-    private static func setSegments(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func setSegments(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let customer = try call.customerKey(state)
         let segments = try call.reading("segments", call.members["segments"] ?? .null) {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
@@ -114,11 +114,11 @@ extension Bloomreach {
         return segments.allCategories
     }
 
-    private static func setConsent(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func setConsent(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let key = try call.customerKey(state)
         let category = try call.required("category")
         let categories = call.vendor.content.consentCategories(of: key.project).map(\.id)
-        try ActionRefusal.require(
+        try ControlRefusal.require(
             categories.contains(where: { $0.hasSameBytes(as: category) }),
             "project \(key.project) has no consent category", category, among: categories)
         let value = try call.read { members in
@@ -134,21 +134,21 @@ extension Bloomreach {
 // MARK: - The customer an action names
 
 extension ActionCall<Bloomreach> {
-    fileprivate func customerKey(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
+    fileprivate func customerKey(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
         let (customer, project) = try namedCustomer(state)
         return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
-    fileprivate func inboxOwner(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
+    fileprivate func inboxOwner(_ state: BloomreachState) throws(ControlRefusal) -> BloomreachCustomerKey {
         let (customer, project) = try namedCustomer(state)
-        if customer.isAnonymous { throw ActionRefusal("the customer has no hard id, and so no app inbox") }
+        if customer.isAnonymous { throw ControlRefusal("the customer has no hard id, and so no app inbox") }
         return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
     fileprivate func reading<Value>(
         _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
-    ) throws(ActionRefusal) -> Value {
-        try ActionRefusal.wording { try read(FixtureNode(json, from: name)) }
+    ) throws(ControlRefusal) -> Value {
+        try ControlRefusal.wording { try read(FixtureNode(json, from: name)) }
     }
 }
 

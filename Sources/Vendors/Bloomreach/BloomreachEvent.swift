@@ -147,11 +147,11 @@ struct BloomreachEventExpectation {
     /// The result of the expectation.
     ///
     /// - Throws: a refusal that names the closest events, or the excess ones.
-    func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
+    func verdict(on evidence: Evidence) throws(ControlRefusal) -> JSON {
         let tally = try tally(of: evidence)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
             let elsewhere = tally.count < minimum ? elsewhere(evidence) : nil
-            throw ActionRefusal(complaint(about: tally, isOfOne: evidence.ids != nil, elsewhere))
+            throw ControlRefusal(complaint(about: tally, isOfOne: evidence.ids != nil, elsewhere))
         }
         return [
             "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
@@ -162,7 +162,7 @@ struct BloomreachEventExpectation {
     /// ours: enough for a million events with ten members each and texts of some length.
     private static let mostSteps = 100_000_000
 
-    private func tally(of evidence: Evidence) throws(ActionRefusal) -> Tally {
+    private func tally(of evidence: Evidence) throws(ControlRefusal) -> Tally {
         var tally = Tally()
         var budget = WorkBudget(steps: Self.mostSteps)
         for customer in evidence.customers {
@@ -181,7 +181,7 @@ struct BloomreachEventExpectation {
                 tally.other(click.type)
             }
         }
-        try ActionRefusal.require(
+        try ControlRefusal.require(
             !budget.isSpent,
             "checking all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is")
         return tally

@@ -26,12 +26,12 @@ extension Bloomreach {
             ], defects: BloomreachDefect.names(of: .streamToken)),
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> String {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(ControlRefusal) -> String {
         var reader = MintRequestReader(order)
         let isStream = order.kind == "stream-token"
         let signer = if isStream { try streamSigner(&reader) } else { try projectSigner(&reader) }
         let named = try reader.string("customer")
-        if named?.isEmpty == true { throw MintRefusal("customer is empty; expected a registered id") }
+        if named?.isEmpty == true { throw ControlRefusal("customer is empty; expected a registered id") }
         let registered = if let named { named } else { try firstCustomer(of: signer.project, in: setting.state) }
         let lifetime = try reader.int("expires_in").map { Duration.seconds($0) }
         let expiry = JSON((setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))).wholeSeconds)
@@ -44,7 +44,7 @@ extension Bloomreach {
         return try reader.mint(
             UnsignedToken(draft, key: signer.key.signing, algorithm: rules.algorithm), at: setting.moment,
             own: { BloomreachDefect($0, rules) }
-        ) { (defect, token) throws(MintRefusal) in try defect.apply(to: &token, of: signer.stream, in: accounts) }
+        ) { (defect, token) throws(ControlRefusal) in try defect.apply(to: &token, of: signer.stream, in: accounts) }
     }
 
     /// The signer, and the project whose customers the token speaks for.
@@ -54,15 +54,15 @@ extension Bloomreach {
         let key: BloomreachSigningKey
     }
 
-    private func projectSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
+    private func projectSigner(_ reader: inout MintRequestReader) throws(ControlRefusal) -> Signer {
         let project = try accounts.project(named: try reader.string("project")) { !$0.privateKeys.isEmpty }
         let key = try Self.key(try reader.string("key"), among: project.privateKeys, of: "project \(project.token)")
         return Signer(project: project, stream: nil, key: key)
     }
 
-    private func streamSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
+    private func streamSigner(_ reader: inout MintRequestReader) throws(ControlRefusal) -> Signer {
         let id = try reader.string("stream")
-        let stream: BloomreachStream = try MintRefusal.require(
+        let stream: BloomreachStream = try ControlRefusal.require(
             id.map(accounts.stream) ?? accounts.streams.first { !$0.signingKeys.isEmpty }, "no stream has the id",
             id ?? "", among: accounts.streams.map(\.id))
         let key = try Self.key(try reader.string("key"), among: stream.signingKeys, of: "stream \(stream.id)")
@@ -71,15 +71,15 @@ extension Bloomreach {
 
     private static func key(
         _ id: String?, among keys: [BloomreachSigningKey], of owner: String
-    ) throws(MintRefusal) -> BloomreachSigningKey {
-        try MintRefusal.require(
+    ) throws(ControlRefusal) -> BloomreachSigningKey {
+        try ControlRefusal.require(
             id.map { id in keys.first { $0.id.hasSameBytes(as: id) } } ?? keys.first, "\(owner) has no key",
             id ?? "to sign with", among: keys.map(\.id))
     }
 
-    private func firstCustomer(of project: BloomreachProject, in state: State) throws(MintRefusal) -> String {
+    private func firstCustomer(of project: BloomreachProject, in state: State) throws(ControlRefusal) -> String {
         let registered = state.customers(of: project).all.lazy.compactMap { $0.ids[BloomreachID.registered] }.first
-        return try MintRefusal.require(
+        return try ControlRefusal.require(
             registered, "no customer of \(project.token) has a registered id; name one with the member customer")
     }
 
@@ -106,9 +106,9 @@ extension Bloomreach {
         } + accounts.streams.map { (label: "stream id", value: $0.id) }
     }
 
-    func sampleRequest(in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Bloomreach>) throws(ControlRefusal) -> SampleRequest {
         let keys = accounts.projects.lazy.flatMap { project in project.publicKeys.map { (project, key: $0) } }
-        let (project, key) = try MintRefusal.require(
+        let (project, key) = try ControlRefusal.require(
             keys.first { $0.key.permissions.contains(.events) }, "no public key may track events")
         let body: JSON = [
             "customer_ids": [BloomreachID.cookie: "sample-device"], "event_type": "session_start",
@@ -143,7 +143,7 @@ struct BloomreachDefect {
     /// Applies the defect to a token, in some cases by a general one.
     func apply(
         to token: inout UnsignedToken, of stream: BloomreachStream?, in accounts: BloomreachAccounts
-    ) throws(MintRefusal) {
+    ) throws(ControlRefusal) {
         switch failure {
         case rules.malformed: token.defect = "two-parts"
         case rules.wrongAlgorithm: token.defect = "wrong-alg"
@@ -155,7 +155,7 @@ struct BloomreachDefect {
         case rules.badSubject: token.content.claims[rules.subject] = rules.subject == "ids" ? [:] : "ana"
         default:
             // A token of another stream.
-            let key = try MintRefusal.require(
+            let key = try ControlRefusal.require(
                 accounts.streams.lazy.filter({ $0 !== stream }).flatMap(\.signingKeys).first,
                 "no other stream has a signing key")
             token.key = key.signing

@@ -58,28 +58,28 @@ extension Comapi {
                 ActionMember("session", "id of the session", isRequired: true),
                 ActionMember("space", "id of its API space; needed if two spaces have a session of that id"),
             ]
-        ) { (call, state, outbox) throws(ActionRefusal) in
+        ) { (call, state, outbox) throws(ControlRefusal) in
             let session = try existingSession(call, state)
             change(session.id, call.moment, &state, &outbox)
             return ["session": session.id.local.json, "profile": session.profileID.json, "space": session.space.json]
         }
     }
 
-    private static func answerChallenge(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func answerChallenge(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let id = try call.required("challenge")
-        let challenge = try ActionRefusal.require(
+        let challenge = try ControlRefusal.require(
             state.challenges[id], "no challenge has the authenticationId", id,
             among: state.challenges.all.suffix(20).map(\.id))
         state.challenges.answer(id, by: "the action answer-challenge")
         return ["challenge": .string(id), "space": challenge.space.json]
     }
 
-    private static func existingSession(_ call: Action, _ state: State) throws(ActionRefusal) -> ComapiSession {
+    private static func existingSession(_ call: Action, _ state: State) throws(ControlRefusal) -> ComapiSession {
         let (id, space) = (ComapiID(try call.required("session")), try call.text("space").map { ComapiID($0) })
         let found = state.sessions.all.filter { $0.id.local == id && (space == nil || $0.space == space) }
-        let session = try ActionRefusal.require(
+        let session = try ControlRefusal.require(
             found.first, "no session has the id", id.text, among: state.sessions.all.suffix(20).map(\.id.text))
-        try ActionRefusal.require(
+        try ControlRefusal.require(
             found.count == 1,
             "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
                 + " name the space")
@@ -90,12 +90,12 @@ extension Comapi {
 
     private static func sendMessage(
         _ call: Action, _ state: inout State, _ outbox: inout Outbox
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         let (id, occasion) = try conversation(call, state)
         let text = try call.text("text") ?? "Hi"
         let part: JSON = ["name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count)]
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
-        return try ActionRefusal.wording {
+        return try ControlRefusal.wording {
             let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
             if isNew { join(id, occasion, &state, &outbox) }
             return try state.send(draft, to: id, occasion, &outbox).sentReceipt
@@ -112,26 +112,26 @@ extension Comapi {
 
     private static func markMessage(
         _ call: Action, _ state: inout State, _ outbox: inout Outbox
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         let (id, occasion) = try conversation(call, state)
         let name = try call.text("status") ?? "read"
-        let status = try ActionRefusal.require(
+        let status = try ControlRefusal.require(
             ComapiMessageStatus(rawValue: name), "status is \(name); expected delivered or read")
         let newest = state[occasion.space.id].conversations[id]?.log.events.last(where: \.isSent)?.messageID
-        guard let message = try call.text("message") ?? newest else { throw ActionRefusal("there is no message yet") }
+        guard let message = try call.text("message") ?? newest else { throw ControlRefusal("there is no message yet") }
         let update = ComapiStatusUpdate(messageID: message, status: status, on: call.moment)
-        if let reason = state.apply(update, to: id, occasion, &outbox) { throw ActionRefusal(reason) }
+        if let reason = state.apply(update, to: id, occasion, &outbox) { throw ControlRefusal(reason) }
         return ["message": .string(message), "status": .string(name)]
     }
 
     private static func conversation(
         _ call: Action, _ state: State
-    ) throws(ActionRefusal) -> (ComapiID, ComapiOccasion) {
+    ) throws(ControlRefusal) -> (ComapiID, ComapiOccasion) {
         let space = try call.vendor.accounts.space(named: try call.text("space"))
         let id = ComapiID(try call.required("conversation"))
         guard let conversation = state[space.id].conversations[id], conversation.deleted == nil else {
             let known = state[space.id].conversations.keys.prefix(20).map(\.text)
-            throw ActionRefusal("no conversation has the id \(id.text)\(Nearest.hint(to: id.text, among: known))")
+            throw ControlRefusal("no conversation has the id \(id.text)\(Nearest.hint(to: id.text, among: known))")
         }
         let actor = ComapiID(try call.required("profile"))
         return (id, ComapiOccasion(space: space, actor: actor, moment: call.moment, identifiers: call.identifiers))

@@ -49,7 +49,7 @@ extension Comapi {
     /// The default user of minted tokens.
     static let sampleUser = "mira"
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> String {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> String {
         var reader = MintRequestReader(order)
         let space = try accounts.space(named: try reader.string("space"))
         return order.kind == "app"
@@ -57,9 +57,9 @@ extension Comapi {
             : try mintSessionToken(&reader, of: space, in: setting)
     }
 
-    private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {
+    private func other(than space: ComapiSpace) throws(ControlRefusal) -> ComapiSpace {
         guard let other = accounts.spaces.first(where: { $0.sharedSecret != space.sharedSecret && $0.id != space.id })
-        else { throw MintRefusal("there is no other API space") }
+        else { throw ControlRefusal("there is no other API space") }
         return other
     }
 
@@ -67,7 +67,7 @@ extension Comapi {
 
     private func mintAppToken(
         _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> String {
+    ) throws(ControlRefusal) -> String {
         let now = setting.moment.wholeSeconds
         let nonce = try nonce(&reader, of: space, in: setting)
         let draft = TokenDraft(
@@ -80,24 +80,24 @@ extension Comapi {
         return try reader.mint(
             UnsignedToken(draft, key: space.sharedKey, algorithm: .hs256), at: setting.moment,
             own: AppDefect.init(rawValue:)
-        ) { (defect, token) throws(MintRefusal) in try apply(defect, to: &token, of: space, in: setting) }
+        ) { (defect, token) throws(ControlRefusal) in try apply(defect, to: &token, of: space, in: setting) }
     }
 
     /// The second in which a token made now ends.
-    private static func end(_ now: Int, _ lifetime: Int) throws(MintRefusal) -> Int {
+    private static func end(_ now: Int, _ lifetime: Int) throws(ControlRefusal) -> Int {
         let (end, isOverflow) = now.addingReportingOverflow(lifetime)
-        if isOverflow { throw MintRefusal("expires_in is \(lifetime); expected seconds that a clock can show") }
+        if isOverflow { throw ControlRefusal("expires_in is \(lifetime); expected seconds that a clock can show") }
         return end
     }
 
     private func nonce(
         _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> String {
+    ) throws(ControlRefusal) -> String {
         let id = try reader.string("authenticationId")
         if let nonce = try reader.string("nonce") { return nonce }
         if let id {
             guard let challenge = setting.state.challenges[id], challenge.space == space.id else {
-                throw MintRefusal("no challenge of API space \(space.id.text) has the id \(id)")
+                throw ControlRefusal("no challenge of API space \(space.id.text) has the id \(id)")
             }
             return challenge.nonce
         }
@@ -107,7 +107,7 @@ extension Comapi {
 
     private func apply(
         _ defect: AppDefect, to token: inout UnsignedToken, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) {
+    ) throws(ControlRefusal) {
         switch defect {
         // As the vendor's Android sample encodes the secret.
         case .base64Secret: token.key = try key(Array(Base64.encode(Array(space.sharedSecret.utf8)).utf8))
@@ -118,7 +118,7 @@ extension Comapi {
         case .otherNonce: token.content.claims["nonce"] = "another-nonce"
         case .usedNonce:
             guard let old = setting.state.challenges.all.last(where: { $0.answeredBy != nil && $0.space == space.id })
-            else { throw MintRefusal("no challenge of API space \(space.id.text) was answered yet") }
+            else { throw ControlRefusal("no challenge of API space \(space.id.text) was answered yet") }
             token.content.claims["nonce"] = .string(old.nonce)
         case .otherIssuer: token.content.claims["iss"] = .string(space.issuer + "/")
         case .otherAudience: token.content.claims["aud"] = .string(space.audience + "/")
@@ -129,23 +129,23 @@ extension Comapi {
         }
     }
 
-    private static func countMilliseconds(_ name: String, in draft: inout TokenDraft) throws(MintRefusal) {
+    private static func countMilliseconds(_ name: String, in draft: inout TokenDraft) throws(ControlRefusal) {
         guard let seconds = draft.claims[name]?.number?.double, abs(seconds) < 1e12 else {
-            throw MintRefusal("the token has no \(name) that is a number")
+            throw ControlRefusal("the token has no \(name) that is a number")
         }
         draft.claims[name] = .number(JSONNumber((seconds * 1000).rounded()))
     }
 
-    private static func latin1(_ secret: String) throws(MintRefusal) -> [UInt8] {
+    private static func latin1(_ secret: String) throws(ControlRefusal) -> [UInt8] {
         let bytes = secret.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
         guard bytes.count == secret.unicodeScalars.count, bytes.count != secret.utf8.count else {
-            throw MintRefusal("the shared secret has no characters from U+0080 to U+00FF, or others beyond them")
+            throw ControlRefusal("the shared secret has no characters from U+0080 to U+00FF, or others beyond them")
         }
         return bytes
     }
 
-    private func key(_ bytes: [UInt8]) throws(MintRefusal) -> SigningKey {
-        try MintRefusal.wording { try SigningKey.secret(bytes) }
+    private func key(_ bytes: [UInt8]) throws(ControlRefusal) -> SigningKey {
+        try ControlRefusal.wording { try SigningKey.secret(bytes) }
     }
 }
 
@@ -154,7 +154,7 @@ extension Comapi {
 extension Comapi {
     private func mintSessionToken(
         _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> String {
+    ) throws(ControlRefusal) -> String {
         let profile = ComapiID(try reader.string("profile") ?? Self.sampleUser)
         let sessionID = try reader.string("session")
         let lifetime = try reader.int("expires_in")
@@ -163,7 +163,7 @@ extension Comapi {
         let defect = try reader.finish(&draft)
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
-        guard let defect else { return try MintRefusal.wording { try draft.sessionToken(by: key) } }
+        guard let defect else { return try ControlRefusal.wording { try draft.sessionToken(by: key) } }
         switch SessionDefect(rawValue: defect) {
         case .otherSpace: draft.claims["apiSpaceId"] = try other(than: space).id.json
         case .unknown:
@@ -172,7 +172,7 @@ extension Comapi {
             draft.claims["jti"] = "unknown-session"
             draft.claims["boot"] = .string(setting.sandbox.start)
         case .ended:
-            let ended = try MintRefusal.require(
+            let ended = try ControlRefusal.require(
                 setting.state.sessions.ended.reversed().first(where: { $0.space == space.id }),
                 "no session was ended yet in API space \(space.id.text)")
             draft.claims["jti"] = ended.local.json
@@ -181,23 +181,23 @@ extension Comapi {
             token.defect = defect
             return try token.signed(at: setting.moment)
         }
-        return try MintRefusal.wording { try draft.sessionToken(by: key) }
+        return try ControlRefusal.wording { try draft.sessionToken(by: key) }
     }
 
     /// The claims of an existing session, or of one that begins when the token is first used (ours).
     private func sessionClaims(
         _ profile: ComapiID, _ id: String?, _ lifetime: Int?, of space: ComapiSpace, in setting: TokenSetting<Comapi>
-    ) throws(MintRefusal) -> ComapiSessionClaims {
+    ) throws(ControlRefusal) -> ComapiSessionClaims {
         let (state, now) = (setting.state, setting.moment.wholeSeconds)
         let named = id.map { ComapiSessionID($0, in: space.id) }
         let known = named.map { state.sessions[$0] } ?? state.sessions.sessions(of: profile, in: space.id).last
         if let known {
-            try MintRefusal.require(
+            try ControlRefusal.require(
                 known.profileID == profile,
                 "session \(known.id.text) is that of \(known.profileID.text), not \(profile.text)")
             return ComapiSessionClaims(
                 space: space, profileID: profile, sessionID: known.id.text, issued: known.started.wholeSeconds,
-                expires: try lifetime.map { value throws(MintRefusal) in try Self.end(now, value) }
+                expires: try lifetime.map { value throws(ControlRefusal) in try Self.end(now, value) }
                     ?? known.expires.wholeSeconds, start: setting.sandbox.start)
         }
         return ComapiSessionClaims(
@@ -229,7 +229,7 @@ extension Comapi {
             } + [(label: "ID claim of the first space", value: accounts.spaces[0].idClaim)]
     }
 
-    func sampleRequest(in setting: TokenSetting<Comapi>) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Comapi>) throws(ControlRefusal) -> SampleRequest {
         let space = "/apispaces/\(PercentEncoding.encode(accounts.spaces[0].id.text))"
         return SampleRequest(
             endpoint: .get("\(space)/sessions/start"), fields: [], body: "", refusedAt: .get("\(space)/profiles"))

@@ -27,7 +27,7 @@ extension IMS {
             ], defects: OwnDefect.allCases.map(\.rawValue))
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(MintRefusal) -> String {
+    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(ControlRefusal) -> String {
         var reader = MintRequestReader(order)
         let issuer = try issuer(try reader.string("issuer"), in: setting.state)
         let signer = try reader.string("signed_by") ?? issuer.record.name
@@ -35,24 +35,24 @@ extension IMS {
         let draft = try draft(for: issuer, key, &reader, in: setting)
         return try reader.mint(
             UnsignedToken(draft, key: key, algorithm: .rs256), at: setting.moment, own: OwnDefect.init(rawValue:)
-        ) { (defect, token) throws(MintRefusal) in try apply(defect, to: &token, of: signer, in: setting.state) }
+        ) { (defect, token) throws(ControlRefusal) in try apply(defect, to: &token, of: signer, in: setting.state) }
     }
 
-    private func issuer(_ name: String?, in state: State) throws(MintRefusal) -> IMSIssuer {
+    private func issuer(_ name: String?, in state: State) throws(ControlRefusal) -> IMSIssuer {
         let all = state.issuers.all
         guard let name else {
-            return try MintRefusal.require(
+            return try ControlRefusal.require(
                 all.first(where: { accounts.devIssuer($0.record.name) != nil }),
                 "there is no issuer for which this server can sign")
         }
-        return try MintRefusal.require(
+        return try ControlRefusal.require(
             state.issuers.named(name), "no issuer is called", name, among: all.map(\.record.name))
     }
 
-    private func signingKey(of name: String, in state: State) throws(MintRefusal) -> SigningKey {
+    private func signingKey(of name: String, in state: State) throws(ControlRefusal) -> SigningKey {
         guard let keys = try devKeys(of: name, in: state) else {
             let known = accounts.devIssuers.map(\.name).joined(separator: ", ")
-            throw MintRefusal(
+            throw ControlRefusal(
                 "the private key of issuer \(name) is not known here; name another one with the member signed_by (\(known))"
             )
         }
@@ -61,13 +61,13 @@ extension IMS {
 
     private func draft(
         for issuer: IMSIssuer, _ key: SigningKey, _ reader: inout MintRequestReader, in setting: TokenSetting<IMS>
-    ) throws(MintRefusal) -> TokenDraft {
+    ) throws(ControlRefusal) -> TokenDraft {
         let record = issuer.record
         let subject = try reader.string("sub")
         let user = setting.state.users.all.first { $0.tenant == record.tenant && $0.state == .active }
         let now = setting.moment.wholeSeconds
         let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? 600)
-        if isTooFar { throw MintRefusal("expires_in is too large") }
+        if isTooFar { throw ControlRefusal("expires_in is too large") }
         var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
         header["kid"] = (try reader.string("kid") ?? key.id).map(JSON.string)
         var claims: JSONObject = [
@@ -85,17 +85,17 @@ extension IMS {
 
     private func apply(
         _ defect: OwnDefect, to token: inout UnsignedToken, of signer: String, in state: State
-    ) throws(MintRefusal) {
+    ) throws(ControlRefusal) {
         switch defect {
         case .noNotBefore: for name in ["nbf", "iat"] { token.content.claims[name] = nil }
         case .unknownKeyID: token.content.header["kid"] = "unknown-\(token.key.id ?? "key")"
         case .longLife:
             let begin = token.content.claims["nbf"]?.int ?? token.content.claims["iat"]?.int ?? 0
             let (expiry, isTooFar) = begin.addingReportingOverflow(960)
-            if isTooFar { throw MintRefusal("the token begins too late to live for another 16 minutes") }
+            if isTooFar { throw ControlRefusal("the token begins too late to live for another 16 minutes") }
             token.content.claims["exp"] = JSON(expiry)
         case .embeddedKey:
-            let other = try MintRefusal.require(
+            let other = try ControlRefusal.require(
                 accounts.devIssuers.first(where: { $0.name != signer }),
                 "embedded-jwk needs a second dev issuer, whose key the token carries")
             token.key = try signingKey(of: other.name, in: state)
@@ -116,7 +116,7 @@ extension IMS {
             }
     }
 
-    func sampleRequest(in setting: TokenSetting<IMS>) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<IMS>) throws(ControlRefusal) -> SampleRequest {
         let token = try mint(MintRequest(kind: "user"), in: setting)
         return SampleRequest(endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(token)")], body: "")
     }
@@ -124,12 +124,12 @@ extension IMS {
     /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
     ///
     /// - Throws: which file holds no key.
-    func devKeys(of name: String, in state: State) throws(MintRefusal) -> IssuerKeys? {
+    func devKeys(of name: String, in state: State) throws(ControlRefusal) -> IssuerKeys? {
         try devKeys(of: name, among: state.devKeys)
     }
 
     /// The keys of a dev issuer, taken from the changed ones if they contain it.
-    func devKeys(of name: String, among changed: [String: IssuerKeys]) throws(MintRefusal) -> IssuerKeys? {
+    func devKeys(of name: String, among changed: [String: IssuerKeys]) throws(ControlRefusal) -> IssuerKeys? {
         if let keys = changed[name] { return keys }
         return try accounts.devIssuer(name)?.initialKeys()
     }
@@ -185,7 +185,7 @@ extension IMS {
     ) throws(Refused) -> Reply {
         let name = call.parameters["name"]
         let found: IssuerKeys?
-        do throws(MintRefusal) {
+        do throws(ControlRefusal) {
             found = try call.vendor.devKeys(of: name, in: state)
         } catch {
             throw Refusal(.serviceUnavailable, because: error.description)

@@ -69,7 +69,7 @@ extension IMS: RecordedVendor {
             if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
         }
         coder.issuerKeys("dev_keys", &state.devKeys, of: "dev issuer", named: accounts.devIssuers.map(\.name)) {
-            (name) throws(MintRefusal) in try devKeys(of: name, in: current)
+            (name) throws(ControlRefusal) in try devKeys(of: name, in: current)
         }
         codeNumbers(&state, &coder)
         if extent == .changes { codeRemovals(&state, &coder) } else { state.checkOwners(&coder) }
@@ -281,20 +281,20 @@ extension IMS {
             ], body: enrollByAction),
         VendorAction(
             "activate-user", about: "Makes a user active.", members: userMembers,
-            body: { (call, state) throws(ActionRefusal) in try change(call, &state, to: .active) }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state, to: .active) }),
         VendorAction(
             "deactivate-user", about: "Deactivates a user: valid tokens are refused from the next request on.",
             members: userMembers,
-            body: { (call, state) throws(ActionRefusal) in try change(call, &state, to: .deactivated) }),
+            body: { (call, state) throws(ControlRefusal) in try change(call, &state, to: .deactivated) }),
         .drillKeys(of: "dev issuer"),
     ]
 
-    private static func enrollByAction(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func enrollByAction(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         var members = call.members
         let tenant = try call.text("tenant") ?? state.issuers.all.first?.record.tenant ?? "demo"
         members["tenant"] = .string(tenant)
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
-        return try ActionRefusal.wording {
+        return try ControlRefusal.wording {
             let enrollment = try IMSBody(members).read { body in
                 let tenant = body.text("tenant")
                 return IMSEnrollment(&body, tenant: tenant)
@@ -306,18 +306,18 @@ extension IMS {
 
     private static func change(
         _ call: Action, _ state: inout State, to wanted: IMSUser.State
-    ) throws(ActionRefusal) -> JSON {
+    ) throws(ControlRefusal) -> JSON {
         let name = try call.required("user")
         let issuer = try call.text("issuer")
         let tenant = try call.text("tenant") ?? issuer.flatMap { state.issuers.issuer($0)?.record.tenant }
-        var user = try ActionRefusal.require(
+        var user = try ControlRefusal.require(
             state.user(name, of: tenant), "no user has the id or the enterprise id", name,
             among: state.users.all.prefix(20).map(\.id))
-        guard user.state != wanted else { throw ActionRefusal("\(user.id) is already \(wanted.rawValue)") }
+        guard user.state != wanted else { throw ControlRefusal("\(user.id) is already \(wanted.rawValue)") }
         if wanted == .deactivated {
             user.deactivate(at: call.moment)
         } else {
-            try ActionRefusal.require(user.enterpriseID != nil, "\(user.id) has no enterprise id to be active with")
+            try ControlRefusal.require(user.enterpriseID != nil, "\(user.id) has no enterprise id to be active with")
             user.activate(at: call.moment)
         }
         state.users.store(user)

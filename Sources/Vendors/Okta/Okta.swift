@@ -171,12 +171,12 @@ extension Okta {
     /// The keys of a server in a sandbox; `nil` when there is no such server.
     ///
     /// - Throws: which file holds no key.
-    func keys(of server: String, in state: OktaState) throws(MintRefusal) -> IssuerKeys? {
+    func keys(of server: String, in state: OktaState) throws(ControlRefusal) -> IssuerKeys? {
         try keys(of: server, among: state.changedKeys)
     }
 
     /// The keys of a server, taken from the changed ones if they contain it.
-    func keys(of server: String, among changed: [String: IssuerKeys]) throws(MintRefusal) -> IssuerKeys? {
+    func keys(of server: String, among changed: [String: IssuerKeys]) throws(ControlRefusal) -> IssuerKeys? {
         if let keys = changed[server] { return keys }
         return try accounts.server(server)?.keys.initialKeys()
     }
@@ -188,7 +188,7 @@ extension Okta {
 
     func store(_ keys: IssuerKeys, in state: inout OktaState) { state.changedKeys[keys.name] = keys }
 
-    func spoil(_ token: inout UnsignedToken, _ defect: String, in state: OktaState) throws(MintRefusal) -> Bool {
+    func spoil(_ token: inout UnsignedToken, _ defect: String, in state: OktaState) throws(ControlRefusal) -> Bool {
         guard let defect = OktaDefect(rawValue: defect) else { return false }
         let key = token.key
         let issuer = issuers(in: state).first { $0.published.contains { $0.key.thumbprint == key.thumbprint } }

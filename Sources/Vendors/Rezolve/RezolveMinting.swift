@@ -59,10 +59,10 @@ extension Rezolve {
             defects: OwnDefect.all),
     ]
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> String {
+    func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> String {
         var reader = MintRequestReader(order)
         let partner = try signer(try reader.string("partner"))
-        let key = try MintRefusal.require(
+        let key = try ControlRefusal.require(
             partner.authKey?.signing, "partner \(partner.id) has no auth key, so nothing can be signed for it")
         let draft = try draft(order.kind, of: partner, &reader, in: setting)
         return try reader.mint(
@@ -70,9 +70,9 @@ extension Rezolve {
         ) { apply($0, to: &$1, of: partner, in: setting) }
     }
 
-    private func signer(_ id: String?) throws(MintRefusal) -> RezolvePartner {
+    private func signer(_ id: String?) throws(ControlRefusal) -> RezolvePartner {
         guard let id else {
-            return try MintRefusal.require(
+            return try ControlRefusal.require(
                 accounts.partners.first(where: { $0.authKey != nil }), "no partner has an auth key")
         }
         return try accounts.partner(named: id)
@@ -80,7 +80,7 @@ extension Rezolve {
 
     private func draft(
         _ kind: String, of partner: RezolvePartner, _ reader: inout MintRequestReader, in setting: TokenSetting<Rezolve>
-    ) throws(MintRefusal) -> TokenDraft {
+    ) throws(ControlRefusal) -> TokenDraft {
         let named = try reader.string("customer")
         let partnerEntityID = try reader.string("partner_entity_id")
         let device = try reader.string("device_id") ?? accounts.sampleDeviceID
@@ -90,7 +90,7 @@ extension Rezolve {
             return .registration(partnerEntityID: partnerEntityID ?? "user-2001", expiry: expiry)
         }
         let known = named.map { setting.state.customers[$0] } ?? firstCustomer(of: partner, in: setting.state)
-        let entity = try MintRefusal.require(
+        let entity = try ControlRefusal.require(
             named ?? known?.entityID, "partner \(partner.id) has no customer; name one with the member customer")
         return .login(
             entityID: entity, partnerEntityID: partnerEntityID ?? known?.partnerEntityID ?? "user-2001",
@@ -153,7 +153,7 @@ extension Rezolve {
             } + [(label: "device id", value: accounts.sampleDeviceID)]
     }
 
-    func sampleRequest(in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Rezolve>) throws(ControlRefusal) -> SampleRequest {
         let partner = try signer(nil)
         // A new user each time, so that the command works again after a restart.
         let order = MintRequest(

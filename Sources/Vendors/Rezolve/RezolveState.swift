@@ -234,16 +234,17 @@ extension Rezolve {
             ], body: logOutUser),
     ]
 
-    private static func registerCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func registerCustomer(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let accounts = call.vendor.accounts
         let partnerEntityID = try call.required("partner_entity_id")
         let partner = try accounts.partner(named: try call.text("partner") ?? accounts.partners.first?.id ?? "")
         if let other = state.customer(partner: partner.id, partnerEntityID: partnerEntityID) {
-            throw ActionRefusal("partner \(partner.id) has already registered \(partnerEntityID), as \(other.entityID)")
+            throw ControlRefusal(
+                "partner \(partner.id) has already registered \(partnerEntityID), as \(other.entityID)")
         }
         let entity = try call.text("entity") ?? state.freshEntityID(call.identifiers.uuid)
         guard !entity.isEmpty, entity != RezolveToken.noEntity, state.customers[entity] == nil else {
-            throw ActionRefusal("entity “\(entity)” is taken, or cannot be an entity id")
+            throw ControlRefusal("entity “\(entity)” is taken, or cannot be an entity id")
         }
         state.store(
             RezolveCustomer(
@@ -252,23 +253,23 @@ extension Rezolve {
         return ["entity_id": .string(entity), "partner_id": .string(partner.id)]
     }
 
-    private static func removeCustomer(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func removeCustomer(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let entity = try existingEntity(call, state)
         state.remove(entity: entity)
         return ["entity_id": .string(entity)]
     }
 
-    private static func logOutUser(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func logOutUser(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let entity = try existingEntity(call, state)
-        var user = try ActionRefusal.require(state.users.user(entity: entity), "customer \(entity) has no user at RUA")
+        var user = try ControlRefusal.require(state.users.user(entity: entity), "customer \(entity) has no user at RUA")
         user.logOut(on: try call.text("device_id") ?? call.vendor.accounts.sampleDeviceID)
         state.users.store(user)
         return ["id": JSON(user.id), "username": .string(user.username)]
     }
 
-    private static func existingEntity(_ call: Action, _ state: State) throws(ActionRefusal) -> String {
+    private static func existingEntity(_ call: Action, _ state: State) throws(ControlRefusal) -> String {
         let entity = try call.required("entity")
-        try ActionRefusal.require(
+        try ControlRefusal.require(
             state.customers[entity] != nil, "no customer has the entity id", entity,
             among: state.customers.keys.sorted().prefix(20).map(\.text))
         return entity

@@ -225,32 +225,32 @@ extension Okta {
         VendorAction(
             "approve-device", about: "Lets a device sign in a user, as the page /activate does.",
             members: [userCode, answering],
-            body: { (call, state) throws(ActionRefusal) in try answer(call, &state, approves: true) }),
+            body: { (call, state) throws(ControlRefusal) in try answer(call, &state, approves: true) }),
         VendorAction(
             "deny-device", about: "Refuses a device, as a user does on the consent page.",
             members: [userCode, answering],
-            body: { (call, state) throws(ActionRefusal) in try answer(call, &state, approves: false) }),
+            body: { (call, state) throws(ControlRefusal) in try answer(call, &state, approves: false) }),
         VendorAction(
             "expire-device", about: "Ends the ten minutes of a device's codes.", members: [userCode],
-            body: { (call, state) throws(ActionRefusal) in
+            body: { (call, state) throws(ControlRefusal) in
                 let device = try openDevice(call, state)
                 state.deviceGrants.change(device.key) { $0.expires = call.moment }
                 return result(device)
             }),
     ]
 
-    private static func answer(_ call: Action, _ state: inout State, approves: Bool) throws(ActionRefusal) -> JSON {
+    private static func answer(_ call: Action, _ state: inout State, approves: Bool) throws(ControlRefusal) -> JSON {
         let device = try openDevice(call, state)
         let user = try state.user(named: try call.text("user") ?? call.vendor.accounts.defaultUserID)
-        try ActionRefusal.require(
+        try ControlRefusal.require(
             user.isActive, "user \(user.login) is \(user.status.rawValue), and only ACTIVE users sign in")
         state.answer(device, device.authorization.signedIn(user, at: call.moment), approves: approves)
         return result(device)
     }
 
-    private static func openDevice(_ call: Action, _ state: State) throws(ActionRefusal) -> OktaDeviceGrant {
+    private static func openDevice(_ call: Action, _ state: State) throws(ControlRefusal) -> OktaDeviceGrant {
         let code = try call.required("user_code")
-        let device = try ActionRefusal.require(
+        let device = try ControlRefusal.require(
             state.openDevice(code, at: call.moment),
             "no device waits under user code \(code); it is unknown, answered or expired")
         return device

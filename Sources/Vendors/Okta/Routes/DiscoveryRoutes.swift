@@ -23,7 +23,7 @@ extension Okta {
     static func publishKeys(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
         let server = try server(call)
         let known: IssuerKeys?
-        do throws(MintRefusal) {
+        do throws(ControlRefusal) {
             known = try call.vendor.keys(of: server.id, in: state)
         } catch {
             throw Refusal(.internalError, because: error.description)

@@ -228,18 +228,18 @@ extension Okta {
             ], body: changeTrustedOrigin)
     ]
 
-    private static func changeTrustedOrigin(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func changeTrustedOrigin(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let (text, allowsCORS, isRemoved) = try call.read { reader in
             (reader.text("origin"), reader.bool("cors") ?? true, reader.bool("remove") ?? false)
         }
         let origin = OktaTrustedOrigin(text, allowsCORS: allowsCORS)
         guard text.contains("://"), OktaAddress(text).map({ $0.path.text == "/" }) ?? true else {
-            throw ActionRefusal("origin is \(text); expected scheme, host and port, such as http://localhost:3000")
+            throw ControlRefusal("origin is \(text); expected scheme, host and port, such as http://localhost:3000")
         }
         if isRemoved {
             guard state.trustedOrigins[origin.origin] != nil else {
                 let hint = Nearest.hint(to: origin.origin, among: state.trustedOrigins.all.map(\.origin))
-                throw ActionRefusal("\(origin.origin) is not a trusted origin\(hint)")
+                throw ControlRefusal("\(origin.origin) is not a trusted origin\(hint)")
             }
             state.trustedOrigins.remove(origin.key)
         } else {

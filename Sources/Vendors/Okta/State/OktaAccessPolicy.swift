@@ -164,12 +164,12 @@ extension Okta {
                 ActionMember("client", "id of the client", isRequired: true),
                 ActionMember("users", "a list of ids or logins"), ActionMember("groups", "a list of ids or names"),
             ]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let client = try state.client(named: try call.required("client"))
             let (users, groups) = try call.read { ($0.texts("users"), $0.texts("groups")) }
             let isForEveryone = users == nil && groups == nil
             let assigned = isForEveryone ? nil : OktaAssignment(users: users ?? [], groups: groups ?? [])
-            if let stranger = assigned?.stranger(state.users, state.groups) { throw ActionRefusal(stranger) }
+            if let stranger = assigned?.stranger(state.users, state.groups) { throw ControlRefusal(stranger) }
             state.clients.change(client.key) { $0.assigned = assigned }
             return state.clients[client.key]?.json(.whole) ?? .null
         },
@@ -181,8 +181,8 @@ extension Okta {
                 ActionMember(
                     "policies", "a list as in accounts.yaml; by default that of the fixtures, [] allows nothing"),
             ]
-        ) { (call, state) throws(ActionRefusal) in
-            try setRules(call, &state) { (rules) throws(ActionRefusal) in rules.policies = try list("policies", call) }
+        ) { (call, state) throws(ControlRefusal) in
+            try setRules(call, &state) { (rules) throws(ControlRefusal) in rules.policies = try list("policies", call) }
         },
         VendorAction(
             "set-claims", about: "Replaces the claims that a server adds to tokens or sets in them.",
@@ -190,27 +190,27 @@ extension Okta {
                 ofServer,
                 ActionMember("claims", "a list as in accounts.yaml; by default that of the fixtures, [] for none"),
             ]
-        ) { (call, state) throws(ActionRefusal) in
-            try setRules(call, &state) { (rules) throws(ActionRefusal) in rules.claims = try list("claims", call) }
+        ) { (call, state) throws(ControlRefusal) in
+            try setRules(call, &state) { (rules) throws(ControlRefusal) in rules.claims = try list("claims", call) }
         },
     ]
 
-    private static func list<Value: RecordValue>(_ name: String, _ call: Action) throws(ActionRefusal) -> [Value]? {
+    private static func list<Value: RecordValue>(_ name: String, _ call: Action) throws(ControlRefusal) -> [Value]? {
         guard let value = call.members[name], !value.isNull else { return nil }
-        try ActionRefusal.require(
+        try ControlRefusal.require(
             value.bytes.count <= OktaServerRules.longestList,
             "\(name) has \(value.bytes.count) bytes; expected at most \(OktaServerRules.longestList)")
-        return try ActionRefusal.wording { try [Value].read(FixtureNode(value, from: name)) }
+        return try ControlRefusal.wording { try [Value].read(FixtureNode(value, from: name)) }
     }
 
     private static func setRules(
         _ call: Action, _ state: inout State,
-        _ change: (inout OktaServerRules) throws(ActionRefusal) -> Void
-    ) throws(ActionRefusal) -> JSON {
+        _ change: (inout OktaServerRules) throws(ControlRefusal) -> Void
+    ) throws(ControlRefusal) -> JSON {
         let server = try call.vendor.accounts.server(named: try call.text("server"))
         var rules = state.serverRules[server.id] ?? OktaServerRules(serverID: server.id)
         try change(&rules)
-        guard !server.isOrg || rules.policies == nil else { throw ActionRefusal(OktaServer.orgHasNoPolicies) }
+        guard !server.isOrg || rules.policies == nil else { throw ControlRefusal(OktaServer.orgHasNoPolicies) }
         if rules.policies == nil, rules.claims == nil {
             state.serverRules.remove(rules.key)
         } else {

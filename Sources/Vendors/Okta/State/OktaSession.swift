@@ -171,11 +171,11 @@ extension Okta {
         VendorAction(
             "consent", about: "Records a user's consent to scopes for a client.",
             members: place + [ActionMember("scopes", "the scopes, as a list, or separated by spaces", isRequired: true)]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             var consent = try consent(call, state)
             let server = call.vendor.accounts.server(consent.serverID)
             for scope in try scopes(call) {
-                try ActionRefusal.require(
+                try ControlRefusal.require(
                     server?.scope(scope) != nil || OktaServerMetadata.scopes.contains(scope),
                     "server \(consent.serverID) has no scope", scope, among: server?.scopes.map(\.name) ?? [])
                 if !consent.scopes.contains(scope) { consent.scopes.append(scope) }
@@ -184,9 +184,9 @@ extension Okta {
             return shown(consent)
         },
         VendorAction("revoke-consent", about: "Revokes a user's consent to a client's scopes.", members: place) {
-            (call, state) throws(ActionRefusal) in
+            (call, state) throws(ControlRefusal) in
             let consent = try consent(call, state)
-            try ActionRefusal.require(
+            try ControlRefusal.require(
                 state.consents.remove(consent.key) != nil,
                 "the user has not consented to scopes of \(consent.serverID) for \(consent.clientID)")
             return shown(consent)
@@ -194,7 +194,7 @@ extension Okta {
     ]
 
     /// The consent that an action is about; without scopes if there is none yet.
-    private static func consent(_ call: Action, _ state: State) throws(ActionRefusal) -> OktaConsent {
+    private static func consent(_ call: Action, _ state: State) throws(ControlRefusal) -> OktaConsent {
         let user = try user(call, state)
         let client = try state.client(named: try call.required("client"))
         let server = try call.vendor.accounts.server(named: try call.text("server"))
@@ -202,7 +202,7 @@ extension Okta {
         return state.consents[consent.key] ?? consent
     }
 
-    private static func scopes(_ call: Action) throws(ActionRefusal) -> [String] {
+    private static func scopes(_ call: Action) throws(ControlRefusal) -> [String] {
         try call.read { members in
             members.value("scopes", expecting: "a list of scopes, or their names separated by spaces") { value in
                 if let text = value.string { return text.split(separator: " ").map(String.init) }

@@ -159,7 +159,7 @@ extension Okta: RecordedVendor {
             coder.removals("removed_groups", &state.groups, isRequired: false)
         }
         coder.issuerKeys("keys", &state.changedKeys, of: "authorization server", named: accounts.servers.map(\.id)) {
-            (id) throws(MintRefusal) in try keys(of: id, in: current)
+            (id) throws(ControlRefusal) in try keys(of: id, in: current)
         }
         coder.table("grants", &state.grants, isRequired: false, within: OktaState.bound)
         coder.lastNumber("last_grant", &state.grants) { (node) throws(FixtureProblem) in

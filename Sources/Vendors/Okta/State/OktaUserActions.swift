@@ -26,7 +26,7 @@ extension Okta {
                 ActionMember("uri", "the redirect URI", isRequired: true),
                 ActionMember("logout", "true for an address after logout"),
             ]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             var client = try state.client(named: try call.required("client"))
             let (uri, isAfterLogout) = try call.read { ($0.text("uri", atLeast: 1), $0.bool("logout") ?? false) }
             let uris = isAfterLogout ? \OktaClient.postLogoutURIs : \OktaClient.redirectURIs
@@ -38,7 +38,7 @@ extension Okta {
         },
     ]
 
-    private static func addClient(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func addClient(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         var client = try call.read { members in
             var client = OktaClient()
             client.id = members.optionalText("id", atLeast: 1, atMost: 255) ?? ""
@@ -50,8 +50,8 @@ extension Okta {
             client.grants = members.texts("grants") ?? ["authorization_code", "refresh_token"]
             return client
         }
-        if let complaint = OktaGrantType.complaint(about: client.grants) { throw ActionRefusal(complaint) }
-        guard state.clients[client.id] == nil else { throw ActionRefusal("another client has the id \(client.id)") }
+        if let complaint = OktaGrantType.complaint(about: client.grants) { throw ControlRefusal(complaint) }
+        guard state.clients[client.id] == nil else { throw ControlRefusal("another client has the id \(client.id)") }
         if client.id.isEmpty { client.id = call.identifiers.oktaID("0oa") }
         if client.name.isEmpty { client.name = client.id }
         client.methods = client.secret == nil ? [.none] : [.secretBasic, .secretPost]
@@ -73,7 +73,7 @@ extension Okta {
             ], body: addUser),
         VendorAction(
             "remove-user", about: "Removes a user with factors, sessions, tokens and consents.", members: [whoseUser]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let user = try user(call, state)
             state.remove(user)
             return ["id": .string(user.id), "login": .string(user.login)]
@@ -81,8 +81,8 @@ extension Okta {
         VendorAction(
             "set-status", about: "Moves a user to a status, whatever the one before; DEPROVISIONED ends all tokens.",
             members: [whoseUser, ActionMember("status", statusNames, isRequired: true)]
-        ) { (call, state) throws(ActionRefusal) in
-            try change(call, &state) { (user) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
+            try change(call, &state) { (user) throws(ControlRefusal) in
                 let status = try call.read { $0.choice("status", of: OktaUser.Status.self, isRequired: true) }
                 user.set(status ?? .active, at: call.moment)
             }
@@ -90,17 +90,17 @@ extension Okta {
         VendorAction(
             "set-password", about: "Sets a user's password; a user who needed a new one is then active.",
             members: [whoseUser, ActionMember("password", "the new password", isRequired: true)]
-        ) { (call, state) throws(ActionRefusal) in
-            try change(call, &state) { (user) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
+            try change(call, &state) { (user) throws(ControlRefusal) in
                 user.setPassword(try call.read { $0.text("password", atLeast: 1) }, at: call.moment)
             }
         },
         VendorAction(
             "set-groups", about: "Puts a user into groups; tokens show them from the next one on.",
             members: [whoseUser, ActionMember("groups", groupList, isRequired: true)]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let known = state.groups
-            return try change(call, &state) { (user) throws(ActionRefusal) in
+            return try change(call, &state) { (user) throws(ControlRefusal) in
                 user.groups = try groups(call, known)
                 user.lastUpdated = call.moment
             }
@@ -110,13 +110,13 @@ extension Okta {
             members: [
                 ActionMember("name", "the name", isRequired: true), ActionMember("id", "the id; by default a new one"),
             ]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let (name, id) = try call.read {
                 ($0.text("name", atLeast: 1, atMost: 255), $0.optionalText("id", atMost: 255))
             }
             let group = OktaGroup(id: id ?? call.identifiers.oktaID("00g"), name: name, created: call.moment)
             if let other = state.groups[group.id] ?? state.groups[named: ExactText(name)] {
-                throw ActionRefusal("there is the group \(other.id), \(other.name), already")
+                throw ControlRefusal("there is the group \(other.id), \(other.name), already")
             }
             state.groups.add(group, within: OktaState.shortBound)
             return group.json(.whole)
@@ -124,7 +124,7 @@ extension Okta {
         VendorAction(
             "end-sessions", about: "Ends a user's sessions in browsers.",
             members: [whoseUser, ActionMember("tokens", "true to end all tokens too")]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let user = try user(call, state)
             let endsTokens = try call.read { $0.bool("tokens") }
             state.endSessions(of: user.id)
@@ -135,20 +135,20 @@ extension Okta {
 
     private static let statusNames = OktaUser.Status.allCases.map(\.rawValue).joined(separator: ", ")
 
-    static func user(_ call: Action, _ state: State) throws(ActionRefusal) -> OktaUser {
+    static func user(_ call: Action, _ state: State) throws(ControlRefusal) -> OktaUser {
         try state.user(named: try call.required("user"))
     }
 
     private static func change(
-        _ call: Action, _ state: inout State, _ change: (inout OktaUser) throws(ActionRefusal) -> Void
-    ) throws(ActionRefusal) -> JSON {
+        _ call: Action, _ state: inout State, _ change: (inout OktaUser) throws(ControlRefusal) -> Void
+    ) throws(ControlRefusal) -> JSON {
         var user = try user(call, state)
         try change(&user)
         state.change(user)
         return shown(user)
     }
 
-    private static func addUser(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func addUser(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let groups = try groups(call, state.groups)
         let user = try call.read { members in
             var user = OktaUser()
@@ -160,7 +160,7 @@ extension Okta {
             user.status = members.choice("status") ?? .active
             return user
         }
-        guard state.user(user.login) == nil else { throw ActionRefusal("another user signs in as \(user.login)") }
+        guard state.user(user.login) == nil else { throw ControlRefusal("another user signs in as \(user.login)") }
         var added = user
         added.id = call.identifiers.oktaID("00u")
         (added.created, added.lastUpdated, added.statusChanged) = (call.moment, call.moment, call.moment)
@@ -172,12 +172,12 @@ extension Okta {
     }
 
     /// The ids of the groups that an action names, after Everyone.
-    private static func groups(_ call: Action, _ known: RecordTable<OktaGroup>) throws(ActionRefusal) -> [String] {
+    private static func groups(_ call: Action, _ known: RecordTable<OktaGroup>) throws(ControlRefusal) -> [String] {
         var ids = known.everyone
         for name in try call.read({ $0.texts("groups") }) ?? [] {
             guard let group = known[name] ?? known[named: ExactText(name)] else {
                 let hint = Nearest.hint(to: name, among: known.all.prefix(20).map(\.name))
-                throw ActionRefusal("no group has the id or name \(name)\(hint)")
+                throw ControlRefusal("no group has the id or name \(name)\(hint)")
             }
             if !ids.contains(group.id) { ids.append(group.id) }
         }
@@ -211,7 +211,7 @@ extension Okta {
         VendorAction(
             "remove-factor", about: "Removes a factor from its user.",
             members: [ActionMember("factor", "id of the factor", isRequired: true)]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let factor = try state.factor(named: try call.required("factor"))
             state.remove(factor)
             return shown(factor)
@@ -219,11 +219,11 @@ extension Okta {
         VendorAction(
             "answer-push", about: "Answers the newest challenge of a user's devices, as the user would there.",
             members: [whoseUser, ActionMember("result", "APPROVE or DENY; APPROVE")]
-        ) { (call, state) throws(ActionRefusal) in
+        ) { (call, state) throws(ControlRefusal) in
             let user = try user(call, state)
             let answer = try call.read { $0.choice("result", of: OktaTransaction.Answer.self) } ?? .approve
             let pending = state.factors(of: user.id).flatMap { state.pending($0, at: call.moment) }
-            let newest = try ActionRefusal.require(
+            let newest = try ControlRefusal.require(
                 pending.max(by: { $0.number < $1.number }),
                 "no challenge to a device of \(user.login) waits for an answer")
             state.answer(newest, answer)
@@ -243,7 +243,7 @@ extension Okta {
         ["factor": .string(factor.id), "type": .string(factor.kind.rawValue), "user": .string(factor.userID)]
     }
 
-    private static func addFactor(_ call: Action, _ state: inout State) throws(ActionRefusal) -> JSON {
+    private static func addFactor(_ call: Action, _ state: inout State) throws(ControlRefusal) -> JSON {
         let user = try user(call, state)
         let identifiers = call.identifiers
         var factor = try call.read { members in
@@ -274,7 +274,7 @@ extension Okta {
         return shown(factor)
     }
 
-    private static func tellCode(_ call: Action, _ state: State) throws(ActionRefusal) -> JSON {
+    private static func tellCode(_ call: Action, _ state: State) throws(ControlRefusal) -> JSON {
         let user = try user(call, state)
         let name = try call.text("factor")
         let factors = state.factors(of: user.id).filter { factor in
@@ -285,7 +285,7 @@ extension Okta {
             guard let code else { continue }
             return ["factor": .string(factor.id), "type": .string(factor.kind.rawValue), "code": .string(code)]
         }
-        throw ActionRefusal(
+        throw ControlRefusal(
             "\(user.login) has no factor\(name.map { " \($0)" } ?? "") with a code; sms and call have one when it was sent"
         )
     }

@@ -12,7 +12,7 @@ struct OktaMinter {
 
     var now: Int { setting.moment.wholeSeconds }
 
-    mutating func draft(_ kind: OktaTokenKind) throws(MintRefusal) -> UnsignedToken {
+    mutating func draft(_ kind: OktaTokenKind) throws(ControlRefusal) -> UnsignedToken {
         switch kind {
         case .access: try accessToken()
         case .id: try idToken()
@@ -24,7 +24,7 @@ struct OktaMinter {
 
     // MARK: - Tokens of a server
 
-    private mutating func accessToken() throws(MintRefusal) -> UnsignedToken {
+    private mutating func accessToken() throws(ControlRefusal) -> UnsignedToken {
         let server = try server()
         var maker = try maker(of: server)
         maker.authorization.proofKey = try reader.string("jkt")
@@ -33,7 +33,7 @@ struct OktaMinter {
         return try issued(by: server, claims) { maker.access(signedBy: $0) }
     }
 
-    private mutating func idToken() throws(MintRefusal) -> UnsignedToken {
+    private mutating func idToken() throws(ControlRefusal) -> UnsignedToken {
         let server = try server()
         var maker = try maker(of: server)
         maker.authorization.nonce = try reader.string("nonce")
@@ -45,15 +45,15 @@ struct OktaMinter {
 
     private mutating func issued(
         by server: OktaServer, _ claims: JSONObject, signing: (SigningKey) -> (header: JSONObject, key: SigningKey)
-    ) throws(MintRefusal) -> UnsignedToken {
-        let keys = try MintRefusal.require(
+    ) throws(ControlRefusal) -> UnsignedToken {
+        let keys = try ControlRefusal.require(
             vendor.keys(of: server.id, in: setting.state), "server \(server.id) has no keys")
         issuer = keys
         let (header, key) = signing(keys.signing)
         return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: keys.algorithm)
     }
 
-    private mutating func maker(of server: OktaServer) throws(MintRefusal) -> OktaTokenMaker {
+    private mutating func maker(of server: OktaServer) throws(ControlRefusal) -> OktaTokenMaker {
         let client = try client()
         let named = try reader.string("user")
         let isService = client.type == .service && named == nil
@@ -73,7 +73,7 @@ struct OktaMinter {
 
     // MARK: - Tokens of clients and devices
 
-    private mutating func clientAssertion() throws(MintRefusal) -> UnsignedToken {
+    private mutating func clientAssertion() throws(ControlRefusal) -> UnsignedToken {
         let client = try client { !$0.keys.isEmpty }
         let method = try method(of: client)
         let server = try server()
@@ -84,26 +84,26 @@ struct OktaMinter {
             "exp": try expiry(after: 300), "jti": .string(setting.identifiers.opaque(ofLength: 22)),
         ]
         if method == .secretJWT {
-            guard let key = client.secretKey else { throw MintRefusal("client \(client.id) has no secret") }
+            guard let key = client.secretKey else { throw ControlRefusal("client \(client.id) has no secret") }
             return UnsignedToken(TokenDraft(header: ["alg": "HS256"], claims: claims), key: key, algorithm: .hs256)
         }
-        guard let key = try client.keys.first?.read() else { throw MintRefusal("client \(client.id) has no key") }
+        guard let key = try client.keys.first?.read() else { throw ControlRefusal("client \(client.id) has no key") }
         let algorithm = try Self.algorithm(of: key)
         let header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": JSON(key.id)]
         return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm)
     }
 
-    private mutating func method(of client: OktaClient) throws(MintRefusal) -> OktaClient.Method {
+    private mutating func method(of client: OktaClient) throws(ControlRefusal) -> OktaClient.Method {
         let possible: [OktaClient.Method] = [.privateKeyJWT, .secretJWT]
         guard let name = try reader.string("method") else { return client.keys.isEmpty ? .secretJWT : .privateKeyJWT }
-        return try MintRefusal.require(
+        return try ControlRefusal.require(
             possible.first(where: { $0.rawValue.hasSameBytes(as: name) }),
             "method is \(name); expected \(possible.map(\.rawValue).joined(separator: " or "))")
     }
 
-    private mutating func deviceAnswer() throws(MintRefusal) -> UnsignedToken {
+    private mutating func deviceAnswer() throws(ControlRefusal) -> UnsignedToken {
         let factor = try factor()
-        let key = try MintRefusal.require(
+        let key = try ControlRefusal.require(
             try factor.device?.read(),
             "the private key of factor \(factor.id) is not known here; only fixtures contain one")
         let owner = try setting.state.user(named: try reader.string("user") ?? factor.userID)
@@ -121,15 +121,15 @@ struct OktaMinter {
             TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims), key: key, algorithm: algorithm)
     }
 
-    private mutating func factor() throws(MintRefusal) -> OktaFactor {
+    private mutating func factor() throws(ControlRefusal) -> OktaFactor {
         guard let id = try reader.string("factor") else {
-            return try MintRefusal.require(
+            return try ControlRefusal.require(
                 setting.state.factors.all.first(where: { $0.device != nil }), "no factor has a device key")
         }
         return try setting.state.factor(named: id)
     }
 
-    private mutating func proof() throws(MintRefusal) -> UnsignedToken {
+    private mutating func proof() throws(ControlRefusal) -> UnsignedToken {
         let key = try proofKey()
         let algorithm = try Self.algorithm(of: key)
         let accessToken = try reader.string("access_token")
@@ -151,42 +151,43 @@ struct OktaMinter {
         return UnsignedToken(TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm)
     }
 
-    private mutating func proofKey() throws(MintRefusal) -> SigningKey {
+    private mutating func proofKey() throws(ControlRefusal) -> SigningKey {
         let keys = vendor.accounts.proofKeys
         let name = try reader.string("key")
-        let found = try MintRefusal.require(
+        let found = try ControlRefusal.require(
             name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }),
             "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
         return try found.key.read()
     }
 
-    private func newestNonce() throws(MintRefusal) -> String {
-        return try MintRefusal.require(
+    private func newestNonce() throws(ControlRefusal) -> String {
+        return try ControlRefusal.require(
             setting.state.goodNonces(at: setting.moment).last,
             "there is no nonce yet; a proof without one gets it in the answer")
     }
 
     // MARK: - Members of requests
 
-    private static func algorithm(of key: SigningKey) throws(MintRefusal) -> Algorithm {
+    private static func algorithm(of key: SigningKey) throws(ControlRefusal) -> Algorithm {
         let preferred: [Algorithm] = [.rs256, .es256, .es384, .es512]
-        return try MintRefusal.require(
+        return try ControlRefusal.require(
             preferred.first(where: key.algorithms.contains),
             "the key \(key) signs with none of \(preferred.map(\.rawValue).joined(separator: ", "))")
     }
 
-    private mutating func server() throws(MintRefusal) -> OktaServer {
+    private mutating func server() throws(ControlRefusal) -> OktaServer {
         try vendor.accounts.server(named: try reader.string("server"))
     }
 
-    private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(MintRefusal) -> OktaClient {
+    private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(ControlRefusal) -> OktaClient {
         if let id = try reader.string("client") { return try setting.state.client(named: id) }
-        return try MintRefusal.require(setting.state.clients.all.first(where: fits), "no client can have such a token")
+        return try ControlRefusal.require(
+            setting.state.clients.all.first(where: fits), "no client can have such a token")
     }
 
-    private mutating func expiry(after seconds: Int) throws(MintRefusal) -> JSON {
+    private mutating func expiry(after seconds: Int) throws(ControlRefusal) -> JSON {
         let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? seconds)
-        if isTooFar { throw MintRefusal("expires_in is too large") }
+        if isTooFar { throw ControlRefusal("expires_in is too large") }
         return JSON(expiry)
     }
 }

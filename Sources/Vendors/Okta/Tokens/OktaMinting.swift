@@ -68,14 +68,14 @@ extension Okta {
         TokenKind(name: kind.rawValue, about: about, members: members, defects: defects.map(\.rawValue))
     }
 
-    func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(MintRefusal) -> String {
-        let kind = try MintRefusal.require(
+    func mint(_ order: MintRequest, in setting: TokenSetting<Okta>) throws(ControlRefusal) -> String {
+        let kind = try ControlRefusal.require(
             OktaTokenKind(rawValue: order.kind), "Okta has no token of kind \(order.kind)")
         var minter = OktaMinter(vendor: self, setting: setting, reader: MintRequestReader(order))
         let draft = try minter.draft(kind)
         let issuer = minter.issuer
         return try minter.reader.mint(draft, at: setting.moment, own: OktaDefect.init(rawValue:)) {
-            (defect, token) throws(MintRefusal) in try defect.apply(to: &token, of: issuer)
+            (defect, token) throws(ControlRefusal) in try defect.apply(to: &token, of: issuer)
         }
     }
 
@@ -93,7 +93,7 @@ extension Okta {
             + accounts.users.map { (label: "user (\($0.status.rawValue)), login", value: $0.login) }
     }
 
-    func sampleRequest(in setting: TokenSetting<Okta>) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(in setting: TokenSetting<Okta>) throws(ControlRefusal) -> SampleRequest {
         let token = try mint(MintRequest(kind: OktaTokenKind.access.rawValue), in: setting)
         let path = accounts.defaultServer.path
         return SampleRequest(
@@ -166,14 +166,14 @@ enum OktaDefect: String, CaseIterable {
 
     /// - Parameter issuer: the keys of the server that issues it; `nil` for tokens of clients and devices.
     /// - Throws: why that is impossible, as for a key that does not exist.
-    func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(MintRefusal) {
+    func apply(to draft: inout UnsignedToken, of issuer: IssuerKeys?) throws(ControlRefusal) {
         switch self {
         case .retiredKey: try sign(&draft, with: issuer?.unpublished, "no key of the server is retired or spare")
         case .nextKey: try sign(&draft, with: issuer?.next, "the server announces no next key")
         case .unknownKeyID: draft.content.header["kid"] = .string(OktaPreparedValue.keyID)
         case .typOther: draft.content.header["typ"] = draft.content.header["typ"] == "dpop+jwt" ? "JWT" : "other+jwt"
         case .privateJWK:
-            var jwk = try MintRefusal.require(
+            var jwk = try ControlRefusal.require(
                 draft.content.header["jwk"]?.object, "the token has no jwk that could reveal a key")
             // ours: the member is the defect; its value reveals nothing.
             jwk["d"] = Self.digest(of: "no private key")
@@ -197,8 +197,8 @@ enum OktaDefect: String, CaseIterable {
 
     private static func digest(of text: String) -> JSON { .string(Base64URL.encode(Digest.sha256(Array(text.utf8)))) }
 
-    private func sign(_ draft: inout UnsignedToken, with key: SigningKey?, _ complaint: String) throws(MintRefusal) {
-        guard let key else { throw MintRefusal("the defect \(rawValue) is not possible here: \(complaint)") }
+    private func sign(_ draft: inout UnsignedToken, with key: SigningKey?, _ complaint: String) throws(ControlRefusal) {
+        guard let key else { throw ControlRefusal("the defect \(rawValue) is not possible here: \(complaint)") }
         draft.key = key
         draft.content.header["kid"] = JSON(key.id)
     }

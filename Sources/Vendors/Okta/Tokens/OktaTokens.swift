@@ -177,7 +177,7 @@ extension Okta {
     }
 
     static func keys(of server: OktaServer, _ call: OktaCall, _ state: State) throws(Refused) -> IssuerKeys? {
-        do throws(MintRefusal) { return try call.vendor.keys(of: server.id, in: state) } catch {
+        do throws(ControlRefusal) { return try call.vendor.keys(of: server.id, in: state) } catch {
             throw Refusal(.internalError, because: "found \(error); expected the server's key")
         }
     }
