@@ -23,10 +23,9 @@ extension VendorConformance {
         vendor.routes = [
             RouteCase("jwks", .get, "/notary/plain/jwks"),
             RouteCase(
-                "whoami", .get, "/notary/whoami", fields: [("authorization", "Bearer TOKEN")],
-                answer: #"{"kid":"first"}"#
+                "whoami", .get, "/notary/whoami", fields: [("authorization", "Bearer TOKEN")]
             ) { ["TOKEN": try await $0.mint("notary/seal")] },
-            RouteCase("motto", .get, "/notary/motto", answer: #"{"mottos":["kit","kit","kit"],"visits":1}"#),
+            RouteCase("motto", .get, "/notary/motto"),
         ]
         vendor.refusal = { $0.route == "whoami" ? "token-wrong" : nil }
         vendor.tokens = [
