@@ -10,9 +10,8 @@ import Tokens
         try await world.control(.post, "state/bloomreach/" + action, members)
     }
 
-    @Test("a customer is made, changed, made anonymous and removed", arguments: Depth.allCases)
-    func life(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a customer is made, changed, made anonymous and removed") func life() async throws {
+        let world = try await World()
         let made = try await act(
             world, "identify-customer", #"{"customer":"new@example.test","properties":{"city":"Brno"}}"#)
         expect(made.status, is: 200)
@@ -190,26 +189,13 @@ import Tokens
         let order = #"{"event_type":"campaign_click","properties":{"url":{"contains":"a.example"}},"exactly":1}"#
         expect(try await act(world, "expect-event", order).status, is: 200)
     }
-
-    @Test("no action is without a test of its name") func coverage() async throws {
-        let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
-        let tested = [
-            "identify-customer", "track-event", "delete-customer", "anonymize-customer", "read-customer",
-            "expect-event",
-        ]
-        let content = [
-            "add-inbox-message", "delete-inbox-message", "expire-inbox-message", "read-inbox-message", "clear-inbox",
-            "set-segments", "set-consent",
-        ]
-        expect(Set(bloomreach.actions.map(\.name)), is: Set(tested + content))
-    }
 }
 
 @Suite("Bloomreach's scenarios") struct ScenarioTests {
     private typealias Content = ContentExample
 
-    private func world(_ scenario: String, _ depth: Depth) async throws -> World {
-        let world = try await World(depth)
+    private func world(_ scenario: String) async throws -> World {
+        let world = try await World()
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"bloomreach-\#(scenario)"}"#)
         expect(answer.status, is: 200, "\(answer.text)")
         return world
@@ -245,14 +231,12 @@ import Tokens
         }
 
         func send() async throws -> ReceivedAnswer {
-            try await world.call(
-                .post, Example.inbox, [("authorization", "Bearer " + token)], Content.ofAna())
+            try await world.call(.post, Example.inbox, [("authorization", "Bearer " + token)], Content.ofAna())
         }
     }
 
-    @Test("a customer token expires, and an app that asks for another one goes on", arguments: Depth.allCases)
-    func renewal(_ depth: Depth) async throws {
-        let world = try await world("customer-token-expires", depth)
+    @Test("a customer token expires, and an app that asks for another one goes on") func renewal() async throws {
+        let world = try await world("customer-token-expires")
         var app = try await App(world)
         for _ in 1...3 { try await app.fetch().expect(200, Content.anasInbox) }
         expect(app.renewals, is: 1)
@@ -266,9 +250,8 @@ import Tokens
                 + "fail customer-token-expired; waits for a call of appinbox.* with a newer token")
     }
 
-    @Test("an app that repeats with the same token is refused again", arguments: Depth.allCases)
-    func noRenewal(_ depth: Depth) async throws {
-        let app = try await App(try await world("customer-token-expires", depth))
+    @Test("an app that repeats with the same token is refused again") func noRenewal() async throws {
+        let app = try await App(try await world("customer-token-expires"))
         try await app.send().expect(200)
         for _ in 1...2 {
             try await app.send().expect(

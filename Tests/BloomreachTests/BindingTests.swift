@@ -134,9 +134,8 @@ import Testing
         try await world.call(.post, Example.privateEvents, [], body).expect(200)
     }
 
-    @Test("a private stream takes its id with its secret key, and nothing else", arguments: Depth.allCases)
-    func privateStream(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a private stream takes its id with its secret key, and nothing else") func privateStream() async throws {
+        let world = try await World()
         func send(_ fields: World.Fields) async throws -> ReceivedAnswer {
             try await world.call(
                 .post, Example.privateEvents, fields, Example.body(#"{"account_id":"a"}"#, #""event_type":"view""#))
@@ -252,8 +251,7 @@ import Testing
         // Ben's record has a different email_id than the token.
         let sub = #"{"registered":"ben@example.test","email_id":"other"}"#
         let token = try Forged.customer(claims: #"{"sub":\#(sub),"exp":1800003600}"#)
-        let inbox = try await world.call(
-            .post, Example.inbox, .bearer(token), namesThem ? Example.body(sub) : "{}")
+        let inbox = try await world.call(.post, Example.inbox, .bearer(token), namesThem ? Example.body(sub) : "{}")
         inbox.expect(200)
         expect(inbox.json["messages"]?.array?.map { $0["id"] }, is: ["msg-push-2"])
         let own = try await greeting(world, "s/demo-project-1", .token, Self.benWithMail)
@@ -273,8 +271,7 @@ import Testing
             "customer-token-bad-subject")
     }
 
-    @Test("a customer without any id left is exported and comes back under its number")
-    func anonymized() async throws {
+    @Test("a customer without any id left is exported and comes back under its number") func anonymized() async throws {
         let world = try await World()
         let ids = #"{"registered":"new@example.test"}"#
         try await world.call(.post, Example.events, .token, Example.body(ids, #""event_type":"view""#)).expect(200)
@@ -318,9 +315,9 @@ import Testing
     private static let cases: [(header: String, claims: String, failure: String?)] =
         headers.map { ($0, Forged.anaClaims, $1) } + claims.map { (Forged.customerHeader, $0, $1) }
 
-    @Test("each member of a customer token", arguments: Depth.allCases, cases)
-    func customerToken(_ depth: Depth, _ example: (header: String, claims: String, failure: String?)) async throws {
-        let world = try await World(depth)
+    @Test("each member of a customer token", arguments: cases)
+    func customerToken(_ example: (header: String, claims: String, failure: String?)) async throws {
+        let world = try await World()
         let token = try Forged.customer(header: example.header, claims: example.claims)
         let answer = try await world.call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
         expect(answer.failure, is: example.failure.map { "customer-token-" + $0 }, "\(answer.findings)")

@@ -76,8 +76,8 @@ import Understudy
         ("mint.customer-token", "token bearer basic none"),
     ]
 
-    @Test("each route takes what its row says", arguments: Depth.allCases, rows)
-    func row(_ depth: Depth, _ row: (route: String, takes: String)) async throws {
+    @Test("each route takes what its row says", arguments: rows)
+    func row(_ row: (route: String, takes: String)) async throws {
         for route in RouteCase.all where route.route == row.route && !route.target.contains("stream") {
             for (name, fields, failure) in [
                 ("token", World.Fields.token, "credential-not-accepted"),
@@ -85,7 +85,7 @@ import Understudy
                 ("none", [], "missing-authorization"),
             ] {
                 let isTaken = row.takes.split(separator: " ").contains { $0 == name }
-                let world = try await World(depth)
+                let world = try await World()
                 let answer = try await world.call(route.method, route.target, fields, route.body())
                 expect(answer.failure, is: (isTaken ? nil : failure), "\(name) \(answer.text)")
                 expect(answer.status, is: (isTaken ? 200 : 401), "\(name)")
@@ -98,11 +98,10 @@ import Understudy
         expect(Set(Self.rows.map(\.route)), is: routes)
     }
 
-    @Test("on a stream, only the app inbox and recommendations need a token", arguments: Depth.allCases)
-    func streams(_ depth: Depth) async throws {
+    @Test("on a stream, only the app inbox and recommendations need a token") func streams() async throws {
         for route in RouteCase.all where route.target.contains("stream") {
             let needsToken = route.route.hasPrefix("appinbox") || route.route == "recommend.user"
-            let world = try await World(depth)
+            let world = try await World()
             let answer = try await world.call(route.method, route.target, [], route.body())
             expect(answer.failure, is: (needsToken ? "stream-token-missing" : nil), "\(route) \(answer.text)")
             try await world.set("bloomreach.require-jwt", "all")

@@ -9,8 +9,7 @@ import Testing
 
     // MARK: - Consents
 
-    @Test("a body is not looked at", arguments: ["", "{", "[]", "null"])
-    func consentBody(_ body: String) async throws {
+    @Test("a body is not looked at", arguments: ["", "{", "[]", "null"]) func consentBody(_ body: String) async throws {
         try await World().call(.post, Content.consents, .token, body).expect(200, Content.consentCategories)
     }
 
@@ -134,8 +133,7 @@ import Testing
     func recommendationAttribute() async throws {
         let world = try await World()
         func ask(_ ids: String, _ attribute: String) async throws -> ReceivedAnswer {
-            try await world.call(
-                .post, Example.attributes, .token, #"{\#(ids),"attributes":[\#(attribute)]}"#)
+            try await world.call(.post, Example.attributes, .token, #"{\#(ids),"attributes":[\#(attribute)]}"#)
         }
         let attribute =
             #"{"type":"recommendation","id":"bestsellers","fillWithRandom":true,"size":2,"#

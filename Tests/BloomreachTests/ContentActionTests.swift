@@ -10,8 +10,8 @@ import Testing
     private static let ana = #""customer":"ana@example.test""#
     private static let message = #""message":{"id":"m","type":"push","content":{"title":"t"}}"#
 
-    @Test("each action is there and does something", arguments: Depth.allCases) func all(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("each action is there and does something") func all() async throws {
+        let world = try await World()
         let orders = [
             ("add-inbox-message", "{\(Self.ana),\(Self.message)}", "v1.1.1.3"),
             ("read-inbox-message", #"{\#(Self.ana),"message":"m"}"#, "v1.1.1.4"),
@@ -152,15 +152,13 @@ import Testing
 @Suite("Bloomreach's content blocks") struct ContentBlockTests {
     private typealias Content = ContentExample
 
-    @Test("a client that has the answer gets 304 and nothing", arguments: Depth.allCases)
-    func entityTags(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a client that has the answer gets 304 and nothing") func entityTags() async throws {
+        let world = try await World()
         let body = Content.ofAna(#""content_block_ids":["block-2"]"#)
         let first = try await world.call(.post, Content.blocks, .token, body)
         let tag = try #require(first["etag"])
         for known in [tag, "W/" + tag, "\"other\", \(tag)", "*"] {
-            let answer = try await world.call(
-                .post, Content.blocks, .token + [("if-none-match", known)], body)
+            let answer = try await world.call(.post, Content.blocks, .token + [("if-none-match", known)], body)
             answer.expect(304, "")
             expect(answer["etag"], is: tag)
             expect(answer["content-type"], is: nil)

@@ -101,8 +101,7 @@ import Understudy
         } _: { world in
             let ana = try await world.fetchInbox()
             expect(ana.messageIDs, is: ["msg-push-1"])
-            let ben = try await world.call(
-                .post, Example.inbox, .token, Content.ofBen(#""application_id":"tv""#))
+            let ben = try await world.call(.post, Example.inbox, .token, Content.ofBen(#""application_id":"tv""#))
             expect(ben.messageIDs, is: ["m", "msg-push-2"])
         }
     }

@@ -23,8 +23,7 @@ import Understudy
     private static let computedAttributes = fault(of: "computed-attributes")
 
     private static let inboxes: [Fault] = [
-        appInbox(
-            "demo-project-1:", "demo-project-7:", "demo-project-7", "accounts.yaml has no project demo-project-7"),
+        appInbox("demo-project-1:", "demo-project-7:", "demo-project-7", "accounts.yaml has no project demo-project-7"),
         appInbox(
             "ana@example.test", "ann@example.test", #"{ registered: "ann"#,
             "has no customer of project demo-project-1 whose registered"),

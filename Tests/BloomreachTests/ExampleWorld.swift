@@ -67,8 +67,7 @@ enum Example {
     static let noAccessKey = error("Access key not provided")
     static let notAccepted = error("Access key type not accepted")
     static let invalidToken = error("invalid token")
-    static let expired =
-        #"{"success":false,"error":"token has invalid claims: token is expired","token_expired":true}"#
+    static let expired = #"{"success":false,"error":"token has invalid claims: token is expired","token_expired":true}"#
     static let mismatch = error("token does not belong to these customer ids")
     static let notFound =
         #"{"success":false,"errors":[{"code":404,"description":"No such endpoint","message":"Not Found"}]}"#
@@ -175,9 +174,7 @@ extension World {
     func markAsRead(
         _ ids: String, token: String = #""v1.1.1.2""#, owner: String = ContentExample.anaIDs
     ) async throws -> ReceivedAnswer {
-        try await call(
-            .post, Example.markAsRead, .token,
-            #"{\#(owner),"message_ids":\#(ids),"sync_token":\#(token)}"#)
+        try await call(.post, Example.markAsRead, .token, #"{\#(owner),"message_ids":\#(ids),"sync_token":\#(token)}"#)
     }
 
     @discardableResult

@@ -75,19 +75,10 @@ import Tokens
             "a JWT as Token", says: "a JWT, which is sent as Bearer JWT", hides: [Example.jwtAna],
             by: inbox { "Token " + Example.jwtAna }),
         Mistake(
-            "another project's public key", says: "demo-project-1", "a public key of demo-project-2",
-            by: inbox { "Token pubkey-demo-2" }),
-        Mistake(
             "a private key's id as Token", says: "the id of the private key of project demo-project-1",
             by: inbox { "Token privkey-demo-1" }),
         Mistake("a public key in Basic", says: "private key of demo-project-1", "a public key of demo-project-1") {
             let pair = Base64URL.encode(Array("pubkey-demo-1:x".utf8))
-            return try await $0.call(
-                .post, Example.events, [("authorization", "Basic " + pair)],
-                Example.body(Example.ana, #""event_type":"x""#))
-        },
-        Mistake("a wrong secret in Basic", says: "the secret of private key privkey-demo-1", "another text") {
-            let pair = Base64URL.encode(Array("privkey-demo-1:x".utf8))
             return try await $0.call(
                 .post, Example.events, [("authorization", "Basic " + pair)],
                 Example.body(Example.ana, #""event_type":"x""#))
@@ -109,16 +100,14 @@ import Tokens
             by: inbox { "Token " + Base64URL.encode(Array("privkey-demo-1:x".utf8)) }),
         Mistake("Token twice", says: "Token before it twice", by: inbox { "Token Token pubkey-demo-1" }),
         Mistake("a stream in the path of a project", says: "demo-stream-1", "id of a stream", "stream_id=") {
-            try await $0.call(
-                .post, "/track/v2/projects/demo-stream-1/customers", .token, Example.body(Example.ana))
+            try await $0.call(.post, "/track/v2/projects/demo-stream-1/customers", .token, Example.body(Example.ana))
         },
         Mistake("a project in the path of a stream", says: "demo-project-1", "token of a project") {
             try await $0.call(
                 .post, "/webxp/streams/demo-project-1/appinbox/fetch", .streamBearer, Example.body(Example.ana))
         },
         Mistake("a project that is mistyped", says: "demo-projekt-1", "Did you mean “demo-project-1”?") {
-            try await $0.call(
-                .post, "/track/v2/projects/demo-projekt-1/customers", .token, Example.body(Example.ana))
+            try await $0.call(.post, "/track/v2/projects/demo-projekt-1/customers", .token, Example.body(Example.ana))
         },
     ]
 

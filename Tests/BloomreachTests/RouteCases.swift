@@ -5,21 +5,21 @@ import Support
 extension RouteCase {
     private static func at(
         _ route: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
-        fields: World.Fields = .token, body: String = "", answer: String? = nil
+        fields: World.Fields = .token, body: String = ""
     ) -> RouteCase {
         let path = pattern.replacing("{project}", with: "demo-project-1").replacing("{stream}", with: "demo-stream-1")
             .replacing("{cookie}", with: Example.cookieGuest)
-        return RouteCase(route, method, path + query, fields: fields, body: body, answer: answer)
+        return RouteCase(route, method, path + query, fields: fields, body: body)
     }
 
     /// A case for each of the two modes.
     private static func both(
         _ id: String, _ method: HTTPRequest.Method = .post, project: String, query projectQuery: String = "",
-        stream: String, streamQuery: String = "", body: String = "", answer: String? = nil
+        stream: String, streamQuery: String = "", body: String = ""
     ) -> [RouteCase] {
         [
-            .at(id, method, project, query: projectQuery, fields: .token, body: body, answer: answer),
-            .at(id, method, stream, query: streamQuery, fields: .streamBearer, body: body, answer: answer),
+            .at(id, method, project, query: projectQuery, fields: .token, body: body),
+            .at(id, method, stream, query: streamQuery, fields: .streamBearer, body: body),
         ]
     }
 
@@ -29,37 +29,30 @@ extension RouteCase {
     static let tracking: [RouteCase] = [
         both(
             "track.customers", project: "/track/v2/projects/{project}/customers", stream: "/track/u/v1/customers",
-            streamQuery: streamQuery, body: Example.body(Example.ana), answer: Example.tracked),
+            streamQuery: streamQuery, body: Example.body(Example.ana)),
         both(
             "track.events", project: "/track/v2/projects/{project}/customers/events",
-            stream: "/track/u/v1/customers/events", streamQuery: streamQuery, body: event, answer: Example.tracked),
+            stream: "/track/u/v1/customers/events", streamQuery: streamQuery, body: event),
         both(
             "track.clicks", project: "/track/v2/projects/{project}/campaigns/clicks",
             stream: "/track/u/v1/campaigns/clicks", streamQuery: streamQuery,
-            body: #"{"url":"https://a.example.test"}"#,
-            answer: Example.tracked),
+            body: #"{"url":"https://a.example.test"}"#),
         both(
             "selfcheck.send", project: "/campaigns/send-self-check-notification", query: "?project_id=demo-project-1",
             stream: "/campaigns/streams/{stream}/send-self-check-notification",
-            body: Example.body(Example.ana, #""platform":"huawei","push_notification_id":"t""#), answer: Example.done),
+            body: Example.body(Example.ana, #""platform":"huawei","push_notification_id":"t""#)),
         both(
             "ids.link", project: "/webxp/projects/{project}/cookies/{cookie}/link-ids",
             stream: "/webxp/streams/{stream}/cookies/{cookie}/link-ids",
-            body: #"{"external_ids":{"registered":"ana@example.test"}}"#, answer: Example.done),
+            body: #"{"external_ids":{"registered":"ana@example.test"}}"#),
         [
             .at(
                 "track.batch", .post, "/track/v2/projects/{project}/batch",
-                body: #"{"commands":[{"name":"system/time"}]}"#,
-                answer: #"{"success":true,"start_time":1800000000.0,"end_time":1800000000.0,"#
-                    + #""results":[{"success":true,"time":1800000000.0}]}"#),
+                body: #"{"commands":[{"name":"system/time"}]}"#),
             .at(
                 "track.batch", .post, "/track/u/v1/batch", query: streamQuery, fields: .streamBearer,
-                body: #"{"commands":[{"name":"customers/events","data":\#(event)}]}"#,
-                answer: #"{"success":true,"start_time":1800000000.0,"end_time":1800000000.0,"#
-                    + #""results":[{"success":true}]}"#),
-            .at(
-                "track.system-time", .get, "/track/v2/projects/{project}/system/time", fields: .basic,
-                answer: #"{"errors":[],"success":true,"time":1800000000.0}"#),
+                body: #"{"commands":[{"name":"customers/events","data":\#(event)}]}"#),
+            .at("track.system-time", .get, "/track/v2/projects/{project}/system/time", fields: .basic),
         ],
     ].flatMap { $0 }
 
@@ -69,30 +62,16 @@ extension RouteCase {
         .at(
             "data.attributes", .post, data + "/attributes",
             body: Example.body(
-                Example.ana, #""attributes":[{"type":"id","id":"cookie"},{"type":"id","id":"registered"}]"#),
-            answer: #"{"success":true,"results":[{"success":true,"value":["\#(Example.cookieAna)"]},"#
-                + #"{"success":true,"value":"ana@example.test"}]}"#),
-        .at(
-            "data.export-one", .post, data + "/export-one", fields: .basic, body: Example.body(Example.ana),
-            answer: #"{"success":true,"ids":{"registered":"ana@example.test","cookie":["\#(Example.cookieAna)"]},"#
-                + #""properties":{"first_name":"Ana"},"events":[]}"#),
+                Example.ana, #""attributes":[{"type":"id","id":"cookie"},{"type":"id","id":"registered"}]"#)),
+        .at("data.export-one", .post, data + "/export-one", fields: .basic, body: Example.body(Example.ana)),
         .at(
             "data.events", .post, data + "/events", fields: .basic,
-            body: Example.body(Example.ana, #""event_types":["view"]"#),
-            answer: #"{"success":true,"data":[]}"#),
-        .at(
-            "data.export", .post, data + "/export", fields: .basic, body: #"{"format":"native_json"}"#,
-            answer: #"{"success":true,"fields":[{"type":"id","id":"registered"},{"type":"id","id":"cookie"},"#
-                + #"{"type":"property","property":"first_name"}],"data":[["ana@example.test","#
-                + #"["\#(Example.cookieAna)"],"Ana"],["ben@example.test",["\#(Example.cookieBen)"],null],"#
-                + #"[null,["\#(Example.cookieGuest)"],null]]}"#),
-        .at(
-            "data.anonymize", .post, data + "/anonymize", fields: .basic, body: Example.body(Example.ana),
-            answer: Example.done),
+            body: Example.body(Example.ana, #""event_types":["view"]"#)),
+        .at("data.export", .post, data + "/export", fields: .basic, body: #"{"format":"native_json"}"#),
+        .at("data.anonymize", .post, data + "/anonymize", fields: .basic, body: Example.body(Example.ana)),
         .at(
             "mint.customer-token", .post, "/webxp/exampleapp/customertokens", fields: [],
-            body: #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"}}"#,
-            answer: #"{"customer_token":"\#(Example.jwtAna)","expire_time":1800003600}"#),
+            body: #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"}}"#),
     ]
 
     /// Content routes; their answers are checked by separate tests.
@@ -103,8 +82,7 @@ extension RouteCase {
         both(
             "appinbox.markasread", project: "/webxp/projects/{project}/appinbox/markasread",
             stream: "/webxp/streams/{stream}/appinbox/markasread",
-            body: Example.body(Example.ana, #""message_ids":["msg-push-1"],"sync_token":"v1.1.1.2""#),
-            answer: Example.done),
+            body: Example.body(Example.ana, #""message_ids":["msg-push-1"],"sync_token":"v1.1.1.2""#)),
         both(
             "inapp.messages", project: "/webxp/s/{project}/inappmessages",
             stream: "/webxp/streams/{stream}/inappmessages", body: Example.body(Example.ana)),
@@ -114,7 +92,7 @@ extension RouteCase {
             body: Example.body(Example.ana, #""content_block_ids":["block-2"]"#)),
         both(
             "segments.list", .get, project: "/webxp/projects/{project}/segments", query: "?cookie=none",
-            stream: "/webxp/streams/{stream}/segments", streamQuery: "?cookie=none", answer: "{}"),
+            stream: "/webxp/streams/{stream}/segments", streamQuery: "?cookie=none"),
         both(
             "blocks.static", .get, project: "/wxstatic/projects/{project}/bundle-ios.json",
             stream: "/wxstatic/streams/{stream}/bundle-ios.json"),
@@ -162,8 +140,7 @@ extension SwitchCase {
     private static let staleToken: World.Send = {
         try await $0.control(
             .post, "state/bloomreach/delete-inbox-message", #"{"customer":"ana@example.test","message":"msg-html-1"}"#)
-        return try await $0.call(
-            .post, Example.inbox, .token, Example.body(Example.ana, #""sync_token":"v1.1.1.2""#))
+        return try await $0.call(.post, Example.inbox, .token, Example.body(Example.ana, #""sync_token":"v1.1.1.2""#))
     }
     static let expired: World.Send = {
         try await $0.call(.post, Example.inbox, .bearer(Example.jwtAnaOld), Example.body(Example.ana))

@@ -84,11 +84,10 @@ import Testing
         ).expect(401, Example.error("access key not found"), "unknown-key")
     }
 
-    @Test("each answer has an id of its own, the same again with the same seed", arguments: Depth.allCases)
-    func requestIDs(_ depth: Depth) async throws {
+    @Test("each answer has an id of its own, the same again with the same seed") func requestIDs() async throws {
         var ids: [[String?]] = []
         for _ in 0..<2 {
-            let world = try await World(depth)
+            let world = try await World()
             try await world.set(seed: 7)
             let found = try await world.call(.get, Example.project + "/system/time", .token)
             let missing = try await world.call(.get, "/webxp/nothing", .token)
@@ -119,9 +118,8 @@ import Testing
 }
 
 @Suite("Bloomreach's switches") struct SwitchTests {
-    @Test("pages of any origin may read every answer with switch cors, and no other one", arguments: Depth.allCases)
-    func cors(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("pages of any origin may read every answer with switch cors, and no other one") func cors() async throws {
+        let world = try await World()
         func origin(_ method: HTTPRequest.Method, _ path: String, _ fields: World.Fields) async throws -> String? {
             try await world.call(method, path, fields, "{}")["access-control-allow-origin"]
         }

@@ -6,8 +6,7 @@ import Testing
 /// The customer a write applies to, and conflicts between owners of the ids (section 5.3 of the vendor's spec).
 @Suite("Bloomreach's customers") struct StateTests {
     private func update(_ world: World, _ ids: String, _ properties: String = "{}") async throws -> ReceivedAnswer {
-        try await world.call(
-            .post, Example.customers, .token, Example.body(ids, #""properties":\#(properties)"#))
+        try await world.call(.post, Example.customers, .token, Example.body(ids, #""properties":\#(properties)"#))
     }
 
     private func customers(_ world: World) async throws -> [JSON] {

@@ -214,9 +214,8 @@ import Understudy
             .expect(400, refusal, "invalid-parameter")
     }
 
-    @Test("a hundred newcomers a call, and whoever is there already counts for nothing", arguments: Depth.allCases)
-    func newcomers(_ depth: Depth) async throws {
-        let world = try await World.comapi(depth)
+    @Test("a hundred newcomers a call, and whoever is there already counts for nothing") func newcomers() async throws {
+        let world = try await World.comapi()
         let (mira, _) = try await world.trip()
         let path = Example.path("/conversations/trip-42")
         func add(_ range: Range<Int>) async throws -> ReceivedAnswer {
@@ -257,9 +256,8 @@ import Understudy
             400, Example.fault("body", "is not valid"), "invalid-parameter")
     }
 
-    @Test("a hundred who leave a call, and whoever is not there counts for nothing", arguments: Depth.allCases)
-    func leavers(_ depth: Depth) async throws {
-        let world = try await World.comapi(depth)
+    @Test("a hundred who leave a call, and whoever is not there counts for nothing") func leavers() async throws {
+        let world = try await World.comapi()
         let mira = try await world.session()
         let people = JSON.array((0..<101).map { ["id": .string("user-\($0)")] })
         try await world.call(

@@ -12,9 +12,8 @@ import Wire
 /// with the spec's numbers.
 @Suite("Comapi's acceptance examples: resources and socket") struct AcceptanceOfResourcesTests {
 
-    @Test("27: reading twice is one event, and is not undone", arguments: Depth.allCases)
-    func status(_ depth: Depth) async throws {
-        let world = try await World.comapi(depth)
+    @Test("27: reading twice is one event, and is not undone") func status() async throws {
+        let world = try await World.comapi()
         let (mira, bob) = try await world.trip()
         let path = Example.path("/conversations/trip-42")
         let sent = try await world.call(.post, path + "/messages", mira.fields, Example.message)
@@ -35,10 +34,10 @@ import Wire
     }
 
     @Test(
-        "30: what was uploaded as a page is none to a browser that is led to it", arguments: Depth.allCases,
-        ["text/html", "image/svg+xml", "application/xhtml+xml", "text/javascript", "application/pdf", ""])
-    func page(_ depth: Depth, _ type: String) async throws {
-        let world = try await World.comapi(depth)
+        "30: what was uploaded as a page is none to a browser that is led to it",
+        arguments: ["text/html", "image/svg+xml", "application/xhtml+xml", "text/javascript", "application/pdf", ""])
+    func page(_ type: String) async throws {
+        let world = try await World.comapi()
         let mira = try await world.session()
         let page = "<script>fetch('/_understudy/journal')</script>"
         let fields = mira.fields + (type.isEmpty ? [] : [("content-type", type)])

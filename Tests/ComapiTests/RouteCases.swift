@@ -12,11 +12,11 @@ extension RouteCase {
     /// A call by mira, who shares a conversation with a message and has uploaded content.
     private static func mira(
         _ route: String, _ method: HTTPRequest.Method, _ rest: String, body: String = "", status: Int = 200,
-        answer: String? = nil, contentType: String? = nil
+        contentType: String? = nil
     ) -> RouteCase {
         RouteCase(
             route, method, Example.path(rest), fields: [("authorization", "Bearer TOKEN")], body: body, status: status,
-            answer: answer, contentType: contentType
+            contentType: contentType
         ) { world in
             let (mira, _) = try await world.trip()
             let sent = try await world.call(
@@ -32,53 +32,41 @@ extension RouteCase {
     static let all: [RouteCase] = [
         .mira("session.start", .get, "/sessions/start"),
         .mira("session.read", .get, "/sessions/SESSION"),
-        .mira("session.end", .delete, "/sessions/SESSION", status: 204, answer: ""),
+        .mira("session.end", .delete, "/sessions/SESSION", status: 204),
         .mira(
             "push.register", .put, "/sessions/SESSION/push",
-            body: #"{"fcm":{"package":"test.app","registrationId":"tok-1"}}"#, answer: ""),
-        .mira("push.remove", .delete, "/sessions/SESSION/push", status: 204, answer: ""),
-        .mira(
-            "profile.query", .get, "/profiles",
-            answer: #"[{"id":"bob","_createdOn":"2027-01-01T00:00:00.000Z","_updatedOn":"2027-01-01T00:00:00.000Z"},"#
-                + #"{"id":"mira","_createdOn":"2027-01-01T00:00:00.000Z","_updatedOn":"2027-01-01T00:00:00.000Z"}]"#),
-        .mira(
-            "profile.read", .get, "/profiles/bob",
-            answer: #"{"id":"bob","_createdOn":"2027-01-01T00:00:00.000Z","_updatedOn":"2027-01-01T00:00:00.000Z"}"#),
+            body: #"{"fcm":{"package":"test.app","registrationId":"tok-1"}}"#),
+        .mira("push.remove", .delete, "/sessions/SESSION/push", status: 204),
+        .mira("profile.query", .get, "/profiles"),
+        .mira("profile.read", .get, "/profiles/bob"),
         .mira(
             "profile.replace", .put, "/profiles/mira",
-            body: #"{"id":"mira","firstName":"Mira","_createdOn":"x","nickname":null}"#,
-            answer: #"{"id":"mira","firstName":"Mira","_createdOn":"2027-01-01T00:00:00.000Z","#
-                + #""_updatedOn":"2027-01-01T00:00:00.000Z"}"#),
-        .mira(
-            "profile.patch", .patch, "/profiles/mira", body: #"{"shoeSize":38}"#,
-            answer: #"{"id":"mira","shoeSize":38,"_createdOn":"2027-01-01T00:00:00.000Z","#
-                + #""_updatedOn":"2027-01-01T00:00:00.000Z"}"#),
+            body: #"{"id":"mira","firstName":"Mira","_createdOn":"x","nickname":null}"#),
+        .mira("profile.patch", .patch, "/profiles/mira", body: #"{"shoeSize":38}"#),
         .mira("conversation.create", .post, "/conversations", body: #"{"id":"other"}"#, status: 201),
         .mira("conversation.list", .get, "/conversations"),
         .mira("conversation.read", .get, "/conversations/trip-42"),
         .mira("conversation.update", .put, "/conversations/trip-42", body: #"{"name":"Trip"}"#),
-        .mira("conversation.delete", .delete, "/conversations/trip-42", status: 204, answer: ""),
-        .mira(
-            "participant.list", .get, "/conversations/trip-42/participants",
-            answer: #"[{"id":"bob","role":"participant"},{"id":"mira","role":"owner"}]"#),
+        .mira("conversation.delete", .delete, "/conversations/trip-42", status: 204),
+        .mira("participant.list", .get, "/conversations/trip-42/participants"),
         .mira(
             "participant.add", .post, "/conversations/trip-42/participants",
-            body: #"[{"id":"ann","role":"member"}]"#, status: 201, answer: ""),
-        .mira("participant.remove", .delete, "/conversations/trip-42/participants?id=bob", status: 204, answer: ""),
+            body: #"[{"id":"ann","role":"member"}]"#, status: 201),
+        .mira("participant.remove", .delete, "/conversations/trip-42/participants?id=bob", status: 204),
         .mira("message.send", .post, "/conversations/trip-42/messages", body: Example.message),
         .mira("message.list", .get, "/conversations/trip-42/messages"),
         .mira(
             "message.status", .post, "/conversations/trip-42/messages/STATUSupdates",
-            body: #"[{"messageIds":["MESSAGE"],"status":"read"}]"#, answer: "OK",
+            body: #"[{"messageIds":["MESSAGE"],"status":"read"}]"#,
             contentType: "text/plain; charset=utf-8"),
         .mira("event.list", .get, "/conversations/trip-42/events"),
-        .mira("typing.start", .post, "/conversations/trip-42/typing", body: "{}", status: 204, answer: ""),
-        .mira("typing.stop", .delete, "/conversations/trip-42/typing", status: 204, answer: ""),
+        .mira("typing.start", .post, "/conversations/trip-42/typing", body: "{}", status: 204),
+        .mira("typing.stop", .delete, "/conversations/trip-42/typing", status: 204),
         .mira("content.upload", .post, "/content", body: "bytes"),
-        .mira("content.read", .get, "/content/CONTENT", answer: "hi", contentType: "application/octet-stream"),
+        .mira("content.read", .get, "/content/CONTENT", contentType: "application/octet-stream"),
         .mira("facebook.state", .post, "/channels/facebook/state", body: "{}"),
-        .mira("preflight", .options, "/no/such/path", status: 204, answer: ""),
-        .mira("socket.open", .get, "/socket?token=TOKEN", status: 101, answer: ""),
+        .mira("preflight", .options, "/no/such/path", status: 204),
+        .mira("socket.open", .get, "/socket?token=TOKEN", status: 101),
         RouteCase(
             "session.create", .post, Example.path("/sessions"),
             body: #"{"authenticationId":"CHALLENGE","authenticationToken":"TOKEN"}"#
@@ -89,7 +77,7 @@ extension RouteCase {
                 "TOKEN": try await world.mint("comapi/app", ["authenticationId": .string(challenge.id)]),
             ]
         },
-        RouteCase("push.click", .get, Example.path("/pushes/PUSH/click"), answer: "") { world in
+        RouteCase("push.click", .get, Example.path("/pushes/PUSH/click")) { world in
             let (mira, bob) = try await world.trip()
             try await world.call(
                 .put, Example.path("/sessions/\(bob.id)/push"), bob.fields,

@@ -125,8 +125,7 @@ extension ScenarioPlay {
     }
 
     private static func send(_ world: World, _ token: String) async throws -> ReceivedAnswer {
-        try await world.call(
-            .post, Example.path("/conversations/trip-42/messages"), fields(token), Example.message)
+        try await world.call(.post, Example.path("/conversations/trip-42/messages"), fields(token), Example.message)
     }
 
     static let all = [

@@ -16,13 +16,5 @@ extension VendorConformance {
         return named
     }()
 
-    private static let all: [VendorConformance] = [
-        bloomreach,
-        comapi,
-        ims,
-        okta,
-        rezolve,
-        notary,
-        switchboard,
-    ]
+    private static let all: [VendorConformance] = [bloomreach, comapi, ims, okta, rezolve, notary, switchboard]
 }

@@ -74,9 +74,7 @@ import Testing
         let (before, behind) = (String(repeating: "x", count: 200), String(repeating: "y", count: 199))
         expect(
             try await difference("\(start)1\(end)", "\(start)2\(end)").1,
-            is: [
-                "-…\(before)1\(behind)… (2001 bytes)", "+…\(before)2\(behind)… (2001 bytes)",
-            ])
+            is: ["-…\(before)1\(behind)… (2001 bytes)", "+…\(before)2\(behind)… (2001 bytes)"])
         // If one line is shorter, both show where it ends.
         expect(
             try await difference(start, "\(start)2").1, is: ["-…\(before) (1000 bytes)", "+…\(before)2 (1001 bytes)"])
@@ -150,9 +148,7 @@ import Testing
         expect(json["cases"]?.array?.map { $0["outcome"]?.string }, is: ["ok", "skipped", "failed", "not reached"])
         expect(
             json["cases"]?[2]?["failures"]?[0],
-            is: [
-                "line": 10, "column": 1, "message": "the content differs", "difference": ["-a]]>", "+b"],
-            ])
+            is: ["line": 10, "column": 1, "message": "the content differs", "difference": ["-a]]>", "+b"]])
     }
 }
 

@@ -86,8 +86,7 @@ import Testing
         expect(result.cases[0].failures.map(\.message), is: [message])
     }
 
-    @Test("the first case that fails ends the file, since those behind it may depend on it")
-    func stops() async throws {
+    @Test("the first case that fails ends the file, since those behind it may depend on it") func stops() async throws {
         let script = Script("1", "2", "3")
         let result = try await script.run(
             """

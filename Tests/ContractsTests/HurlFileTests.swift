@@ -84,8 +84,7 @@ import Testing
         if case .text(let template, _) = body.content { template.source } else { "\(body.content)" }
     }
 
-    @Test("a response may take any status", arguments: ["HTTP *", "HTTP/1.1 *"])
-    func anyStatus(_ line: String) throws {
+    @Test("a response may take any status", arguments: ["HTTP *", "HTTP/1.1 *"]) func anyStatus(_ line: String) throws {
         let response = try #require(try read("GET http://a\n\(line)")[0].response)
         expect(response.status, is: nil)
     }

@@ -80,9 +80,7 @@ private enum Teller: FieldDialect {
         }
         expect(
             problems(object, read),
-            is: [
-                "points[1] wrongType", "points[0].lat wrongValue", "box.size wrongValue", "ids[1] wrongType",
-            ])
+            is: ["points[1] wrongType", "points[0].lat wrongValue", "box.size wrongValue", "ids[1] wrongType"])
         let dotted = FieldPolicy(tellsAll: true, indexSigns: (".", ""))
         var reader = FieldReader(object, dotted)
         read(&reader)
@@ -219,9 +217,7 @@ private enum Teller: FieldDialect {
     private var store: FixtureStore { FixtureStore(layers: [layer]) }
 
     init() throws {
-        folder = try TemporaryFolder([
-            "layer/v/a.yaml": "kept", "outside.yaml": "secret", "elsewhere/b.yaml": "secret",
-        ])
+        folder = try TemporaryFolder(["layer/v/a.yaml": "kept", "outside.yaml": "secret", "elsewhere/b.yaml": "secret"])
         try FileManager.default.createDirectory(atPath: layer + "/v/sub", withIntermediateDirectories: false)
     }
 

@@ -176,8 +176,7 @@ import Wire
         let request = Request(method: .get, target: "/")
         journal.append(
             JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: ExchangeRecord()))
-        journal.append(
-            JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: record))
+        journal.append(JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: record))
         expect(causes(), is: [.null, .null, 2])
         expect(journal.newest, is: 2)
         journal.clear()

@@ -176,14 +176,11 @@ import Testing
                 ]))
         expect(
             table.guide.nearest(to: .get, "/a/thing"),
-            is: [
-                "one list: GET /a/things", "one create: POST /a/things", "one get: GET /a/{id}/parts/{part}",
-            ])
+            is: ["one list: GET /a/things", "one create: POST /a/things", "one get: GET /a/{id}/parts/{part}"])
         expect(table.guide.nearest(to: .get, "/a/7/part/8", count: 1), is: ["one get: GET /a/{id}/parts/{part}"])
     }
 
-    @Test("a browser's question is farther than the call itself, and a parameter than a word")
-    func questions() throws {
+    @Test("a browser's question is farther than the call itself, and a parameter than a word") func questions() throws {
         let table = try table(
             Self.member(
                 "one", ["/a", "/b"],

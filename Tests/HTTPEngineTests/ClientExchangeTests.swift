@@ -35,9 +35,7 @@ import Testing
         while begun.count.load(ordering: .relaxed) < 1 { await Task.yield() }
         // Of two more one waits for the thread, so that only the other one ends.
         try await withThrowingTaskGroup { group in
-            for _ in 0..<2 {
-                group.addTask { try await client.outcome("http://silent.test/", within: .seconds(300)) }
-            }
+            for _ in 0..<2 { group.addTask { try await client.outcome("http://silent.test/", within: .seconds(300)) } }
             let refused = try await group.next()?.failure
             expect(refused, is: .tooMany)
             group.cancelAll()

@@ -94,8 +94,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["chunked", "identity"])
-    func `Section 6-1: version 1-0 knows no transfer coding`(coding: String) {
+    @Test(arguments: ["chunked", "identity"]) func `Section 6-1: version 1-0 knows no transfer coding`(coding: String) {
         expect(outcomes(coding: coding, version: "1.0"), is: [.refusal(.invalidTransferEncoding)])
         let kept = "chunked\r\nConnection: keep-alive"
         expect(outcomes(coding: kept, version: "1.0"), is: [.refusal(.invalidTransferEncoding)])

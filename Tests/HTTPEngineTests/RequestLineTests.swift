@@ -132,9 +132,7 @@ import Wire
     @Test func `RFC 9113 section 3-4: prior knowledge of HTTP 2 is refused as its version, once`() {
         expect(
             ParserOutcome.parse("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{04}\0\0\0\0\0"),
-            is: [
-                .refusal(.unsupportedVersion)
-            ])
+            is: [.refusal(.unsupportedVersion)])
     }
 }
 

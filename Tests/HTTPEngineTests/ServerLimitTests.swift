@@ -272,8 +272,7 @@ import Wire
 
     private static func answer(_ request: Request) -> Answer {
         guard let handshake = try? WebSocketHandshake(request) else { return .ready(.text("plain")) }
-        let upgrade = WebSocketUpgrade(
-            handshake, handler: Greeter(), maximumMessageBytes: 1024, silence: .seconds(600))
+        let upgrade = WebSocketUpgrade(handshake, handler: Greeter(), maximumMessageBytes: 1024, silence: .seconds(600))
         return .ready(.webSocket(upgrade))
     }
 

@@ -140,22 +140,23 @@ import Wire
 
     @Test(arguments: Way.allCases)
     func `A message to many sockets is kept once, and each gets all messages in order`(way: Way) async throws {
-        @Sendable func long(_ number: Int) -> String { "\(number) " + String(repeating: "y", count: 64 * 1024) }
+        let filling = String(repeating: "y", count: 64 * 1024)
+        let messages = (0..<100).map { "\($0) " + filling }
         // Kept for each of the eight sockets, they would be four times as much as may be kept.
-        let notes = try await keep(24 << 20, over: way) { keeper, port in
+        let notes = try await keep(12 << 20, over: way) { keeper, port in
             let clients = try (0..<8).map { _ in
                 let client = try WebSocketClient(port: port, over: way, receiveBuffer: 32_768)
                 expect(try client.read(), is: .text("ready"))
                 return client
             }
             defer { clients.forEach { $0.close() } }
-            for number in 0..<200 {
-                for socket in keeper.sockets { socket.send(.text(long(number))) }
+            for (number, message) in messages.enumerated() {
+                for socket in keeper.sockets { socket.send(.text(message)) }
                 for socket in keeper.sockets { socket.send(.text("after \(number)")) }
             }
             for client in clients {
-                for number in 0..<200 {
-                    expect(try client.read(), is: .text(long(number)))
+                for (number, message) in messages.enumerated() {
+                    expect(try client.read(), is: .text(message))
                     expect(try client.read(), is: .text("after \(number)"))
                 }
             }

@@ -95,9 +95,7 @@ private final class Echo: WebSocketHandler {
         }
         expect(
             events,
-            is: [
-                .opened, .received(.text("one")), .received(.binary([0, 255])), .closed(WebSocketClosure(.normal)),
-            ])
+            is: [.opened, .received(.text("one")), .received(.binary([0, 255])), .closed(WebSocketClosure(.normal))])
     }
 
     @Test(arguments: Way.allCases)

@@ -124,9 +124,7 @@ import Wire
         expect(try Outcome.of(ClientFrame.text("abc"), limit: 3).events, is: [.message(.text("abc"))])
         expect(
             try Outcome.of(ClientFrame.text("abcd"), limit: 3).events,
-            is: [
-                .ended(WebSocketFailure.messageTooBig.closure)
-            ])
+            is: [.ended(WebSocketFailure.messageTooBig.closure)])
     }
 }
 

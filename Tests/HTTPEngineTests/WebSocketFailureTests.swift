@@ -137,9 +137,7 @@ import Wire
         let start = Array(parts.joined())
         expect(
             Outcome.read(start + ClientFrame.bytes(0x80, length: [3]), limit: 10),
-            is: [
-                .ping([]), .failure(.messageTooBig),
-            ])
+            is: [.ping([]), .failure(.messageTooBig)])
         expect(
             Outcome.read(start + ClientFrame.bytes(0x80, "cc".utf8), limit: 10), is: [.ping([]), .text("aaaabbbbcc")])
         let maximum = ClientFrame.bytes(0x00, length: [127] + ClientFrame.bigEndian(.max, 8))

@@ -263,15 +263,17 @@ extension JSONObject {
             remarks.first?.hasSuffix("accounts.yaml:60:11: " + expected) ?? (scheme == "https"), is: true, "\(remarks)")
     }
 
+    /// The keys beside the tests are made for them; they protect nothing.
     @Test(
         "a key file that cannot sign with RS256 stops the start",
         arguments: [
-            ("-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n", "is not a private key in PEM: "),
-            (ecKey, "found an EC key on P-256; expected an RSA key, as RS256 needs"),
-            (smallKey, "k2.pem: found an RSA key of 1024 bits; expected 2048 or more"),
+            ("empty", "is not a private key in PEM: "),
+            ("ecPlain", "found an EC key on P-256; expected an RSA key, as RS256 needs"),
+            ("rsa1024Plain", "k2.pem: found an RSA key of 1024 bits; expected 2048 or more"),
         ])
-    func unfitKey(_ text: String, _ complaint: String) throws {
+    func unfitKey(_ key: String, _ complaint: String) throws {
         let fixtures = try OwnFixtures()
+        let text = try String(contentsOfFile: "\(Repository.root)/Tests/Keys/\(key).pem", encoding: .utf8)
         try fixtures.write(text, to: "ims/keys/k2.pem")
         #expect {
             try fixtures.emulator(of: "ims")
@@ -279,32 +281,4 @@ extension JSONObject {
             "\($0)".contains("ims/keys/k2.pem: ") && "\($0)".contains(complaint)
         }
     }
-
-    /// Made for this test; it protects nothing.
-    private static let ecKey = """
-        -----BEGIN PRIVATE KEY-----
-        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgFB3XekxRQ0B0G9HC
-        sv/98cv6olXztWMGO8keKCv5Dc6hRANCAARVI2UgX0ZS5Jr+Nq363OQgXOI8jTyg
-        sb11Agnu1jNX4Ogz5ur5YzWoAsCbAgHkNhXolECmqqhJJlSzmaU2XTY9
-        -----END PRIVATE KEY-----
-        """
-    /// Made for this test; it protects nothing.
-    private static let smallKey = """
-        -----BEGIN PRIVATE KEY-----
-        MIICdgIBADANBgkqhkiG9w0BAQEFAASCAmAwggJcAgEAAoGBAOOCDvByhkq462uq
-        +Dgc/HYFdYRnlIXq3mKlvGQoGh5IBktxHlt9CvtB5zhr89hJGNjEIJkzuflbp5EN
-        OD9ATF8FOSOLEqAt6Z4McDPQvvdejuzyh9EAyEfMeegfP8GNH5WDJBHlbFXD/RdG
-        abHwrWgke7rGiWtVJMENbeDc0CQhAgMBAAECgYABYbLRhwCFx6W2W61yOcrWtKXI
-        DhD61zhOhQ8l1JCECo/vOVqj15iPehD7aLxsXdVGy7oe9A93EjVsThY/XBaaoi/t
-        LMIX9j7iuibLUkX05BJmFsJ1iru9fJTV23+mgCwGImPzcQP2xMJSa+d6o7Poz1FJ
-        bRZkFJzKuCvB2W4qgQJBAP8l6u43H9zFmy5z1Kb+jlB+8lKf7J/B8ZEocunsZ1OF
-        ryeebaTlGaeoOy3c8J5KT0MvI56gpfu5OQ2Q08M2azkCQQDkRIQSZK+yXUZhgn/s
-        d58RF5gcVlTRZ/bUMk0dMzEsZj7a0u+Hqht8HMinaGKm8EZnBqUQ3wO9M1ukOF/0
-        SLgpAkA4f3z2It67VEZ4ks2T7Oo2iOW/xgnvllKXgg1wHxkCNagDbeF5kgGMToRM
-        M5BUfL/wcI/CoHAgvXMUve0mXPaBAkBvthxQiBf4GW/dPqluR2iAS+S0UYe258ND
-        O87DcI8rJGq0WrDA2v4Scl+8lfhZrJM3zmev5wSEboL1zmUfPwtpAkEAhZXivgOb
-        vvwFoDVEVPWY4ncTrRNRx2KCh5HdWGJ9385CnMrJ41Lt8DtqN/MbqH+PF3FJ7ETy
-        t4fAzKw+Iqukyg==
-        -----END PRIVATE KEY-----
-        """
 }

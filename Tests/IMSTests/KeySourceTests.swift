@@ -40,11 +40,9 @@ import Tokens
         expect(key["e"], is: "AQAB")
     }
 
-    @Test(
-        "PEM text holds one public key or several, which are tried in turn, whatever a kid says",
-        arguments: Depth.allCases)
-    func publicKeys(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("PEM text holds one public key or several, which are tried in turn, whatever a kid says")
+    func publicKeys() async throws {
+        let world = try await World()
         let text = try Forged.pem(2) + "\n" + Forged.pem(3)
         let answer = try await create(["type": "pem-public-key", "pem": .string(text)], in: world)
         answer.expect(201)
@@ -70,9 +68,8 @@ import Tokens
         try await world.me(token(2, kid: "b")).expectRefusal(401, "kid-unknown")
     }
 
-    @Test("a JWKS, inline: keys that cannot be used are skipped", arguments: Depth.allCases)
-    func keySet(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a JWKS, inline: keys that cannot be used are skipped") func keySet() async throws {
+        let world = try await World()
         let keys: [JSON] = [
             ["kty": "EC", "crv": "P-256", "kid": "ec", "x": "AA", "y": "AA"], try Self.jwk(2, kid: "a"),
             try Self.jwk(3, kid: "enc", [("use", "enc")]), try Self.jwk(4, kid: "b", [("alg", "RS512")]),
@@ -95,7 +92,8 @@ import Tokens
         expect(answer.json["audience"], is: "new.example.test")
         let token = Forged(.uat, [("iss", .string(Self.iss)), ("aud", ["x", "new.example.test"])])
         try await world.me(token.signed(by: 3).header("kid", "k3")).expect(200)
-        expect(answer.json["warnings"]?.array?.count, is: 2, "\(answer.text)")
+        let warnings = answer.json["warnings"]?.array?.compactMap(\.string) ?? []
+        #expect(warnings.count == 2 && warnings.allSatisfy { $0.hasPrefix("key-skipped: “") }, "\(answer.text)")
     }
 
     @Test("a JWKS in a file of the fixture folder") func keySetFile() async throws {
@@ -119,9 +117,8 @@ import Tokens
         expect(key.validity?.notAfter, is: 2_208_988_800)
     }
 
-    @Test("a fetched source is asked at once, and a failure is only a warning", arguments: Depth.allCases)
-    func fetched(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a fetched source is asked at once, and a failure is only a warning") func fetched() async throws {
+        let world = try await World()
         let source: JSON = ["type": "cert-map-url", "url": "{self}/ims/dev-issuers/firebase/certs"]
         let answer = try await create(source, in: world)
         answer.expect(201)

@@ -7,10 +7,10 @@ import Tokens
 
 @Suite("IMS's minted tokens") struct MintingTests {
     @Test(
-        "a token of every issuer that this server signs for is accepted", arguments: Depth.allCases,
-        ["uat", "rotating", "firebase", "cognito"])
-    func good(_ depth: Depth, _ issuer: String) async throws {
-        let world = try await World(depth)
+        "a token of every issuer that this server signs for is accepted",
+        arguments: ["uat", "rotating", "firebase", "cognito"])
+    func good(_ issuer: String) async throws {
+        let world = try await World()
         try await world.me(try await world.mint("ims/user", ["issuer": .string(issuer)])).expect(200, Example.ada)
     }
 
@@ -20,9 +20,7 @@ import Tokens
         expect(answer.json["header"], is: ["alg": "RS256", "typ": "JWT"])
         expect(
             answer.json["claims"],
-            is: [
-                "iss": "https://auth.example.test/uat", "sub": "EMP-0001", "iat": 1_800_000_000, "exp": 1_800_000_600,
-            ])
+            is: ["iss": "https://auth.example.test/uat", "sub": "EMP-0001", "iat": 1_800_000_000, "exp": 1_800_000_600])
     }
 
     @Test("every member of an order is followed") func members() async throws {
@@ -72,9 +70,8 @@ import Tokens
         return try #require(try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0])
     }
 
-    @Test("an explanation names the issuer whose key fits, and the answer", arguments: Depth.allCases)
-    func explanation(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("an explanation names the issuer whose key fits, and the answer") func explanation() async throws {
+        let world = try await World()
         let good = try await explain(try Forged().text(), world)
         expect(good["kind"], is: "user")
         expect(good["account"], is: "issuer uat of tenant demo")

@@ -31,20 +31,8 @@ import Tokens
         #expect(!state.text.contains("c2VjcmV0LWJ5dGVz"))
     }
 
-    @Test("members of an inline certificate map are told too") func certificateMap() async throws {
+    @Test("a fetched set tells the same, and warns of a private key") func fetched() async throws {
         let world = try await World()
-        let certificate = try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"] ?? .null
-        let answer = try await create(
-            world, ["type": "cert-map", "certs": ["k3": certificate, "broken": "none", "odd": 7]])
-        answer.expect(201)
-        let warnings = answer.json["warnings"]?.array?.compactMap(\.string) ?? []
-        expect(warnings.count, is: 2, "\(warnings)")
-        #expect(warnings.allSatisfy { $0.hasPrefix("key-skipped: “") })
-    }
-
-    @Test("a fetched set tells the same, and warns of a private key", arguments: Depth.allCases)
-    func fetched(_ depth: Depth) async throws {
-        let world = try await World(depth)
         let keys: [JSON] = [Self.secret, try Self.jwk(2, "a"), try Self.jwk(3, "b", ["d": "AQAB"])]
         let rule: JSON = ["route": "dev-issuer.jwks", "respond": ["status": 200, "body": ["keys": .array(keys)]]]
         let armed = try await world.control(.put, "faults", rule.text)
@@ -163,8 +151,7 @@ import Tokens
         let world = try await World()
         let exported = try await world.control(.get, "state/ims").text
         try await world.delayKeys()
-        async let answer = world.call(
-            .get, Example.me, .bearer(try Forged(.rotating).signed(by: 9).text()))
+        async let answer = world.call(.get, Example.me, .bearer(try Forged(.rotating).signed(by: 9).text()))
         try await world.waitForFetch()
         try await event.happen(in: world, exported)
         let status = try await answer.status

@@ -12,9 +12,8 @@ import Testing
         try await world.call(.post, Self.path + step, .jsonContent, JSON.object(members).text)
     }
 
-    @Test("a device approves, and the session is one of two factors", arguments: Depth.allCases)
-    func push(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a device approves, and the session is one of two factors") func push() async throws {
+        let world = try await World()
         let token: JSON = .string(try await world.stateToken())
         let path = "/factors/\(Example.push)/verify"
         for (answer, result) in [(nil, "WAITING"), (nil, "WAITING"), ("DENY", "REJECTED"), (nil, "WAITING")] {

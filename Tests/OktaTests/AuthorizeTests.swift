@@ -44,9 +44,9 @@ import Wire
             reason: "found login_hint nobody@example.test; expected the login or id of a user"),
     ]
 
-    @Test("7: the client is told what is wrong with its request", arguments: Depth.allCases, table)
-    func mistakes(_ depth: Depth, _ mistake: Mistake) async throws {
-        var browser = Browser(try await World(depth))
+    @Test("7: the client is told what is wrong with its request", arguments: table)
+    func mistakes(_ mistake: Mistake) async throws {
+        var browser = Browser(try await World())
         try await browser.get(Parameters.authorize.with(mistake.change).target()).expectRedirect(
             mistake.query, mistake.failure, because: mistake.reason)
     }
@@ -54,8 +54,7 @@ import Wire
     @Test("a state that stands there twice is told to the client, and not sent back") func duplicates() async throws {
         var browser = Browser(try await World())
         let text =
-            "error=invalid_request&error_description="
-            + "The+request+contained+multiple+parameters+with+the+same+name."
+            "error=invalid_request&error_description=" + "The+request+contained+multiple+parameters+with+the+same+name."
         try await browser.get(Parameters.authorize.target() + "&state=s2").expectRedirect(
             text, "parameter-duplicate", because: "found state more than once")
     }
@@ -97,9 +96,8 @@ import Wire
         #expect(browser.cookies["sid"] != second)
     }
 
-    @Test("6.3: a second factor is met by the user's TOTP", arguments: Depth.allCases)
-    func assurance(_ depth: Depth) async throws {
-        var browser = Browser(try await World(depth))
+    @Test("6.3: a second factor is met by the user's TOTP") func assurance() async throws {
+        var browser = Browser(try await World())
         let query = Parameters.authorize.with([("acr_values", "x urn:okta:loa:2fa:any")])
         let code = try await browser.get(query.target()).expectCode()
         let tokens = try await browser.redeem(code)
@@ -123,9 +121,8 @@ import Wire
 
     // MARK: - Ways back to the client
 
-    @Test("answers come in the response mode that the client asked for", arguments: Depth.allCases)
-    func modes(_ depth: Depth) async throws {
-        var browser = Browser(try await World(depth))
+    @Test("answers come in the response mode that the client asked for") func modes() async throws {
+        var browser = Browser(try await World())
         let fragment = try await browser.get(Parameters.authorize.with([("response_mode", "fragment")]).target())
         fragment.expect(302, "")
         expect(fragment["location"]?.hasPrefix("com.example.app:/callback#code="), is: true)

@@ -207,8 +207,7 @@ extension ReceivedAnswer {
             // Contract cases have the exact causes of each.
             let texts = json["errorCauses"]?.array?.compactMap { $0["errorSummary"]?.string } ?? []
             let member = summary.split(separator: " ").last ?? ""
-            #expect(
-                texts.first?.hasPrefix("\(member): The field ") == true, "\(texts)", sourceLocation: sourceLocation)
+            #expect(texts.first?.hasPrefix("\(member): The field ") == true, "\(texts)", sourceLocation: sourceLocation)
             causes = .array(texts.map { ["errorSummary": .string($0)] })
         }
         let id = json["errorId"]?.string ?? ""

@@ -44,9 +44,9 @@ import Testing
         return permission(answer)
     }
 
-    @Test("6.2: any page may ask for the token endpoint and par", arguments: Depth.allCases, ["token", "par"])
-    func preflight(_ depth: Depth, _ name: String) async throws {
-        let world = try await World(depth)
+    @Test("6.2: any page may ask for the token endpoint and par", arguments: ["token", "par"])
+    func preflight(_ name: String) async throws {
+        let world = try await World()
         for path in [Example.custom, Example.org] {
             let answer = try await world.call(
                 .options, "\(path)/\(name)",
@@ -65,9 +65,9 @@ import Testing
         }
     }
 
-    @Test("other calls are allowed to trusted pages, and to those that send an access token", arguments: Depth.allCases)
-    func trustedPreflight(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("other calls are allowed to trusted pages, and to those that send an access token")
+    func trustedPreflight() async throws {
+        let world = try await World()
         for (name, methods) in [
             ("introspect", "POST"), ("revoke", "POST"), ("userinfo", "GET, POST"), ("device/authorize", "POST"),
         ] {
@@ -89,9 +89,8 @@ import Testing
         expect(answer["access-control-allow-origin"], is: Self.evil)
     }
 
-    @Test("authn and users are for trusted pages, cookies included", arguments: Depth.allCases)
-    func managementPreflight(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("authn and users are for trusted pages, cookies included") func managementPreflight() async throws {
+        let world = try await World()
         let ada = "/api/v1/users/" + Example.ada
         let routes = [
             ("/api/v1/authn", "POST"), ("/api/v1/users", "GET, POST"), (ada, "GET, POST, PUT, DELETE"),
@@ -120,9 +119,8 @@ import Testing
         }
     }
 
-    @Test("OPTIONS is for preflights alone, at servers that exist", arguments: Depth.allCases)
-    func otherOptions(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("OPTIONS is for preflights alone, at servers that exist") func otherOptions() async throws {
+        let world = try await World()
         for fields in [[], [("Origin", Self.evil)], [("Access-Control-Request-Method", "POST")]] {
             let answer = try await world.call(.options, Self.token, fields)
             expect(answer.status, is: 405)
@@ -136,9 +134,8 @@ import Testing
 
     // MARK: - Calls
 
-    @Test("6.2: discovery and keys are for any page", arguments: Depth.allCases)
-    func documents(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("6.2: discovery and keys are for any page") func documents() async throws {
+        let world = try await World()
         for path in [
             Example.custom + "/keys", Example.org + "/keys", "/.well-known/openid-configuration",
             "/oauth2/default/.well-known/openid-configuration",
@@ -152,9 +149,8 @@ import Testing
         }
     }
 
-    @Test("6.2: the token endpoint refuses pages that are not the client's", arguments: Depth.allCases)
-    func tokenEndpoint(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("6.2: the token endpoint refuses pages that are not the client's") func tokenEndpoint() async throws {
+        let world = try await World()
         let form: Parameters = [
             ("client_id", Example.spa), ("grant_type", "authorization_code"), ("code", "x"),
             ("redirect_uri", "http://localhost:3000/spa"), ("code_verifier", Example.verifier),
@@ -182,9 +178,8 @@ import Testing
         expect(permission(any), is: Self.readable(by: Self.evil))
     }
 
-    @Test("userinfo is readable by trusted pages, and by any that send an access token", arguments: Depth.allCases)
-    func userinfo(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("userinfo is readable by trusted pages, and by any that send an access token") func userinfo() async throws {
+        let world = try await World()
         let path = Example.custom + "/userinfo"
         let bare = try await world.call(.get, path, [("Origin", Self.evil)])
         expect(permission(bare), is: ["vary": "Origin"])
@@ -199,9 +194,8 @@ import Testing
             is: Self.readable(by: Self.trusted))
     }
 
-    @Test("answers of authn and users are readable by trusted pages, cookies included", arguments: Depth.allCases)
-    func management(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("answers of authn and users are readable by trusted pages, cookies included") func management() async throws {
+        let world = try await World()
         let cookies = Self.readable(by: Self.trusted).merging(["access-control-allow-credentials": "true"]) { $1 }
         func signIn(_ origin: String, _ password: String, _ more: World.Fields = []) async throws -> ReceivedAnswer {
             try await world.call(
@@ -239,9 +233,8 @@ import Testing
         expect(try await world.call(.options, factors, fields).failure, is: "method-not-allowed")
     }
 
-    @Test("an armed failure is readable by the page that tests it", arguments: Depth.allCases)
-    func armed(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("an armed failure is readable by the page that tests it") func armed() async throws {
+        let world = try await World()
         try await world.arm("internal-error", at: "token.create")
         let answer = try await world.call(.post, Self.token, Self.fields(Self.evil), "x=y")
         expect(answer.status, is: 500)
@@ -250,9 +243,8 @@ import Testing
 
     // MARK: - Trusted origins
 
-    @Test("the action trusted-origin registers origins, changes and removes them", arguments: Depth.allCases)
-    func action(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("the action trusted-origin registers origins, changes and removes them") func action() async throws {
+        let world = try await World()
         let body = Parameters.refresh("x", Example.tv).text
         func failure(_ origin: String) async throws -> String? {
             try await world.call(.post, Self.token, Self.fields(origin), body).failure

@@ -106,8 +106,7 @@ import Testing
         try await world.delete()
     }
 
-    @Test("actions refuse codes that no device waits under, and users who cannot sign in")
-    func actions() async throws {
+    @Test("actions refuse codes that no device waits under, and users who cannot sign in") func actions() async throws {
         let world = try await World()
         let device = try await start(world)
         let suspended = try await world.perform(
@@ -157,9 +156,8 @@ import Testing
             "grant_type=urn:ietf:params:oauth:grant-type:device_code&client_id=\(Example.tv)&device_code=\(code)")
     }
 
-    @Test("2.3: a code is taken in small letters and with a hyphen", arguments: Depth.allCases)
-    func typedCode(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("2.3: a code is taken in small letters and with a hyphen") func typedCode() async throws {
+        let world = try await World()
         let device = try await device(world)
         let page = try await open(world)
         let typed = device.user.lowercased().prefix(4) + "-" + device.user.lowercased().suffix(4)
@@ -196,9 +194,8 @@ import Testing
             try await world.submit(page.form(old.user), to: "/activate", page.fields).failure, is: "user-code-invalid")
     }
 
-    @Test("a form that was not filled in on the page is refused", arguments: Depth.allCases)
-    func forgery(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a form that was not filled in on the page is refused") func forgery() async throws {
+        let world = try await World()
         let device = try await device(world)
         let (page, other) = (try await open(world), try await open(world))
         func submit(_ form: String, _ fields: World.Fields, because reason: String) async throws {

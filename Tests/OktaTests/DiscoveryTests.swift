@@ -19,8 +19,7 @@ import Testing
             finding?.note?.hasSuffix("start the server with --public-base http://\(host)."), is: (isNoted ? true : nil))
     }
 
-    @Test("so is one that asks for no document, once, with its first tokens")
-    func otherAddressOfTokens() async throws {
+    @Test("so is one that asks for no document, once, with its first tokens") func otherAddressOfTokens() async throws {
         let world = try await World()
         func notes(_ host: String, _ fields: World.Fields = []) async throws -> [String] {
             let client = World.Fields.basic(Example.service, Example.serviceSecret)
@@ -51,8 +50,8 @@ import Testing
 
 /// The fields that all answers have (section 6.3).
 @Suite("Okta's common header fields") struct HeaderTests {
-    @Test("each answer has a request id of its own", arguments: Depth.allCases) func ids(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("each answer has a request id of its own") func ids() async throws {
+        let world = try await World()
         var ids: Set<String> = []
         for path in [
             Example.custom + "/keys", Example.custom + "/authorize", Example.custom + "/nothing", "/activate",
@@ -65,9 +64,8 @@ import Testing
         expect(ids.count, is: 6)
     }
 
-    @Test("JSON has a bare content type, and is not cached but for keys and discovery", arguments: Depth.allCases)
-    func bare(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("JSON has a bare content type, and is not cached but for keys and discovery") func bare() async throws {
+        let world = try await World()
         for path in [
             Example.custom + "/token", Example.org + "/device/authorize", Example.org + "/introspect", "/api/v1/users",
             "/oauth2/nope/v1/token", "/oauth2/v1/tokens", "/api/v1/sessions/me",
@@ -99,9 +97,8 @@ import Testing
             [("client_id", client), ("grant_type", "refresh_token"), ("refresh_token", "x"), ("token", "x")], to: path)
     }
 
-    @Test("each client has a count of its own at each route, for a minute", arguments: Depth.allCases)
-    func counts(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("each client has a count of its own at each route, for a minute") func counts() async throws {
+        let world = try await World()
         expect(rate(try await ask(world, Example.spa)), is: ["600", "599", "1800000060"])
         try await world.advance("59s")
         expect(rate(try await ask(world, Example.spa)), is: ["600", "598", "1800000060"])
@@ -122,9 +119,8 @@ import Testing
         expect(rate(try await ask(world, "b"))[1], is: "598")
     }
 
-    @Test("discovery, keys and preflights have no limit", arguments: Depth.allCases)
-    func exempt(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("discovery, keys and preflights have no limit") func exempt() async throws {
+        let world = try await World()
         for path in [
             Example.custom + "/keys", "/.well-known/openid-configuration",
             "/oauth2/default/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
@@ -135,9 +131,9 @@ import Testing
         expect(rate(try await world.call(.options, Self.token, fields)), is: [nil, nil, nil])
     }
 
-    @Test("6.4: the switch enforce refuses what is beyond the quota, whatever else is wrong", arguments: Depth.allCases)
-    func enforced(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("6.4: the switch enforce refuses what is beyond the quota, whatever else is wrong")
+    func enforced() async throws {
+        let world = try await World()
         try await world.set("okta.rate-limit-quota", "2")
         for remaining in ["1", "0", "0"] {
             let answer = try await ask(world, Example.web)

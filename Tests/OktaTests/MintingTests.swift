@@ -37,9 +37,8 @@ import Tokens
 
     private static func names(_ object: JSON?) -> [String] { object?.object?.map(\.name) ?? [] }
 
-    @Test("an access token is as the server would make it, and is accepted", arguments: Depth.allCases)
-    func access(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("an access token is as the server would make it, and is accepted") func access() async throws {
+        let world = try await World()
         let minted = try await Self.minted("access", in: world)
         expect(Self.names(minted["header"]), is: ["kid", "alg"])
         let claims = try #require(minted["claims"])
@@ -120,16 +119,16 @@ import Tokens
 }
 
 @Suite("Okta's scenarios") struct ScenarioTests {
-    private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
-        let world = try await World(depth)
+    private func world(_ scenario: String) async throws -> World {
+        let world = try await World()
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"okta-\#(scenario)"}"#)
         expect(answer.status, is: 200, "\(answer.text)")
         return world
     }
 
-    @Test("keys rotate under a signed-in app: tokens of the old key work until it leaves", arguments: Depth.allCases)
-    func rotation(_ depth: Depth) async throws {
-        let world = try await world("keys-rotate-mid-session", depth)
+    @Test("keys rotate under a signed-in app: tokens of the old key work until it leaves")
+    func rotation() async throws {
+        let world = try await world("keys-rotate-mid-session")
         let app = AppClient.native(world)
         let first = try await app.tokens()
         let refreshToken = first.member("refresh_token")

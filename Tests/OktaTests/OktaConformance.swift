@@ -212,8 +212,7 @@ enum OktaLife {
                 [("client_id", Example.native), ("token", keeper.secret)], to: Example.custom + "/introspect"
             ).text)
         texts.append(try await world.token(.refresh(keeper.refresh)).failure ?? "refreshed")
-        let silent = try await world.authorize(
-            .authorize.with("prompt", "none"), [("cookie", "sid=" + keeper.session)])
+        let silent = try await world.authorize(.authorize.with("prompt", "none"), [("cookie", "sid=" + keeper.session)])
         texts.append(silent.failure ?? "signed in")
         return texts
     }

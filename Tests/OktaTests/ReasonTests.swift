@@ -42,7 +42,6 @@ extension Support.Mistake {
         redeeming(
             "base64url of hexadecimal text", Base64URL.encode(Array(hexadecimal.utf8)),
             says: "It is base64url of the hexadecimal text"),
-        redeeming("a plain challenge", Example.verifier, says: "It is the text itself, not its digest"),
         redeeming(
             "the digest of a line", Base64URL.encode(Digest.sha256(Array((Example.verifier + "\n").utf8))),
             says: "It is the digest of the text with a line break"),
@@ -126,10 +125,6 @@ extension Support.Mistake {
         },
         Support.Mistake("keys where others have them", "path-not-found", says: "which names jwks_uri") {
             try await $0.call(.get, "/.well-known/jwks.json")
-        },
-        Support.Mistake("the flow of widgets", "interact-not-enabled", says: "IDX clients", "by direct authentication")
-        {
-            try await $0.submit([("client_id", Example.native)], to: Example.custom + "/interact")
         },
     ]
 }

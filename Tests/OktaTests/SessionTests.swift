@@ -12,9 +12,8 @@ import Testing
         "error=login_required&error_description="
         + "The+client+specified+not+to+prompt%2C+but+the+user+is+not+logged+in.&state=s1"
 
-    @Test("a page on a trusted origin sees, extends and ends the session of its browser", arguments: Depth.allCases)
-    func page(_ depth: Depth) async throws {
-        var browser = Browser(try await World(depth))
+    @Test("a page on a trusted origin sees, extends and ends the session of its browser") func page() async throws {
+        var browser = Browser(try await World())
         try await browser.get(Parameters.authorize.target()).expectCode()
         let asked = try await browser.get(Self.own, Self.page)
         asked.expect(200)

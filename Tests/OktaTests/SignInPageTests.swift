@@ -17,10 +17,8 @@ import Testing
         }
     }
 
-    private func begin(
-        _ depth: Depth = .pipeline, _ query: Parameters = .authorize, in browser: Browser? = nil
-    ) async throws -> Opened {
-        var browser = if let browser { browser } else { Browser(try await World(depth)) }
+    private func begin(_ query: Parameters = .authorize, in browser: Browser? = nil) async throws -> Opened {
+        var browser = if let browser { browser } else { Browser(try await World()) }
         try await browser.world.set("okta.login-mode", "page")
         let answer = try await browser.get(query.target())
         answer.expect(302, "")
@@ -56,16 +54,14 @@ import Testing
         expect(opened.browser.world.masked(try #require(plain.entry))["note"], is: nil)
         var other = try await begin()
         let noted = try await other.send([("user", "ada@example.test"), ("usr", "x")])
-        expect(
-            other.browser.world.masked(try #require(noted.entry))["note"],
-            is: #"unread: "usr" is read by nobody"#)
+        expect(other.browser.world.masked(try #require(noted.entry))["note"], is: #"unread: "usr" is read by nobody"#)
     }
 
     // MARK: - Second factor and consent
 
     @Test("a push is waited for, and its answer decides", arguments: ["APPROVE", "DENY"])
     func push(_ result: String) async throws {
-        var opened = try await begin(.pipeline, .authorize.with([("acr_values", "urn:okta:loa:2fa:any")]))
+        var opened = try await begin(.authorize.with([("acr_values", "urn:okta:loa:2fa:any")]))
         _ = try await opened.send([("user", "ada@example.test")])
         let waiting = try await opened.send([("factor", Example.push), ("action", "send")])
         waiting.expect(200)
@@ -87,13 +83,13 @@ import Testing
 
     @Test("a user who gives up at the second factor, or has none, is refused") func noFactor() async throws {
         let query = Parameters.authorize.with([("acr_values", "urn:okta:loa:2fa:any")])
-        var opened = try await begin(.pipeline, query)
+        var opened = try await begin(query)
         _ = try await opened.send([("user", "ada@example.test")])
         let cancelled = try await opened.send([("action", "cancel")])
         #expect(
             cancelled.failure == "access-denied"
                 && cancelled.reason?.hasPrefix("the user gave up at the second factor") == true)
-        var other = try await begin(.pipeline, query)
+        var other = try await begin(query)
         let unmet = try await other.send([("user", "cleo@example.test")])
         #expect(unmet.failure == "acr-unmet" && unmet.reason?.contains("the user has no active factor") == true)
         expect(unmet["location"]?.contains("error=unmet_authentication_requirements"), is: true)

@@ -56,8 +56,7 @@ extension TokenCase {
 
     private static let ssws = TokenCase(
         "ssws",
-        defects: all(
-            ["wrong-key", "tampered-payload", "bad-signature", "truncated-signature"], "ssws-signature")
+        defects: all(["wrong-key", "tampered-payload", "bad-signature", "truncated-signature"], "ssws-signature")
             + all(["padded-base64", "two-parts", "four-parts"], "ssws-malformed")
             + all(["wrong-alg", "alg-none", "public-key-as-secret", "missing-alg"], "ssws-algorithm")
             + all(
@@ -81,8 +80,7 @@ extension TokenCase {
 
     private static let clientAssertion = TokenCase(
         "client-assertion",
-        defects: all(
-            ["wrong-key", "tampered-payload", "bad-signature", "truncated-signature"], "assertion-signature")
+        defects: all(["wrong-key", "tampered-payload", "bad-signature", "truncated-signature"], "assertion-signature")
             + all(["padded-base64", "two-parts", "four-parts"], "assertion-malformed")
             + all(["alg-none", "missing-alg"], "assertion-algorithm")
             + [
@@ -105,8 +103,7 @@ extension TokenCase {
 
     private static let dpopProof = TokenCase(
         "dpop-proof",
-        defects: all(
-            ["tampered-payload", "bad-signature", "truncated-signature", "wrong-key"], "dpop-signature")
+        defects: all(["tampered-payload", "bad-signature", "truncated-signature", "wrong-key"], "dpop-signature")
             + all(["padded-base64", "two-parts", "four-parts"], "dpop-malformed")
             + all(["alg-none", "missing-alg"], "dpop-algorithm")
             + [
@@ -203,14 +200,11 @@ extension SwitchCase {
         SwitchCase("refresh-rotation", "off", note: "of a page", shows: "the same token", spaRefresh),
     ]
 
-    private static func authorize(_ parameters: Parameters) -> World.Send {
-        { try await $0.authorize(parameters) }
-    }
+    private static func authorize(_ parameters: Parameters) -> World.Send { { try await $0.authorize(parameters) } }
 
     private static let plainWeb = Parameters.authorizing(Example.web, "http://localhost:3000/callback")
         .with("code_challenge", nil).with("code_challenge_method", nil)
-    private static let plainNative = Parameters.authorize.with("code_challenge", nil)
-        .with("code_challenge_method", nil)
+    private static let plainNative = Parameters.authorize.with("code_challenge", nil).with("code_challenge_method", nil)
 
     private static let authorizeCases: [SwitchCase] = [
         SwitchCase("login-mode", "auto", shows: "Location: com.example.app:/callback?code=", authorize(.authorize)),

@@ -127,8 +127,7 @@ import Tokens
         expect(answer.claims(of: "id_token")["ds_hash"], is: nil)
     }
 
-    @Test("the ID token may have expired, and a refreshed one still names the session")
-    func oldIDToken() async throws {
+    @Test("the ID token may have expired, and a refreshed one still names the session") func oldIDToken() async throws {
         let world = try await World()
         let (idToken, secret, first) = try await deviceSession(world)
         let refreshed = try await refresh(world, first, as: Example.native)

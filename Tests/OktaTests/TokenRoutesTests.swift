@@ -11,17 +11,14 @@ import Tokens
 
     private static let codeInvalid = grant("The authorization code is invalid or has expired.")
 
-    @Test("4, 5: redeems a code once; a second try ends what the first gave", arguments: Depth.allCases)
-    func code(_ depth: Depth) async throws {
-        let app = AppClient.native(try await World(depth))
+    @Test("4, 5: redeems a code once; a second try ends what the first gave") func code() async throws {
+        let app = AppClient.native(try await World())
         let code = try await app.code()
         let answer = try await app.redeem(code)
         answer.expect(200)
         expect(
             answer.json.object?.map(\.name),
-            is: [
-                "token_type", "expires_in", "access_token", "scope", "refresh_token", "id_token",
-            ])
+            is: ["token_type", "expires_in", "access_token", "scope", "refresh_token", "id_token"])
         #expect(answer.json["token_type"] == "Bearer" && answer.json["expires_in"] == 3600)
         expect(answer.json["scope"], is: "openid profile offline_access")
         expect(answer["content-type"], is: "application/json")
@@ -206,8 +203,8 @@ import Tokens
 @Suite("Okta's logout") struct LogoutTests {
     private static let logout = Example.custom + "/logout"
 
-    private func signedIn(_ depth: Depth = .pipeline) async throws -> (Browser, String) {
-        var browser = Browser(try await World(depth))
+    private func signedIn() async throws -> (Browser, String) {
+        var browser = Browser(try await World())
         let code = try await browser.get(Parameters.authorize.target()).expectCode()
         let tokens = try await browser.redeem(code)
         return (browser, try #require(tokens.json["id_token"]?.string))
@@ -215,9 +212,8 @@ import Tokens
 
     private func target(_ items: [(String, String)]) -> String { "\(Self.logout)?\(items.text)" }
 
-    @Test("other hints and addresses are refused on a page", arguments: Depth.allCases)
-    func refusals(_ depth: Depth) async throws {
-        var (browser, token) = try await signedIn(depth)
+    @Test("other hints and addresses are refused on a page") func refusals() async throws {
+        var (browser, token) = try await signedIn()
         try await browser.get(Self.logout).expectPage(
             400, "id-token-hint-missing", "The required parameter 'id_token_hint' is missing.",
             because: "there is no id_token_hint")

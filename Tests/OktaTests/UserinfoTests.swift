@@ -111,9 +111,8 @@ import Understudy
         expect(enrolled.status, is: 200, "\(enrolled.text)")
     }
 
-    @Test("signs a user in with keys that it fetches from the issuer", arguments: Depth.allCases)
-    func named(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("signs a user in with keys that it fetches from the issuer") func named() async throws {
+        let world = try await World()
         try await Self.trust(in: world, under: "/~\(world.name)")
         let token = try await AppClient.native(world).tokens().member("access_token")
         let answer = try await world.call(.get, Self.me, [("authorization", "Bearer \(token)")])
@@ -162,9 +161,8 @@ import Understudy
         expect(literal.failure, is: "issuer-unknown")
     }
 
-    @Test("enrolls the user at the first call, in the scenario for that", arguments: Depth.allCases)
-    func scenario(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("enrolls the user at the first call, in the scenario for that") func scenario() async throws {
+        let world = try await World()
         try await world.control(.put, "scenarios", #"{"scenario":"ims-user-of-another-issuer"}"#).expect(200)
         let app = AppClient.native(world)
         let token = try await app.tokens().member("access_token")
@@ -203,9 +201,8 @@ import Understudy
         try await world.control(.get, "state/okta").json["server_rules"]
     }
 
-    @Test("8.1: tokens have the constants, the journal says which, and [] ends them", arguments: Depth.allCases)
-    func constants(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("8.1: tokens have the constants, the journal says which, and [] ends them") func constants() async throws {
+        let world = try await World()
         let app = AppClient.native(world)
         let order: JSON = [
             "claims": [
@@ -238,9 +235,8 @@ import Understudy
             ?? []
     }
 
-    @Test("8.2: claims of both tokens end at the server's own checks, and are in the state", arguments: Depth.allCases)
-    func both(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("8.2: claims of both tokens end at the server's own checks, and are in the state") func both() async throws {
+        let world = try await World()
         let app = AppClient.native(world)
         let past = JSON(World.exampleMoment - 3600)
         try await Self.set(["claims": [["name": "exp", "value": past]]], in: world).expect(200)

@@ -191,8 +191,7 @@ import Tokens
     func mutated(_ profile: BehaviourProfile) throws {
         let good = Array(try TestToken.id.signed().utf8)
         let content = CompactToken(bytes: good)
-        let validator = OktaTokenValidator(
-            .id, profile, keys: .rsa(TestKey.current.verificationKey))
+        let validator = OktaTokenValidator(.id, profile, keys: .rsa(TestKey.current.verificationKey))
         var random = SeededGenerator(seed: 0x0C7A)
         var valid = 0
         for _ in 0..<2_500 {

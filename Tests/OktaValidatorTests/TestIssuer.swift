@@ -182,9 +182,7 @@ extension OktaValidatorOptions {
         OktaValidatorOptions(issuer: TestIssuer.base, audience: TestToken.client, nonce: "n1")
     }
 
-    static var access: OktaValidatorOptions {
-        OktaValidatorOptions(issuer: TestIssuer.base, audience: "api://default")
-    }
+    static var access: OktaValidatorOptions { OktaValidatorOptions(issuer: TestIssuer.base, audience: "api://default") }
 
     func with(_ change: (inout OktaValidatorOptions) -> Void) -> OktaValidatorOptions {
         var options = self

@@ -147,8 +147,7 @@ struct CourseWriter {
         for member in action.members where member.isRequired || happens(50, &random) {
             members.append(member.name, known(member.name))
         }
-        try await perform(
-            .post, "/_understudy/state/\(vendor.identity.id)/\(action.name)", JSON.object(members).text)
+        try await perform(.post, "/_understudy/state/\(vendor.identity.id)/\(action.name)", JSON.object(members).text)
     }
 
     private mutating func known(_ name: String) -> JSON {

@@ -214,9 +214,7 @@ extension World {
     /// Drops the keys that vendors have fetched, as a restart does: what they decide until they are fetched again
     /// depends on when that was.
     func forgetFetchedKeys() {
-        for index in emulator.vendors.indices {
-            (sandbox.vendor(index) as? any FetchedKeysHolder)?.forgetFetchedKeys()
-        }
+        for index in emulator.vendors.indices { (sandbox.vendor(index) as? any FetchedKeysHolder)?.forgetFetchedKeys() }
     }
 }
 

@@ -134,8 +134,7 @@ import Testing
 
 @Suite("Rezolve's failures") struct FailureTests {
     /// The six reasons that the vendor masks, and the device check.
-    @Test("what the staging servers say of wrong bodies", arguments: validations)
-    func validation(
+    @Test("what the staging servers say of wrong bodies", arguments: validations) func validation(
         _ method: String, _ path: String, _ body: String, _ code: String, _ items: String, _ failure: String
     ) async throws {
         let world = try await World()

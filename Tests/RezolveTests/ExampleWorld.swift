@@ -59,7 +59,6 @@ enum Example {
     static let address1 =
         #"{"id":"address-1","short_name":"Home","full_name":"Ada L","line_1":"1 Test Street","line_2":"","#
         + #""city":"Brno","state":"JM","zip":"60200","country":"CZ","country_alpha2":null,"phone_id":"phone-1"}"#
-    static let phone1 = #"{"id":"phone-1","name":"Home","phone":"+15550100"}"#
     static let card1 =
         #"{"id":"card-1","type":"credit","brand":"visa","pan6":"420000","pan4":"0000","short_name":"Test card","#
         + #""name_on_card":"Ada L","valid_from":"1026","expires_on":"1030","address_id":"address-1"}"#

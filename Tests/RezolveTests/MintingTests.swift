@@ -227,20 +227,7 @@ import Tokens
         },
     ]
 
-    private static let bodies: [Mistake] = [
-        Mistake("no body at RUA", says: "the body is empty, not a JSON object") {
-            try await $0.call(.post, "/v2/credentials/login", .keyN)
-        },
-        Mistake("members of RUA", says: "there is no member password", "deviceId is a JSON number, not a string") {
-            try await $0.call(
-                .post, "/v2/credentials/login", .keyN, #"{"username":"ada@example.test","deviceId":1}"#)
-        },
-        Mistake("members of core", says: "name is a JSON null, not a string", "phone has 3 characters") {
-            try await $0.call(.post, Example.ada + "/phonebook", .ada, #"{"name":null,"phone":"555"}"#)
-        },
-    ]
-
-    @Test("names the cause, both sides, and no secret", arguments: signatures + keys + claims + bodies)
+    @Test("names the cause, both sides, and no secret", arguments: signatures + keys + claims)
     func reason(_ mistake: Mistake) async throws { try await mistake.check(in: World()) }
 
     @Test("a token is explained by the same words", arguments: signatures.prefix(3))

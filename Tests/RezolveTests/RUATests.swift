@@ -33,15 +33,6 @@ import Tokens
         }
     }
 
-    @Test(
-        "a token with a member missing is invalid",
-        arguments: [Forged.adaClaims(exp: nil), Forged.adaClaims(device: nil)])
-    func missingMember(_ claims: String) async throws {
-        let world = try await World()
-        try await world.call(.get, ping, .keyN.bearer(try Forged.token(claims: claims)))
-            .expect(401, invalid("Token is invalid."), "rua-token-invalid")
-    }
-
     @Test("a ping takes a token of any age, the other routes none that is over") func expiry() async throws {
         let world = try await World()
         let ancient = try Forged.token(claims: Forged.adaClaims(exp: "1"))
@@ -110,17 +101,6 @@ import Tokens
         let other = try await World()
         try await other.control(.put, "state/rezolve", state.text).expect(200)
         try await other.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"new@example.test"}"#).expect(200, "{}")
-    }
-
-    @Test("the codes of RUA's refusals are integers, armed ones and those of a partner without auth key included")
-    func integerCodes() async throws {
-        let world = try await World()
-        try await world.arm("service-unavailable", at: "rua.login")
-        let down = try await world.call(.post, "/v2/credentials/login", .keyN, Example.login)
-        expect(down.json["code"], is: 7)
-        let large = try await world.call(
-            .post, "/v2/credentials/login", .keyN, String(repeating: " ", count: 1 << 20 | 1))
-        expect(large.json["code"], is: 5)
     }
 
     @Test("a renewed token is a login JWT for the same device and 30 minutes") func renewedToken() async throws {
@@ -281,14 +261,5 @@ import Tokens
         try await world.call(
             .post, path, .keyN.bearer(Example.regNew), #"{"deviceId":"dev-1","entityId":"\#(entity)"}"#
         ).expectDenied("masked-other-user")
-    }
-
-    @Test("registering a guest takes an api key and an object, or nothing") func registration() async throws {
-        let world = try await World()
-        let path = "/api/v2/authentication/register/guest"
-        try await world.call(.post, path).expectDenied("masked-api-key")
-        try await world.call(.post, path, [("x-rezolve-partner-apikey", "123jlklk")]).expectDenied("masked-api-key")
-        for body in ["", "{}", #"{"anything":1}"#] { try await world.call(.post, path, .keyN, body).expect(200) }
-        try await world.call(.post, path, .keyN, "[]").expect(400, Example.malformed, "body-malformed")
     }
 }

@@ -30,17 +30,6 @@ import Understudy
         #expect(ada.json["public_key"] != key.json["public_key"])
     }
 
-    @Test("a login JWT of the new customer opens core") func loginAfterRegistration() async throws {
-        let world = try await World()
-        let answer = try await world.call(
-            .post, register, .keyN.bearer(Example.regNew), #"{"email":"new@example.test"}"#)
-        let entity = try #require(answer.json["entity_id"]?.string)
-        let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
-        try await world.call(
-            .get, "/api/v1/partner/317/customer/\(entity)/wallet", .keyN.bearer(token).device(Example.device)
-        ).expect(200, "[]")
-    }
-
     @Test("the same partner_entity_id is another user at another partner") func uniquePerPartner() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/registration", ["partner": "3", "partner_entity_id": "user-1001"])

@@ -51,10 +51,7 @@ import Testing
             "key_ops without verify", "key_ops", ["encrypt"],
             .purpose("key_ops is [\"encrypt\"], expected an array with \"verify\"")
         ),
-        (
-            "key_ops no array", "key_ops", "verify",
-            .purpose("key_ops is \"verify\", expected an array with \"verify\"")
-        ),
+        ("key_ops no array", "key_ops", "verify", .purpose("key_ops is \"verify\", expected an array with \"verify\"")),
         ("alg of encryption", "alg", "RSA-OAEP", .algorithm("RSA-OAEP")),
         ("alg of another key type", "alg", "ES256", .algorithm("ES256")),
         ("alg of HMAC on a public key", "alg", "HS256", .algorithm("HS256")),

@@ -112,8 +112,7 @@ private struct Tenant: RequestHandler {
         #expect(try folder.read("report.xml").contains(#"<testsuite name="drift.md" tests="2" failures="0""#))
     }
 
-    @Test("compares types, members and elements, and nothing else")
-    func structure() throws {
+    @Test("compares types, members and elements, and nothing else") func structure() throws {
         let structure = Structure(schemas: [
             "one": ["const": 1],
             "list": ["type": "array", "items": ["anyOf": [["$ref": "#/components/schemas/one"], ["type": "string"]]]],

@@ -82,8 +82,7 @@ import Testing
     private func drill(_ options: String..., app: String) throws -> Program.Run {
         let own = ["rezolve-down", "rezolve-expires", "rezolve-reads"]
         let named = options.contains("--only") ? options : options + own.flatMap { ["--only", $0] }
-        return try Program.run(
-            ["drill"] + named + ["--", "python3", "app.py", "{url}/x", app], in: folder)
+        return try Program.run(["drill"] + named + ["--", "python3", "app.py", "{url}/x", app], in: folder)
     }
 
     @Test("a correct app holds where it meets a behaviour, and what it does not meet is not held") func held() throws {
@@ -141,8 +140,7 @@ import Testing
         #expect(run.output.contains("3 behaviours: 2 held, 0 broken, 1 not reached"), "\(run.output)")
     }
 
-    @Test("what is missing is said before any behaviour is armed")
-    func missing() throws {
+    @Test("what is missing is said before any behaviour is armed") func missing() throws {
         let silent = try drill(app: "silent")
         expect(silent.status, is: 2)
         expect(

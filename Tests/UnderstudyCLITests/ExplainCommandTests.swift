@@ -163,9 +163,7 @@ import Understudy
             ).mint(key: key, algorithm: .rs256)
             return "curl https://a.example/ims/v1/me -H 'authorization: Bearer \(token)'"
         }
-        let options = [
-            "--at", "\(Self.moment)", "--status", "401", "--vendor", "ims", "--accounts", "accounts.yaml",
-        ]
+        let options = ["--at", "\(Self.moment)", "--status", "401", "--vendor", "ims", "--accounts", "accounts.yaml"]
         let unasked = try calls(options + [try call(key)])[0]
         expect(outcome("keys", in: unasked), is: "not-judged", "\(unasked.text)")
         #expect(unasked.text.contains("nothing is sent anywhere; --fetch-keys allows it"), "\(unasked.text)")

@@ -98,8 +98,7 @@ import Tokens
         #expect(!run.output.contains("sesame"))
         let piped = try Program.run("fixtures", "import", "-", input: Self.recording.text, in: folder)
         expect(piped.output, is: Self.routes)
-        let written = try Program.run(
-            "fixtures", "import", "app.har", "--output", "Fixtures/own/app.yaml", in: folder)
+        let written = try Program.run("fixtures", "import", "app.har", "--output", "Fixtures/own/app.yaml", in: folder)
         expect([written.output, written.complaint], is: ["wrote Fixtures/own/app.yaml\n", omitted])
         expect(try folder.read("Fixtures/own/app.yaml"), is: Self.routes)
         let check = try Program.run("fixtures", "check", "Fixtures", in: folder)
@@ -224,10 +223,7 @@ import Tokens
                 "",
                 "the curl command: no contract case can be made of entry 1, userinfo.get, which holds a secret that the journal masks."
             ),
-            (
-                ["--entry", "2", "curl https://a.example/my/own/x"], "",
-                "--entry 2: it has 1 entries, counted from 1."
-            ),
+            (["--entry", "2", "curl https://a.example/my/own/x"], "", "--entry 2: it has 1 entries, counted from 1."),
         ])
     func misuse(_ words: [String], _ input: String, _ complaint: String) throws {
         let run = try Program.run(["fixtures", "import"] + words, input: input, in: folder)

@@ -227,9 +227,7 @@ import Understudy
         let folder = try Program.run("fixtures", "schemas", "nowhere")
         #expect(
             (folder.status, folder.complaint)
-                == (
-                    2, "understudy: nowhere does not exist or is not a folder; expected a folder of fixtures.\n"
-                ))
+                == (2, "understudy: nowhere does not exist or is not a folder; expected a folder of fixtures.\n"))
         let vendor = try Program.run("fixtures", "schemas", "--vendor", "oktaa", ".")
         #expect(
             (vendor.status, vendor.complaint) == (2, "understudy: no vendor is called oktaa; did you mean “okta”?\n"))

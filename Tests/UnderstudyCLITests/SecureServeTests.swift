@@ -29,8 +29,7 @@ import Understudy
         let calls = printed.output.split(separator: "\n").filter { $0.firstRange(of: "curl -i ") != nil }
         expect(calls.count, is: 2)
         for call in calls {
-            #expect(
-                call.contains(" \(secureBase)/") && call.contains(" --cacert \(folder.path)/ca/understudy-ca.pem"))
+            #expect(call.contains(" \(secureBase)/") && call.contains(" --cacert \(folder.path)/ca/understudy-ca.pem"))
         }
         let plain = try Program.run("try", "comapi", "--server", server.base, environment: environment)
         #expect(!plain.output.contains("--cacert"), "\(plain.output)")

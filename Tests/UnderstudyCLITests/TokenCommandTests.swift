@@ -121,8 +121,7 @@ private let sampleToken =
         expect(run.status, is: 0, "\(run.output)")
     }
 
-    @Test("verify trims nothing else", arguments: ["\n\n", " ", "\r", " \n"])
-    func verifyExactly(_ end: String) throws {
+    @Test("verify trims nothing else", arguments: ["\n\n", " ", "\r", " \n"]) func verifyExactly(_ end: String) throws {
         let run = try Program.run(
             "token", "verify", "--secret", "secret", "--signature-only", "-", input: sampleToken + end)
         expect(run.status, is: 1)

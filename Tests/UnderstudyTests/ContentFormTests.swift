@@ -15,9 +15,7 @@ import Testing
     private static let places: [Place] = [
         ("rezolve", "/api/v1/authentication/register", json, #"{"email":"zoé@example.test"}"#),
         ("ims", "/ims/v1/users", json, #"{"userid":"zoé"}"#),
-        (
-            "bloomreach", "/track/v2/projects/demo-project-1/customers", json, #"{"customer_ids":{"registered":"zoé"}}"#
-        ),
+        ("bloomreach", "/track/v2/projects/demo-project-1/customers", json, #"{"customer_ids":{"registered":"zoé"}}"#),
         ("comapi", "/apispaces/x/sessions", json, #"{"id":"zoé"}"#),
         ("okta", "/oauth2/default/v1/token", form, "grant_type=password&username=zoé"),
     ]

@@ -236,8 +236,7 @@ import Wire
         }
     }
 
-    @Test("content of a foreign call is not waited for beyond the limit of other calls")
-    func bodyLimit() async throws {
+    @Test("content of a foreign call is not waited for beyond the limit of other calls") func bodyLimit() async throws {
         let pipeline = Pipeline(try Stage.shared().emulator)
         let request = { (fields: FieldLines) in
             Request(method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1", fields: fields)

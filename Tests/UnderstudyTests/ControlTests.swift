@@ -9,9 +9,8 @@ import Testing
 @testable import Understudy
 
 @Suite("The control API") struct ControlTests {
-    @Test("says that it is well, with vendors and the fixtures' fingerprint", arguments: Depth.allCases)
-    func health(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("says that it is well, with vendors and the fixtures' fingerprint") func health() async throws {
+        let world = try await World()
         let answer = try await world.control(.get, "health")
         expect(answer.status, is: 200)
         expect(answer.json["status"], is: "ok")
@@ -32,9 +31,9 @@ import Testing
         ("state/rezolve", "GET, PUT"), ("keys", "GET"), ("keys/x/y/z", "POST"),
     ]
 
-    @Test("a call with another method is 405 and names the right ones", arguments: Depth.allCases, calls)
-    func otherMethod(_ depth: Depth, _ call: (path: String, methods: String)) async throws {
-        let answer = try await World(depth).control(.patch, call.path)
+    @Test("a call with another method is 405 and names the right ones", arguments: calls)
+    func otherMethod(_ call: (path: String, methods: String)) async throws {
+        let answer = try await World().control(.patch, call.path)
         answer.expectProblem(405, "method-not-allowed", call.methods)
         expect(answer["allow"], is: call.methods)
     }
@@ -66,8 +65,8 @@ import Testing
         answer.expectProblem(400, example.message == "no member x" ? "invalid" : "body-malformed", example.message)
     }
 
-    @Test("content over the limit is 413", arguments: Depth.allCases) func tooLarge(_ depth: Depth) async throws {
-        try await World(depth).control(.put, "clock", String(repeating: " ", count: 1 << 20 | 1))
+    @Test("content over the limit is 413") func tooLarge() async throws {
+        try await World().control(.put, "clock", String(repeating: " ", count: 1 << 20 | 1))
             .expectProblem(413, "body-too-large", "longer than the limit")
     }
 
@@ -80,10 +79,9 @@ import Testing
         expect(world.sandbox.journal.count, is: 0)
     }
 
-    @Test("with a control token every call but health asks for it", arguments: Depth.allCases)
-    func token(_ depth: Depth) async throws {
+    @Test("with a control token every call but health asks for it") func token() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
-        let world = try await World(depth, on: stage, at: nil)
+        let world = try await World(on: stage, at: nil)
         expect(try await world.control(.get, "health").status, is: 200)
         for value in [nil, "Bearer wrong", "steer", "Basic steer", "Bearer steer x"] as [String?] {
             let fields = value.map { [("authorization", $0)] } ?? []
@@ -252,8 +250,7 @@ extension ReceivedAnswer {
     ) {
         #expect(self.status == status, "\(text)", sourceLocation: sourceLocation)
         #expect(json["error"]?["code"]?.string == code, sourceLocation: sourceLocation)
-        #expect(
-            json["error"]?["message"]?.string?.contains(message) == true, "\(text)", sourceLocation: sourceLocation)
+        #expect(json["error"]?["message"]?.string?.contains(message) == true, "\(text)", sourceLocation: sourceLocation)
     }
 }
 

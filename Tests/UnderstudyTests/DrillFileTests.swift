@@ -73,19 +73,13 @@ import Understudy
         arguments: [
             ("severity: high", "severity: hi", "6:11: “hi” is not one of high, medium, low"),
             ("on: rua.login", "on: rua.logn", "11:11: rezolve has no route rua.logn; did you mean “rua.login”?"),
-            (
-                "advance: 2h", "advence: 2h",
-                "12:7: unknown member “advence”; did you mean “advance”?"
-            ),
+            ("advance: 2h", "advence: 2h", "12:7: unknown member “advence”; did you mean “advance”?"),
             ("advance: 2h", "advance: soon", #"12:16: "soon" is not a duration such as 250ms, 90s, 31m or 2h"#),
             (
                 "{ failure: token-expired }\n      - {", "{ failure: token-expird }\n      - {",
                 "17:20: no failure is called token-expird; did you mean “token-expired”?"
             ),
-            (
-                "route: rua.ping", "route: rua.pong",
-                "18:18: no route is called rua.pong; did you mean “rua.ping”?"
-            ),
+            ("route: rua.ping", "route: rua.pong", "18:18: no route is called rua.pong; did you mean “rua.ping”?"),
             (
                 "device-check: \"enforce\"", "device-check: \"perhaps\"",
                 "7:27: switch rezolve.device-check cannot be “perhaps”; it can be enforce, off, if-present"

@@ -1,18 +1,15 @@
-import Contracts
 import Emulation
 import Expectations
 import Foundation
-import HTTPTypes
 import JSON
 import Support
-import Synchronization
 import Testing
 import Tokens
 import Understudy
 import Wire
 
 /// A refusal by the emulator, as a recorder of traffic sees it, and the failure that the journal names.
-private struct RecordedRefusal: Sendable {
+struct RecordedRefusal: Sendable {
     private let entry: JournalEntry
     let failure: String
     let vendor: String
@@ -53,32 +50,17 @@ private struct RecordedRefusal: Sendable {
             "headers": fields(entry.response.fields.map { ($0.name.rawName, $0.value) }),
             "content": content(entry.response.body),
         ]
-        let call: JSON = [
-            "startedDateTime": .string(entry.moment.rfc3339), "request": request, "response": response,
-        ]
+        let call: JSON = ["startedDateTime": .string(entry.moment.rfc3339), "request": request, "response": response]
         return JSON.object(["log": ["entries": [call]]]).bytes
     }
 
-    /// One refusal for each failure and reason that the contract cases of the vendors show.
+    /// One refusal for each failure that the contract cases of the vendors show.
     static let all = Task { () -> [RecordedRefusal] in
-        let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         var all: [String: RecordedRefusal] = [:]
         for file in ContractFile.all {
-            let world = try await World(on: stage, at: nil)
-            let seen = Mutex<[RecordedRefusal]>([])
-            let runner = ContractRunner(isPreparation: ContractRun.steers) { (request) throws(ContractSendingProblem) in
-                let answer = try await ContractRun.send(request, world)
-                if !ContractRun.steers(request.url), let entry = world.sandbox.journal.entries().last,
-                    let failure = entry.record.failure, !entry.record.isIntervened
-                {
-                    seen.withLock { $0.append(RecordedRefusal(entry, failure, in: world.sandbox)) }
-                }
-                return answer
-            }
-            _ = await runner.run(
-                try file.read(), variables: ContractVariables(["base": .string("http://understudy/~\(world.name)")]))
-            for refusal in seen.withLock(\.self) where all["\(refusal.vendor) \(refusal.failure)"] == nil {
-                all["\(refusal.vendor) \(refusal.failure)"] = refusal
+            for refusal in try await ContractRun.once(file).occurrences.recorded.values {
+                let name = "\(refusal.vendor) \(refusal.failure)"
+                if all[name] == nil { all[name] = refusal }
             }
         }
         return all.sorted { $0.key < $1.key }.map(\.value)
@@ -192,9 +174,7 @@ private struct RecordedRefusal: Sendable {
         let secret = "an invented secret of sixty-four bytes or more, for this test alone, and nothing else"
         let token = try TokenDraft(
             header: ["auth": "v2", "alg": "HS512", "typ": "JWT"],
-            claims: [
-                "rezolve_entity_id": "e", "partner_entity_id": "p", "exp": 1_800_000_900, "device_id": "d",
-            ]
+            claims: ["rezolve_entity_id": "e", "partner_entity_id": "p", "exp": 1_800_000_900, "device_id": "d"]
         ).mint(key: .secret(secret), algorithm: .hs512, defect: nil, at: 1_800_000_000)
         let text =
             "curl https://a.example/api/v1/partner/9/customer/e/addressbook -H 'x-rezolve-partner-apikey: k' -H 'authorization: Bearer \(token)'"

@@ -9,9 +9,8 @@ import Understudy
     private let body = #"{"email":"ada@example.test"}"#
     private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
-    @Test("a fault is listed, hits its call once and is spent", arguments: Depth.allCases)
-    func life(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a fault is listed, hits its call once and is spent") func life() async throws {
+        let world = try await World()
         let armed = try await world.control(
             .put, "faults", #"{"route":"rua.forgot","call":2,"fail":"service-unavailable"}"#)
         let fault =
@@ -56,11 +55,9 @@ import Understudy
         expect(listed?["strikes"], is: 3)
     }
 
-    @Test(
-        "a response of the operator's takes the place of the vendor's, filled from the request",
-        arguments: Depth.allCases)
-    func respond(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a response of the operator's takes the place of the vendor's, filled from the request")
+    func respond() async throws {
+        let world = try await World()
         let respond = #"{"status":429,"headers":{"retry-after":"7"},"body":{"to":"{{request.body.email}}"}}"#
         try await world.control(.put, "faults", #"{"route":"rua.forgot","respond":\#(respond)}"#)
         let answer = try await world.call(.post, path, key, body)
@@ -143,9 +140,8 @@ import Understudy
         #expect(kinds.allSatisfy { $0["about"]?.string?.isEmpty == false && $0["defects"]?.array?.isEmpty == false })
     }
 
-    @Test("a minted token comes with what it says", arguments: Depth.allCases)
-    func minted(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a minted token comes with what it says") func minted() async throws {
+        let world = try await World()
         let answer = try await world.control(.post, "tokens/rezolve/registration", #"{"partner_entity_id":"u"}"#)
         expect(answer.status, is: 200)
         expect(answer.json["header"], is: ["alg": "HS512", "typ": "JWT"])

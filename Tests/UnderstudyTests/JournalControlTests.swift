@@ -30,11 +30,9 @@ import Testing
         return answer.json["entries"]?.array?.compactMap { $0["id"]?.int } ?? []
     }
 
-    @Test(
-        "holds vendor, route, status, failure and reason of every exchange, and no control call",
-        arguments: Depth.allCases)
-    func entries(_ depth: Depth) async throws {
-        let world = try await filled(depth)
+    @Test("holds vendor, route, status, failure and reason of every exchange, and no control call")
+    func entries() async throws {
+        let world = try await filled()
         let entries = try await world.control(.get, "journal").json["entries"]?.array ?? []
         let lines = entries.map { entry in
             ["id", "at", "vendor", "route", "status", "failure"].map { entry[$0]?.text ?? "-" }.joined(separator: " ")
@@ -55,9 +53,8 @@ import Testing
         expect(entries[0]["response"]?["body"]?["guest"], is: true)
     }
 
-    @Test("shows what an accepted call was remarked on, and finds such calls", arguments: Depth.allCases)
-    func notes(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("shows what an accepted call was remarked on, and finds such calls") func notes() async throws {
+        let world = try await World()
         let path = "/api/v1/partner/317/customer/entity123/addressbook"
         for claims: JSON in [["exp": JSON(World.exampleMoment * 1000)], [:], ["exp": JSON(World.exampleMoment - 1)]] {
             let token = try await world.mint("rezolve/login", ["claims": claims])
@@ -125,18 +122,16 @@ import Testing
         try await World().control(.get, "journal" + query).expectProblem(400, "invalid", message)
     }
 
-    @Test("a long poll answers with the entry that it waits for", .timeLimit(.minutes(15)), arguments: Depth.allCases)
-    func poll(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a long poll answers with the entry that it waits for", .timeLimit(.minutes(15))) func poll() async throws {
+        let world = try await World()
         async let answer = world.control(.get, "journal?failure=route-not-found&wait=60s&count=2")
         for path in ["/v1/user/a", "/nowhere", "/v1/user/b"] { _ = try await world.call(.get, path) }
         let entries = try await answer.json["entries"]?.array ?? []
         expect(entries.map { $0["id"]?.int }, is: [1, 3])
     }
 
-    @Test("a long poll that waits in vain answers with what there is", arguments: Depth.allCases)
-    func vainPoll(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a long poll that waits in vain answers with what there is") func vainPoll() async throws {
+        let world = try await World()
         _ = try await world.call(.get, "/nowhere")
         expect(try await ids(world, "?wait=20ms&count=2"), is: [1])
         expect(try await ids(world, "?wait=0s&count=2"), is: [1])

@@ -31,9 +31,8 @@ import Understudy
         return answer.json
     }
 
-    @Test("overlap: another key signs, both are published; retire: the old one leaves", arguments: Depth.allCases)
-    func overlap(_ depth: Depth) async throws {
-        let world = try await world(depth)
+    @Test("overlap: another key signs, both are published; retire: the old one leaves") func overlap() async throws {
+        let world = try await world()
         let old = try await world.mint("notary/seal")
         expect(try await kids(world), is: ["first"])
         let answer = try await drill("overlap", world)

@@ -10,8 +10,7 @@ import Understudy
 @Suite("Published keys") struct KeyFetchTests {
     /// A busy machine may need longer for an answer than the five seconds that users wait.
     private static func pace(burst: Int, interval: Duration, sparesThisMachine: Bool = true) -> KeyFetchPace {
-        KeyFetchPace(
-            burst: burst, interval: interval, sparesThisMachine: sparesThisMachine, timeLimit: .seconds(600))
+        KeyFetchPace(burst: burst, interval: interval, sparesThisMachine: sparesThisMachine, timeLimit: .seconds(600))
     }
 
     private func world(
@@ -41,9 +40,8 @@ import Understudy
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
     }
 
-    @Test("are asked for before the first use, in the same sandbox, and kept", arguments: Depth.allCases)
-    func firstUse(_ depth: Depth) async throws {
-        let world = try await world(depth)
+    @Test("are asked for before the first use, in the same sandbox, and kept") func firstUse() async throws {
+        let world = try await world()
         let token = try await world.mint("notary/seal")
         expect(try await fetches(world), is: 0)
         let first = try await read(token, world)
@@ -65,9 +63,8 @@ import Understudy
             ])
     }
 
-    @Test("are told apart by who asked for them and who waited", arguments: Depth.allCases)
-    func passengers(_ depth: Depth) async throws {
-        let world = try await world(depth)
+    @Test("are told apart by who asked for them and who waited") func passengers() async throws {
+        let world = try await world()
         try await world.control(
             .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
         let token = try await unknown(world)
@@ -134,9 +131,8 @@ import Understudy
         expect(try await fetches(world), is: 4)
     }
 
-    @Test("that cannot be had are a failure of their own, until they can be had again", arguments: Depth.allCases)
-    func broken(_ depth: Depth) async throws {
-        let world = try await world(depth)
+    @Test("that cannot be had are a failure of their own, until they can be had again") func broken() async throws {
+        let world = try await world()
         let token = try await world.mint("notary/seal")
         try await world.control(.post, "keys/notary/plain/break")
         let first = try await read(token, world)
@@ -221,9 +217,8 @@ import Understudy
         expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" }, is: 1)
     }
 
-    @Test("can be asked for by a handler, which goes on with what came", arguments: Depth.allCases)
-    func handler(_ depth: Depth) async throws {
-        let world = try await world(depth)
+    @Test("can be asked for by a handler, which goes on with what came") func handler() async throws {
+        let world = try await world()
         let answer = try await world.call(.post, "/subscriber/own/ask")
         expect(answer.text, is: #"{"problem":null,"kids":["first"],"skipped":[]}"#)
         expect(answer.outcome(of: "keys-fetched"), is: .passed)

@@ -61,8 +61,7 @@ import Wire
 
     // MARK: - Every vendor
 
-    @Test("after the contract cases of every vendor, with and without a socket in turn")
-    func contracts() async throws {
+    @Test("after the contract cases of every vendor, with and without a socket in turn") func contracts() async throws {
         let emulator = try Emulator(fixtures: Repository.fixtures)
         let stage = try Stage(emulator)
         var entries = 0

@@ -50,8 +50,7 @@ extension Notary {
     }
 
     func sampleRequest(in setting: TokenSetting<Notary>) throws(ControlRefusal) -> SampleRequest {
-        SampleRequest(
-            endpoint: .get("/notary/motto"), fields: [], body: "", refusedAt: .get("/notary/whoami"))
+        SampleRequest(endpoint: .get("/notary/motto"), fields: [], body: "", refusedAt: .get("/notary/whoami"))
     }
 }
 

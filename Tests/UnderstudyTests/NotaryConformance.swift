@@ -22,8 +22,8 @@ extension VendorConformance {
         vendor.bodyTooLarge = "nothing-here"
         vendor.routes = [
             RouteCase("jwks", .get, "/notary/plain/jwks"),
-            RouteCase("whoami", .get, "/notary/whoami", bearer: "notary/seal", answer: #"{"kid":"first"}"#),
-            RouteCase("motto", .get, "/notary/motto", answer: #"{"mottos":["kit","kit","kit"],"visits":1}"#),
+            RouteCase("whoami", .get, "/notary/whoami", bearer: "notary/seal"),
+            RouteCase("motto", .get, "/notary/motto"),
         ]
         vendor.refusal = { $0.route == "whoami" ? "token-wrong" : nil }
         vendor.tokens = [

@@ -37,11 +37,9 @@ import Understudy
 
     // MARK: Answers
 
-    @Test("answer with status, headers and body from templates, and stand in the journal", arguments: Depth.allCases)
-    func answers(_ depth: Depth) async throws {
-        let (world, fixtures) = try await world(_: ["own/backend.yaml": Self.backend], depth)
-        let read = try await world.call(
-            .get, "/my/own/api/17?size=small", [("Authorization", "Bearer \(Self.token)")])
+    @Test("answer with status, headers and body from templates, and stand in the journal") func answers() async throws {
+        let (world, fixtures) = try await world(_: ["own/backend.yaml": Self.backend])
+        let read = try await world.call(.get, "/my/own/api/17?size=small", [("Authorization", "Bearer \(Self.token)")])
         read.expect(200, #"{"id":"17","size":"small","at":1800000000}"#)
         expect(read["x-who"], is: "mira")
         expect(read["content-type"], is: "application/json; charset=utf-8")
@@ -108,8 +106,7 @@ import Understudy
         withExtendedLifetime(fixtures) {}
     }
 
-    @Test("a secret that a template repeats is masked in the journal")
-    func masked() async throws {
+    @Test("a secret that a template repeats is masked in the journal") func masked() async throws {
         let (world, fixtures) = try await world()
         let answer = try await world.call(.post, "/my/own/api", [("Authorization", "Opaque sesame-open-now")], "{}")
         answer.expect(201, #"{"echo":null,"from":"Opaque sesame-open-now"}"#)
@@ -119,8 +116,7 @@ import Understudy
 
     // MARK: As any other route
 
-    @Test("faults and failures apply to them")
-    func faults() async throws {
+    @Test("faults and failures apply to them") func faults() async throws {
         let (world, fixtures) = try await world()
         try await world.control(
             .put, "faults",
@@ -158,8 +154,7 @@ import Understudy
         withExtendedLifetime(fixtures) {}
     }
 
-    @Test("verify, the list of vendors, coverage, metrics, OpenAPI and health know them")
-    func lists() async throws {
+    @Test("verify, the list of vendors, coverage, metrics, OpenAPI and health know them") func lists() async throws {
         let (world, fixtures) = try await world()
         _ = try await world.call(.get, "/my/own/api/17")
         try await world.control(.post, "journal/verify", #"{"where": {"route": "basket.read"}, "exactly": 1}"#).expect(
@@ -180,15 +175,12 @@ import Understudy
         expect(verdicts["verdicts"]?.array?.map { $0["vendor"] }.count, is: Catalog.vendors.count)
         let metrics = try await world.control(.get, "metrics").text
         #expect(
-            metrics.contains(
-                #"understudy_requests_total{vendor="own",route="basket.read",status="200",reason=""} 1"#))
-        expect(
-            try await world.control(.get, "health").json["vendors"]?.array?.last?["routes"], is: 4)
+            metrics.contains(#"understudy_requests_total{vendor="own",route="basket.read",status="200",reason=""} 1"#))
+        expect(try await world.control(.get, "health").json["vendors"]?.array?.last?["routes"], is: 4)
         withExtendedLifetime(fixtures) {}
     }
 
-    @Test("without a file nothing shows them")
-    func nothing() async throws {
+    @Test("without a file nothing shows them") func nothing() async throws {
         let world = try await World(on: Stage(Emulator(fixtures: Repository.fixtures)))
         expect(world.emulator.vendors.map(\.identity.id), is: Catalog.vendors.map(\.identity.id))
         for path in ["vendors", "coverage", "metrics", "health", "settings", "state", "tokens", "openapi.json"] {
@@ -200,8 +192,7 @@ import Understudy
 
     // MARK: Reloading
 
-    @Test("a reload adds, changes and removes them; one that is wrong changes nothing")
-    func reload() async throws {
+    @Test("a reload adds, changes and removes them; one that is wrong changes nothing") func reload() async throws {
         let (world, fixtures) = try await world([:])
         func put(_ text: String) throws { try fixtures.write(text, to: "own/backend.yaml") }
         func answers(_ path: String) async throws -> String { try await world.call(.get, path).text }
@@ -297,12 +288,10 @@ import Understudy
         }
     }
 
-    @Test("two files may not have a route of the same name")
-    func names() throws {
+    @Test("two files may not have a route of the same name") func names() throws {
         let fixtures = try OwnFixtures()
         for (name, path) in [("one", "/a"), ("two", "/b")] {
-            try fixtures.write(
-                "routes: { a: { method: GET, path: \(path), respond: {} } }", to: "own/\(name).yaml")
+            try fixtures.write("routes: { a: { method: GET, path: \(path), respond: {} } }", to: "own/\(name).yaml")
         }
         do throws(FixtureProblem) {
             _ = try Emulator(fixtures: fixtures.store, loaders: [.own])

@@ -28,9 +28,8 @@ import Wire
 
     // MARK: One owner at a time
 
-    @Test("hand a sandbox on with all that is in it", arguments: Depth.allCases)
-    func handOver(_ depth: Depth) async throws {
-        let here = try await World(depth, on: a)
+    @Test("hand a sandbox on with all that is in it") func handOver() async throws {
+        let here = try await World(on: a)
         try await here.set(seed: 7)
         try await here.set("rezolve.device-check", "enforce")
         try await here.control(.put, "faults", #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#)
@@ -221,9 +220,8 @@ import Wire
         expect(try await patiently { try await here.moved(to: b).control(.get, "clock") }.json["unix"]?.int, is: 6)
     }
 
-    @Test("leave their sandboxes to the others, and send their callers there", arguments: Depth.allCases)
-    func draining(_ depth: Depth) async throws {
-        let here = try await World(depth, on: a)
+    @Test("leave their sandboxes to the others, and send their callers there") func draining() async throws {
+        let here = try await World(on: a)
         let there = here.moved(to: b)
         let own = JSON.string(try name(a))
         expect(try await bare(a, "health/ready").json, is: ["ready": true, "replica": own, "reason": nil])

@@ -114,9 +114,8 @@ import Wire
 }
 
 @Suite("Control: settings") struct SettingsControlTests {
-    @Test("shows every switch with its value, and changes what is named", arguments: Depth.allCases)
-    func settings(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("shows every switch with its value, and changes what is named") func settings() async throws {
+        let world = try await World()
         let first = try await world.control(.get, "settings")
         expect(first.json["profile"], is: "documented")
         expect(first.json["seed"], is: .null)
@@ -185,9 +184,8 @@ import Wire
 @Suite("Control: scenarios and actions") struct ScenarioControlTests {
     private let name = "rezolve-sign-in-fails-once"
 
-    @Test("scenarios are listed, activated with where they stand, and ended", arguments: Depth.allCases)
-    func life(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("scenarios are listed, activated with where they stand, and ended") func life() async throws {
+        let world = try await World()
         let before = try await world.control(.get, "scenarios").json
         expect(before["active"], is: [])
         let listed = before["available"]?.array?.first { $0["scenario"]?.string == name }
@@ -278,21 +276,20 @@ import Wire
         answer.expectProblem(404, "no-such-vendor", "no vendor is called rezolv; did you mean “rezolve”?")
     }
 
-    @Test("content that is no object is refused", arguments: Depth.allCases, ["", "[", "[]", #"{"a":1,"a":2}"#])
-    func malformed(_ depth: Depth, _ body: String) async throws {
-        let world = try await World(depth)
+    @Test("content that is no object is refused", arguments: ["", "[", "[]", #"{"a":1,"a":2}"#])
+    func malformed(_ body: String) async throws {
+        let world = try await World()
         let answer = try await world.control(.put, "state/rezolve", body)
         expect(answer.status, is: 400)
         #expect(["body-malformed", "invalid"].contains(answer.json["error"]?["code"]?.string))
     }
 
-    @Test("a state may be longer than other content, and has a limit of its own", arguments: Depth.allCases)
-    func limit(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a state may be longer than other content, and has a limit of its own") func limit() async throws {
+        let world = try await World()
         let exported = try await world.control(.get, "state/rezolve").text
         let padded = exported + String(repeating: " ", count: 2 << 20)
         expect(try await world.control(.put, "state/rezolve", padded).text, is: exported)
-        let small = try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, stateLimit: 2 << 20)))
+        let small = try await World(on: Stage(Emulator(fixtures: Repository.fixtures, stateLimit: 2 << 20)))
         expect(try await small.control(.put, "state/rezolve", exported).text, is: exported)
         let answer = try await small.control(.put, "state/rezolve", padded)
         answer.expectProblem(413, "body-too-large", "longer than the limit")

@@ -118,9 +118,7 @@ import Testing
                 #"{"sequence":[{"within":"1s"}]}"#,
                 "sequence[0].within: the first step of a sequence has no within, since no step is before it"
             ),
-            (
-                #"{"sequence":[{},{"token":"old"}]}"#, "sequence[1].token: “old” is not one of same, other"
-            ),
+            (#"{"sequence":[{},{"token":"old"}]}"#, "sequence[1].token: “old” is not one of same, other"),
             (
                 #"{"sequence":[{},{"within":"soon"}]}"#,
                 #"sequence[1].within: "soon" is not a duration such as 250ms, 90s, 31m or 2h"#

@@ -90,8 +90,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
         // Who knows the key finds nothing wrong with the signature.
         let explained = try await world.control(
             .post, "tokens/explain", JSON.object(["token": .string(spoiled.text)]).text)
-        #expect(
-            explained.text.contains(#""check":"signature","outcome":"passed""#), "\(explained.text)")
+        #expect(explained.text.contains(#""check":"signature","outcome":"passed""#), "\(explained.text)")
     }
 
     @Test("a wrong key makes another signature of the same content", arguments: Handout.all)
@@ -104,8 +103,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
                 "defects": .object(JSONObject([(handout.member, "bad-signature" as JSON)])),
             ])
         let spoiled = handout.token(in: try await handout.ask(world))
-        let explained = try await world.control(
-            .post, "tokens/explain", JSON.object(["token": .string(spoiled)]).text)
+        let explained = try await world.control(.post, "tokens/explain", JSON.object(["token": .string(spoiled)]).text)
         #expect(explained.text.contains("a signature that does not match"), "\(explained.text)")
     }
 
@@ -125,8 +123,7 @@ struct Handout: Sendable, CustomTestStringConvertible {
         expect(answer.status, is: 200)
         expect(
             answer.entry?.record.intervention,
-            is:
-                "armed fault, call 1: defect id_token expired; id_token was left as it is: the answer has no such token"
+            is: "armed fault, call 1: defect id_token expired; id_token was left as it is: the answer has no such token"
         )
         expect(answer.entry?.record.isStruck, is: false)
     }

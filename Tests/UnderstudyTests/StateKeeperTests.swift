@@ -122,7 +122,7 @@ import Wire
     func rows(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
         let world = try await World(on: stage)
-        for number in 1...200 {
+        for number in 1...50 {
             let user = #"{"login":"u\#(number)@example.test","password":"Not-A-Secret-1"}"#
             expect(try await world.control(.post, "state/okta/add-user", user).status, is: 200)
         }
@@ -247,9 +247,7 @@ import Wire
         _ = try stored(world)
         let copy = try #require(world.stage.home).copy()
         let store = try copy.open()
-        guard case .claimed(let claim, let rows, _, _) = try store.claim(world.name) else {
-            throw StoreProblem("held")
-        }
+        guard case .claimed(let claim, let rows, _, _) = try store.claim(world.name) else { throw StoreProblem("held") }
         var changes = StateRows()
         changes.written = rows.compactMap { row in
             alter(row).map { StateRow(row.name, document: Array($0.utf8)) }

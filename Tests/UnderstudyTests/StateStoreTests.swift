@@ -25,8 +25,7 @@ extension StoreChange {
     init(_ claim: StoreClaim, _ rows: StateRows, expires: Moment? = nil) {
         self.init(
             claim: claim, rows: rows,
-            times: StoreTimes(
-                created: Moment(unixSeconds: 100.5), used: Moment(unixSeconds: 200.25), expires: expires))
+            times: StoreTimes(created: Moment(unixSeconds: 100.5), used: Moment(unixSeconds: 200.25), expires: expires))
     }
 }
 

@@ -59,9 +59,7 @@ import Testing
                 ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"),
             ], #"{"full_nam":"x","line_1":"1 Road","city":"L","zip":"N1","country":"GB"}"#
         ).expect(201)
-        #expect(
-            try await note(world)
-                == #"unread: "full_nam" is read by nobody; did you mean "full_name"?"#)
+        #expect(try await note(world) == #"unread: "full_nam" is read by nobody; did you mean "full_name"?"#)
     }
 
     @Test("are ten at most by name") func many() async throws {
@@ -77,11 +75,9 @@ import Testing
     @Test("are none where the vendor takes any member, however many") func free() async throws {
         let others = (1...70).map { #""own-\#($0)":1"# }.joined(separator: ",")
         let profile = #""login":"a@example.test","email":"a@example.test","firstName":"A","lastName":"B""#
+        #expect(try await note(on: .post, "/api/v1/users", Self.api, #"{"profile":{\#(profile),\#(others)}}"#) == nil)
         #expect(
-            try await note(on: .post, "/api/v1/users", Self.api, #"{"profile":{\#(profile),\#(others)}}"#) == nil)
-        #expect(
-            try await note(
-                on: .post, "/api/v1/users", Self.api, #"{"profile":{\#(profile)},"credentals":{}}"#)
+            try await note(on: .post, "/api/v1/users", Self.api, #"{"profile":{\#(profile)},"credentals":{}}"#)
                 == #"unread: "credentals" is read by nobody; did you mean "credentials"?"#)
     }
 
@@ -103,8 +99,7 @@ import Testing
             try await note(on: .get, "/api/v1/groups?limt=5&q=a", Self.api)
                 == #"unread: "limt" in the query is read by nobody; did you mean "limit"?"#)
         #expect(try await note(on: .get, "/api/v1/groups?limit=5&q=a&after=x", Self.api) == nil)
-        #expect(
-            try await note(on: .get, "/api/v1/groups/00gunderstudyeveryone?limit=5", Self.api, "", 404) == nil)
+        #expect(try await note(on: .get, "/api/v1/groups/00gunderstudyeveryone?limit=5", Self.api, "", 404) == nil)
         let path = "/oauth2/v1/introspect"
         let known = try await note(on: .post, path, Self.basic, "token=x&token_type_hint=access_token")
         #expect(known?.string?.contains("unread") != true)

@@ -28,14 +28,12 @@ import Testing
     }
 
     private func stage(_ folder: TemporaryFolder) throws -> Stage {
-        try Stage(
-            Emulator(fixtures: FixtureStore(layers: [folder.path]), loaders: [VendorLoader(Notary.self)]))
+        try Stage(Emulator(fixtures: FixtureStore(layers: [folder.path]), loaders: [VendorLoader(Notary.self)]))
     }
 
-    @Test("has routes, answers, failures and credentials", arguments: Depth.allCases)
-    func document(_ depth: Depth) async throws {
+    @Test("has routes, answers, failures and credentials") func document() async throws {
         let folder = try folder()
-        let world = try await World(depth, on: try stage(folder), at: nil)
+        let world = try await World(on: try stage(folder), at: nil)
         let answer = try await world.control(.get, "openapi/notary.json")
         #expect(answer.status == 200)
         #expect(answer["content-type"] == "application/json; charset=utf-8")
@@ -65,28 +63,26 @@ import Testing
         )
         #expect(document["components"]?["securitySchemes"]?.text == #"{"bearer":{"type":"http","scheme":"bearer"}}"#)
         // The same fixtures give the same text.
-        let again = try await World(depth, on: try stage(folder), at: nil).control(.get, "openapi/notary.json")
+        let again = try await World(on: try stage(folder), at: nil).control(.get, "openapi/notary.json")
         #expect(again.text == answer.text)
     }
 
-    @Test("is read when first asked for, and says then what is wrong with its files", arguments: Depth.allCases)
-    func late(_ depth: Depth) async throws {
+    @Test("is read when first asked for, and says then what is wrong with its files") func late() async throws {
         let folder = try folder()
         try folder.write("answers: { whoam: {} }\n", to: "notary/answers/all.yaml")
         let store = FixtureStore(layers: [folder.path])
         let stage = try Stage(Emulator(fixtures: store, loaders: [VendorLoader(Notary.self)]))
         #expect(try store.usage(of: folder.path).unread == ["notary/answers/all.yaml", "notary/requests.yaml"])
-        let answer = try await World(depth, on: stage, at: nil).control(.get, "openapi/notary.json")
+        let answer = try await World(on: stage, at: nil).control(.get, "openapi/notary.json")
         answer.expectProblem(
             500, "fixtures-wrong", "answers/all.yaml:1:12: unknown route “whoam”; did you mean “whoami”?")
         #expect(try store.usage(of: folder.path).unread == ["notary/requests.yaml"])
     }
 
-    @Test("of an unknown vendor, or of sockets that a vendor does not have, is 404", arguments: Depth.allCases)
-    func unknown(_ depth: Depth) async throws {
+    @Test("of an unknown vendor, or of sockets that a vendor does not have, is 404") func unknown() async throws {
         let folder = try folder()
         defer { withExtendedLifetime(folder) {} }
-        let world = try await World(depth, on: try stage(folder), at: nil)
+        let world = try await World(on: try stage(folder), at: nil)
         for kind in ["openapi", "asyncapi"] {
             try await world.control(.get, "\(kind)/notari.json")
                 .expectProblem(404, "no-such-vendor", "no document is called notari.json; did you mean “notary.json”?")
@@ -96,8 +92,7 @@ import Testing
         try await world.control(.get, "asyncapi/notary.json").expectProblem(404, "no-sockets", "Notary has no sockets.")
     }
 
-    @Test("of sockets has what they say and hear", arguments: Depth.allCases) func sockets(_ depth: Depth) async throws
-    {
+    @Test("of sockets has what they say and hear") func sockets() async throws {
         let folder = try Switchboard.fixtures()
         try folder.write(
             """
@@ -113,9 +108,7 @@ import Testing
             """, to: "switchboard/answers/all.yaml")
         let emulator = try Emulator(
             fixtures: FixtureStore(layers: [folder.path]), loaders: [VendorLoader(Switchboard.self)])
-        let document = try await World(depth, on: try Stage(emulator), at: nil).control(
-            .get, "asyncapi/switchboard.json"
-        ).json
+        let document = try await World(on: try Stage(emulator), at: nil).control(.get, "asyncapi/switchboard.json").json
         #expect(document["asyncapi"] == "3.0.0")
         #expect(
             document["channels"]?.text

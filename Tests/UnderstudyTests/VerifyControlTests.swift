@@ -25,9 +25,8 @@ import Testing
     private static let nobody =
         "no user of partner 317 has the email ben@example.test; expected that of a user who registered"
 
-    @Test("answers how many there are, and which", arguments: Depth.allCases)
-    func fulfilled(_ depth: Depth) async throws {
-        let answer = try await filled(depth).control(.post, "journal/verify", #"{"where":{"route":"rua.forgot"}}"#)
+    @Test("answers how many there are, and which") func fulfilled() async throws {
+        let answer = try await filled().control(.post, "journal/verify", #"{"where":{"route":"rua.forgot"}}"#)
         expect(answer.status, is: 200)
         expect(answer.text, is: #"{"verified":true,"count":2,"entries":[1,2]}"#)
     }
@@ -91,13 +90,11 @@ import Testing
         if !holds { expect(answer.json["expected"], is: .string(words)) }
     }
 
-    @Test(
-        "a failed one shows the exchanges that miss least, the latest first, and what they have instead",
-        arguments: Depth.allCases)
-    func nearest(_ depth: Depth) async throws {
+    @Test("a failed one shows the exchanges that miss least, the latest first, and what they have instead")
+    func nearest() async throws {
         let body =
             #"{"where":{"route":"rua.forgot","header":{"x-device":"two"},"body":{"$.email":"eve@example.test"}}}"#
-        let answer = try await filled(depth).control(.post, "journal/verify", body)
+        let answer = try await filled().control(.post, "journal/verify", body)
         expect(answer.status, is: 409)
         let nearest = try #require(answer.json["nearest"]?.array)
         expect(nearest.map { $0["id"] }, is: [2, 1, 4, 3])
@@ -139,11 +136,9 @@ import Testing
         )
     }
 
-    @Test(
-        "a request that found no route comes with the nearest ones, here and in the list of such",
-        arguments: Depth.allCases)
-    func unmatched(_ depth: Depth) async throws {
-        let world = try await filled(depth)
+    @Test("a request that found no route comes with the nearest ones, here and in the list of such")
+    func unmatched() async throws {
+        let world = try await filled()
         let failed = try await world.control(.post, "journal/verify", #"{"where":{"method":"GET","route":"rua.ping"}}"#)
         expect(failed.json["nearest"]?[0]?["id"], is: 4)
         expect(failed.json["nearest"]?[0]?["nearest_routes"]?[0], is: "rezolve rua.ping: GET /v2/credentials/ping")
@@ -219,9 +214,8 @@ import Testing
         expect(masked.status, is: 409)
     }
 
-    @Test("a wait ends as soon as the expectation holds", .timeLimit(.minutes(15)), arguments: Depth.allCases)
-    func wait(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("a wait ends as soon as the expectation holds", .timeLimit(.minutes(15))) func wait() async throws {
+        let world = try await World()
         async let answer = world.control(
             .post, "journal/verify?wait=60s", #"{"exactly":2,"where":{"path":{"like":"/nowhere*"}}}"#)
         for path in ["/nowhere", "/v1/user/a", "/nowhere/else"] { _ = try await world.call(.get, path) }

@@ -58,8 +58,7 @@ import Wire
             ("Sec-WebSocket-Protocol", "chat, superchat"), ("Sec-WebSocket-Version", "13"),
         ]
         let fields = usual.compactMap { name, value in (changes[name] ?? value).map { (name, $0) } }
-        return Request(
-            method: method, target: "/chat", fields: FieldLines(fields + more), body: body, version: version)
+        return Request(method: method, target: "/chat", fields: FieldLines(fields + more), body: body, version: version)
     }
 
     private func problem(_ request: Request) -> WebSocketHandshake.Problem? {

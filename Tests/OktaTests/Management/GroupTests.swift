@@ -39,9 +39,8 @@ import Tokens
         expect(links, is: [address + ">; rel=\"self\"", address + "&after=00gunderstudyevery01>; rel=\"next\""])
     }
 
-    @Test("groups have scopes of their own, and appear in the next token", arguments: Depth.allCases)
-    func scopes(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("groups have scopes of their own, and appear in the next token") func scopes() async throws {
+        let world = try await World()
         func token(_ scopes: String) async throws -> World.Fields {
             let order: JSONObject = ["server": "org", "client": .string(Example.ops), "scopes": .string(scopes)]
             return .bearer(try await world.mint("okta/access", order))
@@ -74,9 +73,8 @@ import Tokens
 }
 
 @Suite("Access tokens of the org server") struct OrgTokenTests {
-    @Test("are verified by Okta's own endpoints alone", arguments: Depth.allCases)
-    func key(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("are verified by Okta's own endpoints alone") func key() async throws {
+        let world = try await World()
         let token = try await world.issue("access_token", at: Example.org)
         try await world.call(.get, Example.org + "/userinfo", .bearer(token)).expect(200)
         let form: Parameters = [("client_id", Example.native), ("token", token)]

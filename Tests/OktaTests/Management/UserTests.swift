@@ -79,8 +79,7 @@ import Understudy
         answer.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
         expect(answer.entry?.explanation?.contains(found), is: true, "\(answer.entry?.explanation ?? "")")
         let token = "ssws " + Example.apiToken
-        let twice = try await world.call(
-            .get, "/api/v1/users", [("authorization", token), ("authorization", token)])
+        let twice = try await world.call(.get, "/api/v1/users", [("authorization", token), ("authorization", token)])
         twice.refuses(401, "E0000011", "Invalid token provided", "api-token-invalid")
         try await world.call(.get, "/api/v1/users", [("authorization", token)]).expect(200)
     }
@@ -108,9 +107,8 @@ import Understudy
         }
     }
 
-    @Test("10.3: an access token of the org server opens the routes of its scopes", arguments: Depth.allCases)
-    func accessTokens(_ depth: Depth) async throws {
-        let world = try await World(depth)
+    @Test("10.3: an access token of the org server opens the routes of its scopes") func accessTokens() async throws {
+        let world = try await World()
         func token(_ members: JSONObject) async throws -> [(String, String)] {
             var order: JSONObject = ["server": "org", "client": .string(Example.ops), "scopes": "okta.users.read"]
             for member in members { order[member.name] = member.value }
@@ -148,10 +146,10 @@ import Understudy
         (.expirePassword, .active, .staged, "PASSWORD_EXPIRED"), (.resetPassword, .lockedOut, .suspended, "RECOVERY"),
     ]
 
-    @Test("10.2: each step leads from its statuses alone", arguments: Depth.allCases, steps)
-    func step(_ depth: Depth, _ example: (OktaLifecycleStep, OktaUser.Status, OktaUser.Status?, String)) async throws {
+    @Test("10.2: each step leads from its statuses alone", arguments: steps)
+    func step(_ example: (OktaLifecycleStep, OktaUser.Status, OktaUser.Status?, String)) async throws {
         let (step, from, other, to) = example
-        let world = try await World(depth)
+        let world = try await World()
         let path = "/api/v1/users/\(Example.ada)/lifecycle/\(step.rawValue)"
         try await world.act("set-status", ["user": "ada@example.test", "status": .string(from.rawValue)])
         let answer = try await world.manage(.post, path)

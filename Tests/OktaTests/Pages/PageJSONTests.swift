@@ -54,8 +54,7 @@ import Wire
             try text(page(nil)), is: head + #","waiting":false,"fields":["tx","csrf","factor","passcode","action"]}"#)
         expect(
             try text(page(.init(number: "95"))),
-            is: head
-                + #","waiting":true,"number":"95","fields":["tx","csrf","factor","action"]}"#)
+            is: head + #","waiting":true,"number":"95","fields":["tx","csrf","factor","action"]}"#)
     }
 
     @Test("consent") func consent() throws {
@@ -105,8 +104,7 @@ import Wire
     }
 
     @Test("an error page has the status of the refusal") func error() throws {
-        let page = OktaPage.error(
-            .unauthorized, failure: "client-unknown", error: "invalid_client", description: "D")
+        let page = OktaPage.error(.unauthorized, failure: "client-unknown", error: "invalid_client", description: "D")
         expect(try page.response(at: "/x").status, is: .unauthorized)
     }
 

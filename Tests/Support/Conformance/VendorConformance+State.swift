@@ -1,6 +1,7 @@
 import Emulation
 import Expectations
 import JSON
+import Synchronization
 import Testing
 
 extension VendorConformance {
@@ -165,14 +166,30 @@ extension VendorConformance {
 
     /// Checks that a wrong state is refused with the place of the mistake, and that nothing changes.
     package func check(_ wrong: WrongState) async throws {
-        let world = try await world()
-        _ = try await life?.live(world)
+        let world = try await livedWorld()
         let before = try await state(world)
         let answer = try await world.control(.put, "state/" + id, wrong.state)
         expect(answer.status, is: 400)
         expect(answer.json["error"]?["code"], is: "invalid")
         expect(answer.json["error"]?["message"]?.string?.contains(wrong.complaint), is: true, "\(answer.text)")
         expect(try await state(world), is: before)
+    }
+
+    private static let livedWorlds = Mutex<[String: Task<World, any Error>]>([:])
+
+    /// A sandbox with a life behind it, which all imports that are refused share, since each leaves it as it was.
+    private func livedWorld() async throws -> World {
+        let lived = Self.livedWorlds.withLock { worlds in
+            if let known = worlds[id] { return known }
+            let task = Task {
+                let world = try await world()
+                _ = try await life?.live(world)
+                return world
+            }
+            worlds[id] = task
+            return task
+        }
+        return try await lived.value
     }
 
     /// Checks the limit of records: beyond it, one is refused and changes nothing, or the oldest are evicted.

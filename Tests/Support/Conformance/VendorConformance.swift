@@ -100,8 +100,7 @@ package struct ConformanceServer: Sendable {
 
     /// The repository's vendors and fixtures, on a separate server: the sandboxes would make the list on the shared one
     /// too long for the other tests.
-    package static let repository = ConformanceServer(
-        fixtures: Repository.root + "/Fixtures", loaders: Catalog.vendors)
+    package static let repository = ConformanceServer(fixtures: Repository.root + "/Fixtures", loaders: Catalog.vendors)
 
     package init(fixtures: String, loaders: [VendorLoader]) {
         let common = Result { try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders)) }
