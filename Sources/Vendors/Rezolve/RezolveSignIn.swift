@@ -228,7 +228,6 @@ extension Rezolve {
                 because: "the token could not be signed: \(error); expected an auth key that signs HS512")
         }
     }
-
 }
 
 extension Call<Rezolve> {
