@@ -1,5 +1,12 @@
-import Foundation
+import Dispatch
 import HTTPEngine
+
+// As in the program, since it is linked with the options of the release.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A server with only the engine behind it: external clients exercise features there that no vendor uses.
 ///
@@ -10,10 +17,7 @@ enum EngineProbe {
     static func main() throws {
         Signals.blockTermination()
         let arguments = CommandLine.arguments
-        guard arguments.count == 2 else {
-            FileHandle.standardError.write(Data("usage: EngineProbe FOLDER\n".utf8))
-            exit(2)
-        }
+        guard arguments.count == 2 else { preconditionFailure("usage: EngineProbe FOLDER") }
         let folder = URL(filePath: arguments[1])
         let authority = try CertificateAuthority()
         let server = try Server(try configuration(authority), handler: ProbeHandler())

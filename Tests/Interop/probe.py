@@ -4,14 +4,14 @@ from pathlib import Path
 
 from child import Child
 from endpoint import Endpoint
-from world import ROOT
+from world import BINARY
 
 
 class Probe(Child):
-    """A separate probe, which is built with the tests."""
+    """A separate probe, which is built where the program is."""
 
     def __init__(self, folder: Path):
-        super().__init__([ROOT / ".build/debug/EngineProbe", folder], folder, folder / "ports")
+        super().__init__([BINARY.parent / "EngineProbe", folder], folder, folder / "ports")
         self.doors = {
             "http": Endpoint("http", self.ports["http"]),
             "https": Endpoint("https", self.ports["https"], folder / "authority.pem"),
