@@ -35,16 +35,13 @@ struct Attack: Sendable, CustomTestStringConvertible {
     }
 
     static func key(for algorithm: Algorithm) throws -> SigningKey {
-        switch algorithm.family {
-        case .hmac: try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
-        case .rsaPKCS1, .rsaPSS: try .pem(TestPEM.rsaPrivate)
-        case .edwards: try .pem(TestPEM.edwardsPrivate)
-        case .ecdsa:
-            switch algorithm {
-            case .es384: try p384.get()
-            case .es512: try p521.get()
-            default: try .pem(TestPEM.ecPrivate)
-            }
+        switch (algorithm.family, algorithm) {
+        case (.hmac, _): try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
+        case (.rsaPKCS1, _), (.rsaPSS, _): try .pem(TestPEM.rsaPrivate)
+        case (.edwards, _): try .pem(TestPEM.edwardsPrivate)
+        case (.ecdsa, .es384): try p384.get()
+        case (.ecdsa, .es512): try p521.get()
+        case (.ecdsa, _): try .pem(TestPEM.ecPrivate)
         }
     }
 
@@ -66,13 +63,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
     static func change(_ algorithm: Algorithm, _ change: ([String]) -> [String]) throws -> String {
         let token = try sign([("alg", .string(algorithm.rawValue))], algorithm)
         return change(token.split(separator: ".").map(String.init)).joined(separator: ".")
-    }
-
-    static func signature(_ algorithm: Algorithm, _ change: ([UInt8]) -> [UInt8]) throws -> String {
-        try Self.change(algorithm) { parts in
-            let bytes = Base64URL.decodeLeniently(parts[2].utf8) ?? []
-            return [parts[0], parts[1], Base64URL.encode(change(bytes))]
-        }
     }
 
     static func expiry(_ text: String) throws -> String {
@@ -118,8 +108,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         "through key names find no key",
         arguments: [
             "../../../../dev/null", "/dev/null", "key-1\u{0}", "key-1' OR '1'='1", "KEY-1", "key-1 ", "",
-            "ke\u{79}\u{301}-1",
-            "https://attacker.example/key-1",
+            "ke\u{79}\u{301}-1", "https://attacker.example/key-1",
         ])
     func keyNames(_ name: String) throws {
         let set = KeySet(keys: [try .secret("understudy-test-secret", id: "key-1")])
@@ -201,13 +190,8 @@ extension Attack {
         ["none", "None", "NONE", "nOnE", "none ", " none", "nоne", "", "hs256", "HS256 ", "HS256\u{0}", "HS512"].flatMap
     { name in
         [
-            Attack("alg “\(name)” with an empty signature", "algorithm") { _ in
-                let parts = try sign([("alg", .string(name))], .hs256).split(separator: ".")
-                return "\(parts[0]).\(parts[1])."
-            },
-            Attack("alg “\(name)” with a good signature", "algorithm") {
-                try sign([("alg", .string(name))], $0)
-            },
+            Attack("alg “\(name)” with an empty signature", "algorithm") { _ in try unsigned(name) },
+            Attack("alg “\(name)” with a good signature", "algorithm") { try sign([("alg", .string(name))], $0) },
         ]
     } + [
         Attack("alg absent", "algorithm") { try sign([("typ", "JWT")], $0) },
@@ -215,10 +199,7 @@ extension Attack {
         Attack("alg a number", "algorithm") { try sign([("alg", 256)], $0) },
         Attack("alg an array", "algorithm") { try sign([("alg", ["HS256"])], $0) },
         Attack("alg under another name", "algorithm") { try sign([("ALG", "HS256")], $0) },
-        Attack("alg none with the signature stripped", "signature") { _ in
-            let parts = try sign([("alg", "none")], .hs256).split(separator: ".")
-            return "\(parts[0]).\(parts[1])."
-        },
+        Attack("alg none with the signature stripped", "signature") { _ in try unsigned("none") },
         Attack("typ of another token", "type") { try sign([("alg", "HS256"), ("typ", "at+jwt")], $0) },
         Attack("crit with an unknown extension", "critical") {
             try sign([("alg", "HS256"), ("crit", ["b64"]), ("b64", false)], $0)
@@ -228,32 +209,21 @@ extension Attack {
     ]
 
     static let keyAttacks: [Attack] = [
-        Attack("HS256 with the public key as secret", "algorithm", .rs256) { _ in try defect(.publicKeyAsSecret, .rs256)
-        },
-        Attack("HS256 with the public key as secret, as signature", "signature", .rs256) { _ in
-            try defect(.publicKeyAsSecret, .rs256)
-        },
-        Attack("HS256 with an EC public key as secret", "signature", .es256) { _ in
-            try defect(.publicKeyAsSecret, .es256)
-        },
-        Attack("HS256 with an Ed25519 public key as secret", "signature", .edDSA) { _ in
-            try defect(.publicKeyAsSecret, .edDSA)
-        },
-        Attack("signed with another secret", "signature") { try defect(.wrongSecret, $0) },
-        Attack("signed with another RSA key", "signature", .rs256) { try defect(.wrongKey, $0) },
-        Attack("signed with another EC key", "signature", .es256) { try defect(.wrongKey, $0) },
-        Attack("signed with another Ed25519 key", "signature", .edDSA) { try defect(.wrongKey, $0) },
+        defect("HS256 with the public key as secret", "algorithm", .rs256, .publicKeyAsSecret),
+        defect("HS256 with the public key as secret, as signature", "signature", .rs256, .publicKeyAsSecret),
+        defect("HS256 with an EC public key as secret", "signature", .es256, .publicKeyAsSecret),
+        defect("HS256 with an Ed25519 public key as secret", "signature", .edDSA, .publicKeyAsSecret),
+        defect("signed with another secret", "signature", .hs256, .wrongSecret),
+        defect("signed with another RSA key", "signature", .rs256, .wrongKey),
+        defect("signed with another EC key", "signature", .es256, .wrongKey),
+        defect("signed with another Ed25519 key", "signature", .edDSA, .wrongKey),
         Attack("signed with the key embedded as jwk", "signature", .es256) { _ in
             let attacker = try SigningKey.generateEC(.p256)
             let header: JSONObject = ["alg": "ES256", "jwk": attacker.publicJWK() ?? nil]
             return try TokenDraft(header: header, claims: claims).mint(key: attacker, algorithm: .es256)
         },
-        Attack("an RS256 signature under PS256", "signature", .ps256) { _ in
-            try sign([("alg", "PS256")], .rs256)
-        },
-        Attack("a PS256 signature under RS256", "signature", .rs256) { _ in
-            try sign([("alg", "RS256")], .ps256)
-        },
+        Attack("an RS256 signature under PS256", "signature", .ps256) { _ in try sign([("alg", "PS256")], .rs256) },
+        Attack("a PS256 signature under RS256", "signature", .rs256) { _ in try sign([("alg", "RS256")], .ps256) },
         Attack("an RS512 signature under RS256", "signature", .rs256) { _ in try sign([("alg", "RS256")], .rs512) },
         Attack("an HS512 signature under HS256", "signature", .hs256) { _ in try sign([("alg", "HS256")], .hs512) },
         Attack("an ES256 signature under ES384", "signature", .es384) { _ in try sign([("alg", "ES384")], .es256) },
@@ -261,66 +231,58 @@ extension Attack {
     ]
 
     static let signatureAttacks: [Attack] =
-        [Algorithm.hs256, .hs384, .hs512, .rs256, .ps256, .es256, .es384, .es512, .edDSA].flatMap { algorithm in
-            [
-                Attack("\(algorithm.rawValue) stripped", "signature", algorithm) { try signature($0) { _ in [] } },
-                Attack("\(algorithm.rawValue) cut by a byte", "signature", algorithm) {
-                    try signature($0) { $0.dropLast() }
-                },
-                Attack("\(algorithm.rawValue) cut to a byte", "signature", algorithm) {
-                    try signature($0) { Array($0.prefix(1)) }
-                },
-                Attack("\(algorithm.rawValue) longer by a zero", "signature", algorithm) {
-                    try signature($0) { $0 + [0] }
-                },
-                Attack("\(algorithm.rawValue) with a zero in front", "signature", algorithm) {
-                    try signature($0) { [0] + $0 }
-                },
-                Attack("\(algorithm.rawValue) all zeros", "signature", algorithm) {
-                    try signature($0) { $0.map { _ in 0 } }
-                },
-                Attack("\(algorithm.rawValue) first bit flipped", "signature", algorithm) {
-                    try defect(.badSignature, $0)
-                },
-                Attack("\(algorithm.rawValue) last bit flipped", "signature", algorithm) {
-                    try signature($0) { $0.dropLast() + [($0.last ?? 0) ^ 1] }
-                },
-                Attack("\(algorithm.rawValue) over another payload", "signature", algorithm) {
-                    try defect(.tamperedPayload, $0)
-                },
-                Attack("\(algorithm.rawValue) over another header", "signature", algorithm) {
-                    try change($0) {
-                        [Base64URL.encode(Array("{\"alg\":\"\(algorithm.rawValue)\" }".utf8)), $0[1], $0[2]]
-                    }
-                },
-            ]
-        } + [
-            Attack("ES256 with r = 0", "signature", .es256) {
-                try signature($0) { [UInt8](repeating: 0, count: 32) + $0.suffix(32) }
+        [Algorithm.hs256, .hs384, .hs512, .rs256, .ps256, .es256, .es384, .es512, .edDSA].flatMap(attacks(on:)) + [
+            altered("ES256 with r = 0", .es256) { [UInt8](repeating: 0, count: 32) + $0.suffix(32) },
+            altered("ES256 with s = 0", .es256) { $0.prefix(32) + [UInt8](repeating: 0, count: 32) },
+            altered("ES256 with r = s = the order of the curve", .es256) { _ in order + order },
+            altered("ES256 with r = s = 1", .es256) { _ in one + one },
+            altered("ES256 in DER", .es256) {
+                [0x30, 0x44, 0x02, 0x20] + $0.prefix(32) + [0x02, 0x20] + $0.suffix(32)
             },
-            Attack("ES256 with s = 0", "signature", .es256) {
-                try signature($0) { $0.prefix(32) + [UInt8](repeating: 0, count: 32) }
-            },
-            Attack("ES256 with r = s = the order of the curve", "signature", .es256) {
-                try signature($0) { _ in order + order }
-            },
-            Attack("ES256 with r = s = 1", "signature", .es256) {
-                try signature($0) { _ in one + one }
-            },
-            Attack("ES256 in DER", "signature", .es256) {
-                try signature($0) { [0x30, 0x44, 0x02, 0x20] + $0.prefix(32) + [0x02, 0x20] + $0.suffix(32) }
-            },
-            Attack("Ed25519 with s beyond the order", "signature", .edDSA) {
-                try signature($0) { addEdwardsOrder($0) }
-            },
-            Attack("RS256 with the modulus added to nothing", "signature", .rs256) {
-                try signature($0) { $0.map { _ in 0xFF } }
-            },
+            altered("Ed25519 with s beyond the order", .edDSA) { addEdwardsOrder($0) },
+            altered("RS256 with the modulus added to nothing", .rs256) { $0.map { _ in 0xFF } },
         ]
 
-    private static func defect(_ defect: Defect, _ algorithm: Algorithm) throws -> String {
-        try TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims)
-            .mint(key: key(for: algorithm), algorithm: algorithm, defect: defect, at: moment)
+    private static func attacks(on algorithm: Algorithm) -> [Attack] {
+        let name = algorithm.rawValue
+        return [
+            altered("\(name) stripped", algorithm) { _ in [] },
+            altered("\(name) cut by a byte", algorithm) { $0.dropLast() },
+            altered("\(name) cut to a byte", algorithm) { Array($0.prefix(1)) },
+            altered("\(name) longer by a zero", algorithm) { $0 + [0] },
+            altered("\(name) with a zero in front", algorithm) { [0] + $0 },
+            altered("\(name) all zeros", algorithm) { $0.map { _ in 0 } },
+            altered("\(name) last bit flipped", algorithm) { $0.dropLast() + [($0.last ?? 0) ^ 1] },
+            defect("\(name) first bit flipped", "signature", algorithm, .badSignature),
+            defect("\(name) over another payload", "signature", algorithm, .tamperedPayload),
+            Attack("\(name) over another header", "signature", algorithm) {
+                try change($0) { [Base64URL.encode(Array("{\"alg\":\"\(name)\" }".utf8)), $0[1], $0[2]] }
+            },
+        ]
+    }
+
+    /// A valid token whose signature is changed afterwards.
+    private static func altered(
+        _ name: String, _ algorithm: Algorithm, _ alter: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) -> Attack {
+        Attack(name, "signature", algorithm) { algorithm in
+            try change(algorithm) { parts in
+                [parts[0], parts[1], Base64URL.encode(alter(Base64URL.decodeLeniently(parts[2].utf8) ?? []))]
+            }
+        }
+    }
+
+    private static func defect(_ name: String, _ check: String, _ algorithm: Algorithm, _ defect: Defect) -> Attack {
+        Attack(name, check, algorithm) { algorithm in
+            try TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims)
+                .mint(key: key(for: algorithm), algorithm: algorithm, defect: defect, at: moment)
+        }
+    }
+
+    /// A token that names this algorithm and has an empty signature.
+    private static func unsigned(_ name: String) throws -> String {
+        let parts = try sign([("alg", .string(name))], .hs256).split(separator: ".")
+        return "\(parts[0]).\(parts[1])."
     }
 
     private static let one = [UInt8](repeating: 0, count: 31) + [1]
