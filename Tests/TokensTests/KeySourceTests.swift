@@ -118,9 +118,12 @@ import Testing
         expect(key.exponent, is: [3])
     }
 
+    private static func base64(_ pem: String) -> String {
+        pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
+    }
+
     private func body(of pem: String) throws -> [UInt8] {
-        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
-        return try #require(Base64URL.decodeLeniently(lines.joined().utf8))
+        try #require(Base64URL.decodeLeniently(Self.base64(pem).utf8))
     }
 
     @Test(
@@ -137,130 +140,108 @@ import Testing
     func refused(_ pem: String, _ error: KeyError) { #expect(throws: error) { try VerificationKey.pem(pem) } }
 
     /// Forms in which people have keys, each with what is said of it.
-    private static let forms: [(form: String, text: String, phrase: String)] = {
+    private static let forms: [(text: String, phrase: String)] = {
         let pem = TestPEM.rsaPublic
-        let body = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
-        let certificate = TestPEM.rsaCertificate.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
         func label(_ text: String, _ old: String, _ new: String) -> String {
             text.replacing(old + "-----", with: new + "-----")
         }
         return [
-            ("nothing", " \n", "it is empty"),
+            (" \n", "it is empty"),
+            (pem.replacing("\n", with: ""), "its line breaks are missing; the BEGIN and END lines stand alone"),
+            (pem.replacing("\n", with: "\\n"), "its line breaks are written \\n; replace them by line breaks"),
+            (pem.replacing("\n", with: " "), "blanks stand in place of its line breaks; write line breaks"),
+            ("  " + pem.replacing("\n", with: "\n  "), "its lines are indented; remove what stands before them"),
+            (pem.replacing("\n", with: "\r"), "its lines end in CR alone; write LF"),
             (
-                "one line", pem.replacing("\n", with: ""),
-                "its line breaks are missing; the BEGIN and END lines stand alone"
-            ),
-            (
-                "an environment variable", pem.replacing("\n", with: "\\n"),
-                "its line breaks are written \\n; replace them by line breaks"
-            ),
-            ("blanks", pem.replacing("\n", with: " "), "blanks stand in place of its line breaks; write line breaks"),
-            (
-                "YAML", "  " + pem.replacing("\n", with: "\n  "),
-                "its lines are indented; remove what stands before them"
-            ),
-            ("CR", pem.replacing("\n", with: "\r"), "its lines end in CR alone; write LF"),
-            (
-                "no header", body,
+                base64(pem),
                 "it is a SubjectPublicKeyInfo in base64 without its lines -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----"
             ),
             (
-                "x5c", certificate,
+                base64(TestPEM.rsaCertificate),
                 "it is a certificate in base64 without its lines -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----"
             ),
             (
-                "ssh-rsa", "ssh-rsa AAAAB3NzaC1yc2E= me",
+                "ssh-rsa AAAAB3NzaC1yc2E= me",
                 "it is an OpenSSH public key; ssh-keygen -e -m PKCS8 -f FILE prints it as PEM"
             ),
             (
-                "SSH2", "---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----",
+                "---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----",
                 "it is an SSH2 public key; ssh-keygen -i -f FILE and ssh-keygen -e -m PKCS8 -f make PEM of it"
             ),
             (
-                "four dashes", pem.replacing("-----", with: "----"),
+                pem.replacing("-----", with: "----"),
                 "its BEGIN line is not right; write five hyphens on each side, as in -----BEGIN PUBLIC KEY-----"
             ),
             (
-                "long dashes", pem.replacing("-----", with: "—–"),
+                pem.replacing("-----", with: "—–"),
                 "its dashes are not hyphens; write five of them (-----) on each side of BEGIN and END lines"
             ),
+            (pem.replacing("N P", with: "N\u{A0}P"), "it has the character \\u00a0, which PEM has not; remove it"),
+            (pem.replacing("\nMI", with: "\n\u{200B}MI"), "it has the character \\u200b, which PEM has not; remove it"),
+            (pem.replacing("MII", with: "M!I"), "it has “!” among its base64; remove it"),
+            (String(pem.prefix(200)), "its END line is missing or not whole; perhaps it was cut off"),
+            (String(pem.dropLast(10)), "its END line is missing or not whole; perhaps it was cut off"),
             (
-                "a no-break space", pem.replacing("BEGIN PUBLIC", with: "BEGIN\u{A0}PUBLIC"),
-                "it has the character \\u00a0, which PEM has not; remove it"
-            ),
-            (
-                "a zero-width space", pem.replacing("\nMII", with: "\n\u{200B}MII"),
-                "it has the character \\u200b, which PEM has not; remove it"
-            ),
-            ("a foreign sign", pem.replacing("MII", with: "M!I"), "it has “!” among its base64; remove it"),
-            ("a cut", String(pem.prefix(200)), "its END line is missing or not whole; perhaps it was cut off"),
-            ("a cut END", String(pem.dropLast(10)), "its END line is missing or not whole; perhaps it was cut off"),
-            (
-                "SPKI as RSA", label(pem, "PUBLIC KEY", "RSA PUBLIC KEY"),
+                label(pem, "PUBLIC KEY", "RSA PUBLIC KEY"),
                 "the block RSA PUBLIC KEY holds a SubjectPublicKeyInfo, whose label is PUBLIC KEY"
             ),
             (
-                "PKCS#1 as PUBLIC KEY", label(TestPEM.rsaPKCS1Public, "RSA PUBLIC KEY", "PUBLIC KEY"),
+                label(TestPEM.rsaPKCS1Public, "RSA PUBLIC KEY", "PUBLIC KEY"),
                 "the block PUBLIC KEY holds an RSAPublicKey of PKCS#1, whose label is RSA PUBLIC KEY"
             ),
             (
-                "a certificate as PUBLIC KEY", label(TestPEM.rsaCertificate, "CERTIFICATE", "PUBLIC KEY"),
+                label(TestPEM.rsaCertificate, "CERTIFICATE", "PUBLIC KEY"),
                 "the block PUBLIC KEY holds a certificate, whose label is CERTIFICATE"
             ),
             (
-                "an old label", label(TestPEM.rsaCertificate, "CERTIFICATE", "X509 CERTIFICATE"),
+                label(TestPEM.rsaCertificate, "CERTIFICATE", "X509 CERTIFICATE"),
                 "the block X509 CERTIFICATE holds a certificate, whose label is CERTIFICATE"
             ),
             (
-                "a request", PEM.text(label: "CERTIFICATE REQUEST", [0x30, 0]),
+                PEM.text(label: "CERTIFICATE REQUEST", [0x30, 0]),
                 "it is a certificate request; openssl req -in FILE -noout -pubkey prints its key"
             ),
             (
-                "OpenSSL's own", PEM.text(label: "TRUSTED CERTIFICATE", [0x30, 0]),
+                PEM.text(label: "TRUSTED CERTIFICATE", [0x30, 0]),
                 "it is a certificate in OpenSSL's own form; openssl x509 -in FILE writes it as CERTIFICATE"
             ),
             (
-                "another label", PEM.text(label: "DH PARAMETERS", [0x30, 0]),
+                PEM.text(label: "DH PARAMETERS", [0x30, 0]),
                 "it is a PEM block “DH PARAMETERS”; expected PUBLIC KEY, RSA PUBLIC KEY or CERTIFICATE"
             ),
             (
-                "a page", "<!DOCTYPE html><p>404",
+                "<!DOCTYPE html><p>404",
                 "it is a page in HTML or XML, perhaps an error or a sign-in page; download the key again"
             ),
             (
-                "discovery", #"{"issuer":"https://a.test","jwks_uri":"https://a.test/keys"}"#,
+                #"{"issuer":"https://a.test","jwks_uri":"https://a.test/keys"}"#,
                 "it is a discovery document; the keys are at the URL in its jwks_uri"
             ),
-            ("a list", "[]", #"it is a list; a JWKS has the list in its member: {"keys": […]}"#),
-            ("a JSON string", JSON.string(pem).text, "it is a JSON string; give the text in it"),
+            ("[]", #"it is a list; a JWKS has the list in its member: {"keys": […]}"#),
+            (JSON.string(pem).text, "it is a JSON string; give the text in it"),
             (
-                "a map", JSON.object(["a": .string(TestPEM.rsaCertificate)]).text,
+                JSON.object(["a": .string(TestPEM.rsaCertificate)]).text,
                 "it is a map of key ids to PEM texts; give one of the texts"
             ),
-            (
-                "other JSON", #"{"error":"not found"}"#,
-                "it is a JSON object without keys; a JWK has kty, and a JWKS an array “keys”"
-            ),
-            ("a token", "eyJhbGciOiJIUzI1NiJ9.e30.AA", "it is a JWT; give the key that verifies it"),
-            ("a byte order mark", "\u{FEFF}{}", "it begins with a byte order mark; save it without"),
+            (#"{"error":"not found"}"#, "it is a JSON object without keys; a JWK has kty, and a JWKS an array “keys”"),
+            ("eyJhbGciOiJIUzI1NiJ9.e30.AA", "it is a JWT; give the key that verifies it"),
+            ("\u{FEFF}{}", "it begins with a byte order mark; save it without"),
         ]
     }()
 
     @Test("What people have in place of a PEM text is named, with what to do", arguments: forms)
-    func form(_ form: String, _ text: String, _ phrase: String) {
-        #expect(throws: KeyError.unreadable(phrase), "\(form)") { try VerificationKey.pem(text) }
+    func form(_ text: String, _ phrase: String) {
+        #expect(throws: KeyError.unreadable(phrase)) { try VerificationKey.pem(text) }
     }
 
     @Test("What people have in place of a key in DER is named, with what to do") func binaryForm() throws {
         let utf16 = Array("-----BEGIN PUBLIC KEY-----".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
+        let key = try body(of: TestPEM.rsaPrivate)
         let forms: [([UInt8], String)] = [
             ([], "it is empty"), (utf16, "it is text in UTF-16; save it as UTF-8"),
             ([0xFF, 0xFE] + utf16, "it is text in UTF-16; save it as UTF-8"),
             ([0x30, 3, 2, 1, 3], "it is a PKCS#12 file, which is not taken; export its certificate as PEM"),
-            (
-                try body(of: TestPEM.rsaPrivate),
-                "it is a private key in DER; openssl pkey -in FILE -pubout prints its public key"
-            ),
+            (key, "it is a private key in DER; openssl pkey -in FILE -pubout prints its public key"),
         ]
         for (bytes, phrase) in forms {
             #expect(throws: KeyError.unreadable(phrase)) { try VerificationKey.publicKey(der: bytes) }
@@ -318,10 +299,5 @@ import Testing
             #expect(!text.contains(digits))
             #expect(text.contains("secret of 27 bytes “k”"))
         }
-    }
-
-    @Test("A certificate map of one kid each is what `pem` with an id gives") func ids() throws {
-        let key = try VerificationKey.pem(TestPEM.rsaCertificate, id: "kid-1")[0]
-        expect(KeySet(keys: [key]).key(withID: "kid-1")?.thumbprint, is: key.thumbprint)
     }
 }
