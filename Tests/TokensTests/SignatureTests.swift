@@ -128,16 +128,6 @@ import Testing
 
     @Test("keys of other generators do not bear the mark", arguments: [2048, 3072])
     func others(_ bits: Int) throws { #expect(throws: Never.self) { try SigningKey.generateRSA(bits: bits) } }
-
-    @Test("exponent 1 and an even modulus are refused by name") func usual() {
-        #expect(throws: KeyError.rsaExponent) {
-            try VerificationKey.jwk(["kty": "RSA", "n": .string(Self.marked), "e": "AQ"])
-        }
-        let even = String(Self.marked.dropLast()) + "A"
-        #expect(throws: KeyError.rsaModulus) {
-            try VerificationKey.jwk(["kty": "RSA", "n": .string(even), "e": "AQAB"])
-        }
-    }
 }
 
 /// One secret, one signing input, and the result of each known mistake; all invented test data.
