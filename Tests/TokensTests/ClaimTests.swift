@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "An audience is a string or an array that holds it",
+        "An audience is a string or an array that holds it; an absent one fails",
         arguments: [
             ("\"a\"", true, true), ("[\"b\",\"a\"]", true, false), ("[]", false, false), ("\"A\"", false, false),
             ("[[\"a\"]]", false, false), ("{\"a\":1}", false, false), ("\"a \"", false, false), ("null", false, false),
@@ -51,10 +51,8 @@ import Testing
         expect(
             token.audience(isOneOf: ["a"], acceptsArray: false).outcome, is: (passesWithoutArrays ? .passed : .failed))
         expect(token.audience(isOneOf: []).outcome, is: .failed)
+        expect(Self.token("{}").audience(isOneOf: ["a"]).outcome, is: .failed)
     }
-
-    @Test("An absent audience fails unless it is optional")
-    func absentAudience() { expect(Self.token("{}").audience(isOneOf: ["a"]).outcome, is: .failed) }
 
     @Test("Nothing is judged without claims or header, and nothing passes") func unreadable() throws {
         let token = CompactToken("%.%.%")
@@ -113,20 +111,14 @@ import Testing
             ("9007199254740992.5", .fraction, .excessive), ("9007199254740992.0", .fraction, .milliseconds),
             ("9007199254740994", .integer, .excessive), ("\"1800000000\"", .numericString, .usual),
             ("\"1.8e12\"", .numericString, .milliseconds), ("\"soon\"", .otherType, .usual),
-            ("\"\"", .otherType, .usual),
-            ("\" \"", .otherType, .usual), ("true", .otherType, .usual), ("null", .otherType, .usual),
-            ("[1800000000]", .otherType, .usual), ("{}", .otherType, .usual),
+            ("\"\"", .otherType, .usual), ("\" \"", .otherType, .usual), ("true", .otherType, .usual),
+            ("null", .otherType, .usual), ("[1800000000]", .otherType, .usual), ("{}", .otherType, .usual),
         ])
     func forms(_ text: String, _ form: NumericDate.Form, _ size: NumericDate.Size) throws {
         let date = NumericDate(try JSON.parse(text.utf8))
         expect(date.form, is: form)
         expect(date.size, is: size)
         expect((date.seconds() != nil), is: (date.isNumber && size != .excessive))
-    }
-
-    @Test("An absent claim is absent") func absent() {
-        expect(NumericDate(nil).form, is: .absent)
-        expect(NumericDate(nil).seconds(), is: nil)
     }
 
     @Test(
@@ -151,7 +143,6 @@ import Testing
         let token = ClaimTests.token("{\"nbf\":1800000000,\"iat\":1800000000}")
         let rules = TimeRules(leeway: leeway)
         expect(token.notBefore(at: moment, rules).outcome, is: (passes ? .passed : .failed))
-        expect(token.notBefore(at: moment, claim: "iat", rules).outcome, is: (passes ? .passed : .failed))
         expect(token.issuedAt(at: moment, rules).outcome, is: (passes ? .passed : .failed))
     }
 
@@ -185,6 +176,8 @@ import Testing
     }
 
     @Test("An absent time fails where it is required, and is not judged elsewhere") func required() {
+        expect(NumericDate(nil).form, is: .absent)
+        expect(NumericDate(nil).seconds(), is: nil)
         let token = ClaimTests.token("{}")
         expect(token.expiry(at: 0).outcome, is: .failed)
         expect(token.expiry(at: 0, TimeRules(required: false)).outcome, is: .notJudged)
@@ -206,9 +199,8 @@ import Testing
         "A moment is written as RFC 3339 and read back from its fields",
         arguments: [
             (0.0, "1970-01-01T00:00:00Z"), (1_520_869_470, "2018-03-12T15:44:30Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (-1, "1969-12-31T23:59:59Z"), (1_800_001_799.25, "2027-01-15T08:29:59.250Z"),
-            (-0.5, "1969-12-31T23:59:59.500Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
+            (1_800_001_799.25, "2027-01-15T08:29:59.250Z"), (-0.5, "1969-12-31T23:59:59.500Z"),
             (253_402_300_799, "9999-12-31T23:59:59Z"), (253_402_300_800, "after the year 9999"),
             (-62_135_596_800, "0001-01-01T00:00:00Z"), (-62_135_596_801, "before the year 1"), (.infinity, "no moment"),
             (.nan, "no moment"), (1e300, "after the year 9999"),
