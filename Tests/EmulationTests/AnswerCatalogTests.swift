@@ -1,3 +1,4 @@
+import Expectations
 import JSON
 import Support
 import Testing
@@ -42,23 +43,18 @@ import Testing
         }
     }
 
-    private func problem(_ files: [String: String]) throws -> String? {
-        do {
-            _ = try catalog(files)
-            return nil
-        } catch let problem as FixtureProblem {
-            return problem.description.replacing(/[^ ]*understudy-[^\/]*\//, with: "")
-        }
+    private func problem(_ files: [String: String]) -> String? {
+        let problem = #expect(throws: FixtureProblem.self) { try catalog(files) }
+        return problem?.description.replacing(/[^ ]*understudy-[^\/]*\//, with: "")
     }
 
     @Test("is read from all files of the folder, closed, and with the failures that sets name") func whole() throws {
         let catalog = try catalog(
             ["answers/a.yaml": Self.answers, "answers/b.yaml": Self.parts, "requests.yaml": Self.requests])
-        #expect(catalog.parts.map(\.name) == ["thing", "name"])
-        #expect(
-            catalog.parts[0].shape.schema?.text
-                == #"{"type":"object","required":["id"],"properties":{"id":{"type":"string"}},"additionalProperties":false}"#
-        )
+        expect(catalog.parts.map(\.name), is: ["thing", "name"])
+        let thing =
+            #"{"type":"object","required":["id"],"properties":{"id":{"type":"string"}},"additionalProperties":false}"#
+        expect(catalog.parts[0].shape.schema?.text, is: thing)
         let list = try #require(catalog.routes["things.list"])
         #expect(list.refused == ["denied", "missing", "late"])
         #expect(
@@ -78,60 +74,48 @@ import Testing
 
     static let wrong: [(old: String, new: String, complaint: String)] = [
         ("things.list:", "things.lst:", "7:3: unknown route “things.lst”; did you mean “things.list”?"),
-        (
-            "200: { evidence: documented", "20: { evidence: documented",
-            "8:5: “20” is not a number between 100 and 599, nor “refused”"
-        ),
+        ("200: {", "20: {", "8:5: “20” is not a number between 100 and 599, nor “refused”"),
         ("[usual, late", "[usul, late", "9:15: unknown failure or set of failures “usul”; did you mean “usual”?"),
         ("[denied, missing]", "[denid, missing]", "5:11: unknown failure “denid”; did you mean “denied”?"),
         ("usual: [denied", "late: [denied", "5:3: “late” is a failure; expected another name"),
         ("$ref: thing", "$ref: thng", "8:87: unknown shared part “thng”; did you mean “thing”?"),
-        (
-            "{ $ref: thing }", "{ $ref: thing, type: object }",
-            "8:81: found other keywords beside $ref; expected at most a description"
-        ),
+        ("thing }", "thing, type: object }", "8:81: found other keywords beside $ref; expected at most a description"),
         ("items: {", "itms: {", "8:72: unknown member “itms”; did you mean “items”?"),
         ("type: array", "type: aray", "8:65: unknown type “aray”; did you mean “array”?"),
         ("required: [id]", "required: [ID]", "2:80: unknown property “ID”; did you mean “id”? Only capitals differ"),
         ("[{ $ref: name }, { const: 1 }]", "[]", "14:81: found an empty list; expected at least one element"),
         ("direction: sent", "direction: out", "14:23: “out” is not one of sent, received"),
-        (
-            "observed, source: \"sdk\"", "seen, source: \"sdk\"",
-            "14:39: “seen” is not one of documented, observed, inferred, ours"
-        ),
+        ("observed", "seen", "14:39: “seen” is not one of documented, observed, inferred, ours"),
     ]
 
     @Test("a mistake is refused with its place and what would be right", arguments: wrong)
-    func mistake(_ old: String, _ new: String, _ complaint: String) throws {
+    func mistake(_ old: String, _ new: String, _ complaint: String) {
         let text = (Self.parts + Self.answers).replacing(old, with: new, maxReplacements: 1)
-        let found = try problem(["answers/a.yaml": text])
-        #expect(found == "v/answers/a.yaml:" + complaint)
+        expect(problem(["answers/a.yaml": text]), is: "v/answers/a.yaml:" + complaint)
     }
 
-    @Test("a name that two files define, and a route that none describes, are refused") func twice() throws {
-        let both = try problem(["answers/a.yaml": Self.parts + Self.answers, "answers/b.yaml": Self.parts])
-        #expect(both == "v/answers/b.yaml:2:3: “thing” stands already in v/answers/a.yaml, line 2")
+    @Test("a name that two files define, and a route that none describes, are refused") func twice() {
+        let both = problem(["answers/a.yaml": Self.parts + Self.answers, "answers/b.yaml": Self.parts])
+        expect(both, is: "v/answers/b.yaml:2:3: “thing” stands already in v/answers/a.yaml, line 2")
         let text = Self.parts + Self.answers.replacing(#/ {2}things\.page:\n.*\n.*\n/#, with: "")
-        #expect(
-            try problem(["answers/a.yaml": text])
-                == "v/answers/a.yaml:1:1: no file in this folder says what the route “things.page” answers")
+        expect(
+            problem(["answers/a.yaml": text]),
+            is: "v/answers/a.yaml:1:1: no file in this folder says what the route “things.page” answers")
     }
 
     static let wrongRequests: [(old: String, new: String, complaint: String)] = [
-        ("things.list", "things.lst", "requests.yaml:2:3: unknown route “things.lst”; did you mean “things.list”?"),
-        ("form:", "body: true\n    form:", "requests.yaml:5:5: a route reads a body or a form, not both"),
-        ("form:", "fom:", "requests.yaml:4:5: unknown member “fom”; did you mean “form”?"),
-        ("integer", "{ }", "requests.yaml:3:29: found a mapping; expected a string"),
-        ("minimum: 1,", "minimum: x,", "requests.yaml:3:47: found the string “x”; expected a number"),
+        ("things.list", "things.lst", "2:3: unknown route “things.lst”; did you mean “things.list”?"),
+        ("form:", "body: true\n    form:", "5:5: a route reads a body or a form, not both"),
+        ("form:", "fom:", "4:5: unknown member “fom”; did you mean “form”?"),
+        ("integer", "{ }", "3:29: found a mapping; expected a string"),
+        ("minimum: 1,", "minimum: x,", "3:47: found the string “x”; expected a number"),
     ]
 
     @Test("a mistake about requests as well", arguments: wrongRequests)
-    func requestMistake(_ old: String, _ new: String, _ complaint: String) throws {
-        let files = [
-            "answers/a.yaml": Self.parts + Self.answers, "requests.yaml": Self.requests.replacing(old, with: new),
-        ]
-        let found = try problem(files)
-        #expect(found == "v/" + complaint)
+    func requestMistake(_ old: String, _ new: String, _ complaint: String) {
+        let requests = Self.requests.replacing(old, with: new)
+        let found = problem(["answers/a.yaml": Self.parts + Self.answers, "requests.yaml": requests])
+        expect(found, is: "v/requests.yaml:" + complaint)
     }
 }
 
@@ -159,12 +143,7 @@ import Testing
         let folder = try TemporaryFolder(["v/failures.yaml": Self.sheet])
         let catalog = try FailureCatalog<Failure>(
             VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"),
-            scope: FailureScope(
-                switches: [
-                    SwitchDeclaration(
-                        "style", .choice(["plain", "loud"]), documented: "plain", observed: "loud", about: "",
-                        source: "")
-                ], routes: ["things.list", "things.get"]))
+            scope: FixtureTests.scope)
         let forms = try catalog.shapes()[0].forms
         let body =
             #"{"type":"object","required":["code","n","text","name","any","none"],"properties":{"code":{"const":1},"n":{"type":"number"},"text":{"type":"string"},"name":{"type":"string"},"any":{},"none":{"const":[]}},"additionalProperties":{"type":"array","items":{"anyOf":[{"const":true},{"type":"number"}]},"minItems":2,"maxItems":2}}"#

@@ -12,7 +12,7 @@ import Testing
         case missing
     }
 
-    private static let scope = FailureScope(
+    static let scope = FailureScope(
         switches: [
             SwitchDeclaration(
                 "style", .choice(["plain", "loud"]), documented: "plain", observed: "loud", about: "", source: ""),
