@@ -48,26 +48,19 @@ import Wire
         expect(outcomes, is: [nil, "busy", nil, "busy", "f", "busy", nil, "busy", "f"])
     }
 
-    @Test("a seed makes a probability repeatable, another seed gives other calls") func seeds() throws {
-        let strikes = { (seed: Int, sandbox: UInt64?) in
+    @Test("a seed makes a probability repeatable, another seed gives other calls; without one the sandbox's decides")
+    func seeds() throws {
+        let strikes = { (members: String, sandbox: UInt64?) in
             var interventions = Interventions(seed: sandbox)
-            interventions.arm([try Rules.fault("{ route: r, probability: 0.5, seed: \(seed), fail: f }")])
+            interventions.arm([try Rules.fault("{ route: r, probability: 0.5, \(members) }")])
             return interventions.outcomes(Array(repeating: "r", count: 64))
         }
-        #expect(try strikes(7, nil) == strikes(7, 3))
-        #expect(try strikes(7, nil) != strikes(8, nil))
-        let share = try strikes(7, nil).filter { $0 != nil }.count
+        #expect(try strikes("seed: 7, fail: f", nil) == strikes("seed: 7, fail: f", 3))
+        #expect(try strikes("seed: 7, fail: f", nil) != strikes("seed: 8, fail: f", nil))
+        let share = try strikes("seed: 7, fail: f", nil).filter { $0 != nil }.count
         #expect((16...48).contains(share))
-    }
-
-    @Test("without a seed of its own the sandbox's decides") func sandboxSeed() throws {
-        let strikes = { (seed: UInt64) in
-            var interventions = Interventions(seed: seed)
-            interventions.arm([try Rules.fault("{ route: r, probability: 0.5, fail: f }")])
-            return interventions.outcomes(Array(repeating: "r", count: 64))
-        }
-        #expect(try strikes(1) == strikes(1))
-        #expect(try strikes(1) != strikes(2))
+        #expect(try strikes("fail: f", 1) == strikes("fail: f", 1))
+        #expect(try strikes("fail: f", 1) != strikes("fail: f", 2))
     }
 
     @Test("a browser's preflight is neither counted nor hit") func preflight() throws {

@@ -20,6 +20,8 @@ private enum Teller: FieldDialect {
     }
 }
 
+private enum Size: String, CaseIterable { case small, large }
+
 @Suite("Reading the fields of a request") struct FieldReaderTests {
     private func problems(_ object: JSONObject, _ read: (inout FieldReader) -> Void) -> [String] {
         do throws(Teller.Told) {
@@ -90,7 +92,6 @@ private enum Teller: FieldDialect {
 
     @Test("tells a number where a time is expected, a word that is no choice, and a member that nobody knows")
     func otherKinds() {
-        enum Size: String, CaseIterable { case small, large }
         let told = problems(["at": 5, "size": "huge", "long": "four", "odd": 1]) { body in
             expect(body.time("at") { Moment(text: $0) }, is: nil)
             expect(body.choice("size", of: Size.self), is: nil)
@@ -140,6 +141,27 @@ private enum Teller: FieldDialect {
         } catch {
             expect(error.reason(), is: reason)
         }
+    }
+}
+
+@Suite("A member of an action") struct ActionFieldsTests {
+    private func refusal(_ members: JSONObject, _ read: (inout FieldReader) -> Void) -> String? {
+        let refusal = #expect(throws: ControlRefusal.self) { try Fields<ActionFields>(members).read(read) }
+        return refusal?.description
+    }
+
+    @Test("is refused with what was found and what would be right") func refusals() {
+        expect(refusal([:]) { _ = $0.text("name") }, is: "member name is missing")
+        expect(refusal(["on": 1]) { _ = $0.bool("on") }, is: "on is 1; expected a boolean")
+        expect(
+            refusal(["size": "huge"]) { _ = $0.choice("size", of: Size.self) },
+            is: #"size is "huge"; expected small, large"#)
+        expect(
+            refusal(["name": ""]) { _ = $0.text("name", atLeast: 1) },
+            is: "name is empty; expected at least 1 character")
+        expect(
+            refusal(["name": "long"]) { _ = $0.optionalText("name", atMost: 3) },
+            is: "name has 4 characters; expected at most 3")
     }
 }
 
@@ -225,13 +247,9 @@ private enum Teller: FieldDialect {
         try FileManager.default.createSymbolicLink(atPath: layer + "/" + path, withDestinationPath: target)
     }
 
-    private func problem(_ work: () throws(FixtureProblem) -> some Any) -> String? {
-        do {
-            _ = try work()
-            return nil
-        } catch {
-            return "\(error)".replacing(folder.path, with: "HERE").replacing("/private", with: "")
-        }
+    private func problem(_ work: () throws -> some Any) -> String? {
+        let problem = #expect(throws: FixtureProblem.self) { try work() }
+        return problem?.description.replacing(folder.path, with: "HERE").replacing("/private", with: "")
     }
 
     @Test("follows links that stay in it: a mounted folder may consist of them") func inside() throws {
@@ -256,7 +274,7 @@ private enum Teller: FieldDialect {
         ])
     func outside(_ path: String, _ target: String, _ asked: String) throws {
         try link(path, to: target.replacing("ABSOLUTE", with: folder.path))
-        let read = try #require(problem { () throws(FixtureProblem) in try store.file(asked) })
+        let read = try #require(problem { try store.file(asked) })
         #expect(read.hasPrefix("HERE/layer/\(asked): leads to "), "\(read)")
         #expect(read.hasSuffix(", outside the folder of fixtures HERE/layer; copy it there"), "\(read)")
         let counted = try #require(problem(store.checkEntries))
@@ -278,7 +296,7 @@ private enum Teller: FieldDialect {
 
         try folder.write("", to: "layer/v/long.yaml")
         expect(truncate(layer + "/v/long.yaml", 1 << 40), is: 0)
-        let long = problem { () throws(FixtureProblem) in try store.file("v/long.yaml") }
+        let long = problem { try store.file("v/long.yaml") }
         expect(long, is: "HERE/layer/v/long.yaml: has 1099511627776 bytes; a fixture file may have 16777216")
     }
 }
