@@ -6,10 +6,15 @@ import Testing
 import Tokens
 
 @Suite("Exported issuer keys") struct IssuerKeysExportTests {
+    private func issuer(_ signing: String = "first", next: String? = nil, spares: [String] = []) throws -> IssuerKeys {
+        IssuerKeys(
+            name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: signing),
+            next: try next.map { try SigningKey.generateEC(.p256, id: $0) },
+            spares: try spares.map { try SigningKey.generateEC(.p256, id: $0) })
+    }
+
     private func keys() throws -> IssuerKeys {
-        var keys = IssuerKeys(
-            name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"),
-            next: try .generateEC(.p256, id: "second"), spares: [try .generateEC(.p256, id: "third")])
+        var keys = try issuer(next: "second", spares: ["third"])
         _ = keys.fetch()
         let drills = [KeyDrill.overlap, .break].map { keys.perform($0, with: nil, IdentifierSource(seed: 1)) }
         expect(drills, is: [true, true])
@@ -20,11 +25,8 @@ import Tokens
 
     @Test("without private parts are read by those who have them, and refused by those with others of the same name")
     func otherKey() throws {
-        let signing = try SigningKey.generateEC(.p256, id: "first")
-        let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: signing)
-        let same = IssuerKeys(name: "plain", algorithm: .es256, signing: signing)
-        let other = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"))
-        expect(try same.imported(from: node(fresh.export(.whole)), .whole).keySet, is: fresh.keySet)
+        let (fresh, other) = (try issuer(), try issuer())
+        expect(try fresh.imported(from: node(fresh.export(.whole)), .whole).keySet, is: fresh.keySet)
         let unknown = #expect(throws: FixtureProblem.self) {
             try other.imported(from: node(fresh.export(.whole)), .whole)
         }
@@ -38,9 +40,7 @@ import Tokens
 
     @Test("draw no spare pair twice", arguments: [StateExtent.changes, .whole])
     func spares(_ extent: StateExtent) throws {
-        let spares = try ["third", "fourth"].map { try SigningKey.generateEC(.p256, id: $0) }
-        let fresh = IssuerKeys(
-            name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"), spares: spares)
+        let fresh = try issuer(spares: ["third", "fourth"])
         var before = fresh
         _ = before.perform(.replace, with: nil, IdentifierSource(seed: 1))
         // Without private parts an export is read over the keys it came from.
@@ -59,9 +59,7 @@ import Tokens
 
     @Test("from releases that did not count spare pairs leave those that are published out")
     func uncountedSpares() throws {
-        let spares = try ["second", "third"].map { try SigningKey.generateEC(.p256, id: $0) }
-        let fresh = IssuerKeys(
-            name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"), spares: spares)
+        let fresh = try issuer(spares: ["second", "third"])
         var before = fresh
         _ = before.perform(.sameKID, with: nil, IdentifierSource(seed: 1))
         var uncounted = before.export(.changes).object ?? [:]
@@ -73,7 +71,7 @@ import Tokens
     }
 
     @Test("from releases that kept sixteen old keys bring back the latest of them") func manyOld() throws {
-        let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first"))
+        let fresh = try issuer()
         var many = fresh.export(.changes).object ?? [:]
         let old = try (1...16).map { count -> JSON in
             let key = try SigningKey.generateEC(.p256, id: "old-\(count)")
@@ -86,22 +84,19 @@ import Tokens
 
     @Test("without a key that somebody knows are refused") func unknownKey() throws {
         let whole = try keys().export(.whole)
-        let fresh = IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "else"))
+        let fresh = try issuer("else")
         let problem = #expect(throws: FixtureProblem.self) { try fresh.imported(from: node(whole), .whole) }
         expect(
             problem?.description.contains("no private key with the id second is known, and the export has none"),
-            is: true
-        )
+            is: true)
     }
 
     @Test("need exactly one key that signs") func roles() throws {
         let keys = try keys()
         let key: JSON = ["kid": "first", "role": "signing"]
-        #expect(throws: FixtureProblem.self) {
-            try keys.imported(from: node(["issuer": "plain", "keys": [key, key]]), .whole)
-        }
-        #expect(throws: FixtureProblem.self) {
-            try keys.imported(from: node(["issuer": "plain", "keys": []]), .whole)
+        for list in [[key, key], []] as [JSON] {
+            let export = node(["issuer": "plain", "keys": list])
+            #expect(throws: FixtureProblem.self) { try keys.imported(from: export, .whole) }
         }
     }
 }
@@ -202,26 +197,24 @@ import Tokens
         #expect(told.contains("and 90 more"))
     }
 
+    /// What to do for a token that names the first key at that second.
+    private func need(_ keys: RemoteKeys, at second: Int) -> String {
+        switch keys.need(naming: "first", at: start + .seconds(second), policy) {
+        case .use(let keys): "use \(keys.count)"
+        case .fetch: "fetch"
+        case .unavailable: "unavailable"
+        }
+    }
+
     @Test("are no longer fresh when the clock was set back behind the moment at which they came")
     func clockSetBack() throws {
-        func isFetch(_ keys: RemoteKeys, _ seconds: Int) -> Bool {
-            if case .fetch = keys.need(naming: "first", at: start + .seconds(seconds), policy) { return true }
-            return false
-        }
         var keys = remote()
         keys.take(report(set([try publicKey()]), cacheControl: ["max-age=86400"]), policy)
-        // Requests that began before the keys arrived and were judged afterwards.
-        #expect(!isFetch(keys, -1))
-        #expect(!isFetch(keys, -30))
-        #expect(isFetch(keys, -31))
-        #expect(isFetch(keys, -40_000))
+        // The first two stand for requests that began before the keys arrived and were judged afterwards.
+        expect([-1, -30, -31, -40_000].map { need(keys, at: $0) }, is: ["use 1", "use 1", "fetch", "fetch"])
         // No server answers at the earlier time: the keys stay in use, and the next attempt waits for the cool-down.
         keys.take(keys.report(of: .failed(.slow(within: KeyRequest.timeLimit)), at: start + .seconds(-40_000)), policy)
-        guard case .use = keys.need(naming: "first", at: start + .seconds(-39_999), policy) else {
-            Issue.record("old keys do not serve")
-            return
-        }
-        #expect(isFetch(keys, -39_970))
+        expect([-39_999, -39_970].map { need(keys, at: $0) }, is: ["use 1", "fetch"])
     }
 
     @Test("count only what was asked; an attempt that nobody made begins the cool-down all the same")
@@ -232,10 +225,6 @@ import Tokens
         keys.take(keys.report(of: .failed(.notAsked("too often")), at: start + .seconds(600)), policy)
         expect(keys.fetchCount, is: 1)
         expect(keys.lastReport?.finding.found, is: .text("not requested: too often"))
-        guard case .use(let old) = keys.need(naming: "first", at: start + .seconds(629), policy) else {
-            Issue.record("asks within the cool-down")
-            return
-        }
-        expect(old.count, is: 1)
+        expect(need(keys, at: 629), is: "use 1", "it does not ask within the cool-down")
     }
 }

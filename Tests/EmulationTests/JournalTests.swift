@@ -18,10 +18,11 @@ import Wire
             response: .empty(.ok), record: record)
     }
 
-    private func journal(entries: Int = 1000, bytes: Int = 4 << 20, total: JournalTotal = JournalTotal()) -> Journal {
+    private func journal(
+        entries: Int = 1000, bytes: Int = 4 << 20, together: Int = 64 << 20, total: JournalTotal = JournalTotal()
+    ) -> Journal {
         var limits = Journal.Limits()
-        limits.entries = entries
-        limits.bytes = bytes
+        (limits.entries, limits.bytes, limits.totalBytes) = (entries, bytes, together)
         return Journal(limits: limits, total: total)
     }
 
@@ -77,10 +78,8 @@ import Wire
     }
 
     @Test("all journals together are bounded, and the longest unused one gives way first") func bound() {
-        var limits = Journal.Limits()
-        limits.totalBytes = 250_000
         let total = JournalTotal()
-        var journals = (0..<3).map { _ in Journal(limits: limits, total: total) }
+        var journals = (0..<3).map { _ in journal(together: 250_000, total: total) }
         func add(_ count: Int, to journal: Int) {
             for _ in 0..<count { journals[journal].append(Self.entry("x", bodyBytes: 10_000)) }
             #expect(total.bytes <= 250_000)
@@ -100,16 +99,14 @@ import Wire
         add(1, to: 1)
         add(1, to: 2)
         expect(journals.map(\.count), is: [1, 1, 20])
-        journals[2] = Journal(limits: limits, total: total)
+        journals[2] = journal(together: 250_000, total: total)
         expect(total.bytes, is: journals.map(\.bytes).reduce(0, +))
         add(21, to: 2)
         expect(journals.map(\.count), is: [0, 1, 21])
     }
 
     @Test("a single journal gives way to its own newest entries") func alone() {
-        var limits = Journal.Limits()
-        limits.totalBytes = 50_000
-        let journal = Journal(limits: limits, total: JournalTotal())
+        let journal = journal(together: 50_000)
         for number in 1...50 { expect(journal.append(Self.entry("x", bodyBytes: 10_000)), is: number) }
         #expect(journal.bytes <= 50_000)
         #expect(journal.entry(50) != nil)
@@ -293,12 +290,11 @@ import Wire
     }
 
     @Test("with odd names come back where they were") func names() {
-        var rows: [StateRow] = []
         let writer = RowWriter(.changes)
         for key in ["", "/", "%2F", "a/b%", "\0", "%00", ":", "é"] {
             writer.single(StateRow.Name(part: "list", key: ":" + key), .string(key))
         }
-        rows = writer.rows.written
+        let rows = writer.rows.written
         expect(StateRow.document(of: rows) { _ in }["list"]?.array?.count, is: 8)
         var unreadable: [String] = []
         let document = StateRow.document(of: rows + [StateRow(.init(part: "x"), document: [0x7B])]) {
