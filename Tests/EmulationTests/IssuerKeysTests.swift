@@ -115,15 +115,14 @@ import Tokens
         return .object(members)
     }
 
-    private func remote(_ form: RemoteKeys.Form = .keySet) -> RemoteKeys {
-        RemoteKeys(issuer: "i", url: "https://keys.example/jwks", form: form, algorithm: .es256)
+    private func remote(_ file: String = "jwks") -> RemoteKeys {
+        RemoteKeys(issuer: "i", url: "https://keys.example/\(file)", form: .keySet, algorithm: .es256)
     }
 
     private func report(
-        _ body: [UInt8], status: HTTPResponse.Status = .ok, cacheControl: [String] = [],
-        form: RemoteKeys.Form = .keySet
+        _ body: [UInt8], status: HTTPResponse.Status = .ok, cacheControl: [String] = []
     ) -> KeyFetchReport {
-        remote(form).report(of: .answered(status, cacheControl: cacheControl, body: body), at: start)
+        remote().report(of: .answered(status, cacheControl: cacheControl, body: body), at: start)
     }
 
     @Test(
@@ -181,7 +180,7 @@ import Tokens
         keys.take(report, policy)
         keys.take(report, policy)
         expect(keys.fetchCount, is: 1)
-        var other = RemoteKeys(issuer: "i", url: "https://keys.example/other", form: .keySet, algorithm: .es256)
+        var other = remote("other")
         other.take(report, policy)
         #expect(other.fetchCount == 0 && other.keys.isEmpty)
     }

@@ -14,12 +14,16 @@ import Testing
         ])
     func names(_ name: String, _ isValid: Bool) { expect(SandboxName.isValid(name), is: isValid) }
 
-    private func directory(capacity: Int) -> SandboxDirectory {
-        SandboxDirectory(inForce: .nobody, settings: Settings(), limits: SandboxLimits(capacity: capacity))
+    /// Its sandboxes live for a minute by that clock, or as long as there is room.
+    private func directory(_ clock: MachineClock? = nil) -> SandboxDirectory {
+        let limits = SandboxLimits(timeToLive: clock.map { _ in Duration.seconds(60) })
+        return SandboxDirectory(inForce: .nobody, settings: Settings(), limits: limits) {
+            clock?.now ?? SandboxClock.machine
+        }
     }
 
     @Test("a sandbox comes into being when it is named and stays the same") func creation() {
-        let directory = directory(capacity: 10)
+        let directory = directory()
         #expect(directory.existing("a") == nil)
         let sandbox = directory.sandbox("a")
         #expect(directory.sandbox("a") === sandbox)
@@ -29,7 +33,7 @@ import Testing
     }
 
     @Test("a sandbox that is removed begins anew; the standard one is reset instead") func removal() throws {
-        let directory = directory(capacity: 3)
+        let directory = directory()
         let first = directory.sandbox("a")
         #expect(try directory.remove("a"))
         #expect(try !directory.remove("a"))
@@ -43,15 +47,9 @@ import Testing
         expect(standard.clock, is: SandboxClock())
     }
 
-    private func directory(_ machine: MachineClock, timeToLive: Duration?) -> SandboxDirectory {
-        SandboxDirectory(
-            inForce: .nobody, settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
-        ) { machine.now }
-    }
-
     @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it") func noExpiry() throws {
         let machine = MachineClock()
-        let directory = directory(machine, timeToLive: .seconds(60))
+        let directory = directory(machine)
         let standard = directory.standard
         let sandbox = directory.sandbox("a")
         _ = sandbox.adjustClock { $0.advance(by: .seconds(3600)) }
@@ -64,7 +62,7 @@ import Testing
 
     @Test("what a sweep drops is really let go") func sweep() {
         let machine = MachineClock()
-        let directory = directory(machine, timeToLive: .seconds(60))
+        let directory = directory(machine)
         weak var dropped: Sandbox?
         dropped = directory.sandbox("a")
         #expect(dropped != nil)
@@ -74,7 +72,7 @@ import Testing
     }
 
     @Test("a seed stops a clock that shows the machine's time, and no other") func seededClock() {
-        let directory = directory(capacity: 9)
+        let directory = directory()
         let seed = { (sandbox: Sandbox, seed: UInt64?) in _ = sandbox.adjustSettings { $0.seed = seed } }
         let plain = directory.sandbox("plain")
         seed(plain, 1)
@@ -199,18 +197,7 @@ extension VendorsInForce {
     func refusesDuration(_ text: String) { expect(Duration(text: text), is: nil) }
 }
 
-@Suite("Settings") struct SettingsTests {
-    private static let declarations = [
-        SwitchDeclaration(
-            "style", .choice(["plain", "loud"]), documented: "plain", observed: "loud", about: "", source: ""),
-        SwitchDeclaration("limit", .count(orWord: "off"), documented: "off", observed: "3", about: "", source: ""),
-    ]
-
-    private func values(_ settings: Settings, vendor: String = "v") -> [String] {
-        let values = settings.values(vendor: vendor, Self.declarations)
-        return ["style", "limit"].map { values[$0] }
-    }
-
+@Suite("What somebody may have meant") struct NearestTests {
     @Test(
         "names that somebody may have meant are found",
         arguments: [
