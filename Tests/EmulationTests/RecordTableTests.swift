@@ -1,6 +1,5 @@
 import Expectations
 import JSON
-import Synchronization
 import Testing
 import Tokens
 
@@ -174,38 +173,8 @@ import Tokens
     }
 }
 
-/// Facts with predetermined rule outcomes that count how often findings are requested.
-private struct CountedFacts: RuleFacts {
-    typealias Failure = FindingsTests.Failure
-
-    final class Count: Sendable {
-        let asked = Atomic(0)
-    }
-
-    let outcomes: [Finding.Outcome?]
-    let count = Count()
-    var explanation: String? = "why"
-    var compact: CompactToken? { nil }
-
-    mutating func dropExplanations() { explanation = nil }
-
-    static func rules(_ names: [String], orFail failure: Failure) -> RuleList<CountedFacts> {
-        RuleList(
-            names.enumerated().map { place, name in
-                TokenRule(name, expects: .text("nothing"), source: nil, .ours, orFail: failure) { facts, finding in
-                    if finding != nil { facts.count.asked.add(1, ordering: .relaxed) }
-                    finding?.note = facts.explanation
-                    return facts.outcomes[place]
-                }
-            })
-    }
-}
-
 @Suite("Findings") struct FindingsTests {
-    fileprivate enum Failure: String, VendorFailure {
-        case early
-        case late
-    }
+    private enum Failure: String, VendorFailure { case early, late }
 
     @Test("lead to the failure of the first that failed, also inside a list") func firstFailure() {
         var findings = Findings<Failure>()
