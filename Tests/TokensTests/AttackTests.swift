@@ -93,15 +93,15 @@ struct Attack: Sendable, CustomTestStringConvertible {
 
     @Test("through key references are noted and change nothing", arguments: ["jwk", "jku", "x5u", "x5c"])
     func keyReferences(_ name: String) throws {
-        let attacker = try SigningKey.generateRSA()
-        var header: JSONObject = ["alg": "RS256"]
+        let attacker = try SigningKey.generateEC(.p256)
+        var header: JSONObject = ["alg": "ES256"]
         header[name] = name == "jwk" ? attacker.publicJWK() : "https://attacker.example/keys"
         let draft = TokenDraft(header: header, claims: Attack.claims)
-        let token = CompactToken(try draft.mint(key: attacker, algorithm: .rs256))
+        let token = CompactToken(try draft.mint(key: attacker, algorithm: .es256))
         expect(token.keyReferences()?.outcome, is: .noted)
         expect(token.keyReferences()?.found, is: .repeated([name]))
-        expect(try token.signature(by: Attack.key(for: .rs256).verificationKey, algorithm: .rs256).outcome, is: .failed)
-        expect(token.signature(by: attacker.verificationKey, algorithm: .rs256).outcome, is: .passed)
+        expect(try token.signature(by: Attack.key(for: .es256).verificationKey, algorithm: .es256).outcome, is: .failed)
+        expect(token.signature(by: attacker.verificationKey, algorithm: .es256).outcome, is: .passed)
     }
 
     @Test(

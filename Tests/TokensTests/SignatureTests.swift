@@ -63,7 +63,7 @@ import Testing
         expect(key.decryptOAEP(encrypted, hash: hash == .sha1 ? .sha256 : .sha1), is: nil)
         expect(key.decryptOAEP(Array(encrypted.dropLast()), hash: hash), is: nil)
         expect(key.decryptOAEP([], hash: hash), is: nil)
-        expect(try SigningKey.generateRSA().decryptOAEP(encrypted, hash: hash), is: nil)
+        expect(try SigningKey.jwk(PublishedVector.a2.jwk()).decryptOAEP(encrypted, hash: hash), is: nil)
         expect(key.verificationKey.encryptOAEP([UInt8](repeating: 0, count: 256), hash: hash), is: nil)
         expect(try Attack.key(for: .es256).decryptOAEP(encrypted), is: nil)
         let empty = try #require(key.verificationKey.encryptOAEP([], hash: hash))
@@ -126,8 +126,8 @@ import Testing
         #expect(KeyError.rsaFingerprint.description.contains("ROCA fingerprint (CVE-2017-15361)"))
     }
 
-    @Test("keys of other generators do not bear the mark", arguments: [2048, 3072])
-    func others(_ bits: Int) throws { #expect(throws: Never.self) { try SigningKey.generateRSA(bits: bits) } }
+    @Test("keys of other generators do not bear the mark")
+    func others() { #expect(throws: Never.self) { try SigningKey.generateRSA(bits: 3072) } }
 }
 
 /// One secret, one signing input, and the result of each known mistake; all invented test data.
