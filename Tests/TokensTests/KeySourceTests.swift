@@ -139,98 +139,80 @@ import Testing
         ])
     func refused(_ pem: String, _ error: KeyError) { #expect(throws: error) { try VerificationKey.pem(pem) } }
 
+    private static let pem = TestPEM.rsaPublic
+
     /// Forms in which people have keys, each with what is said of it.
-    private static let forms: [(text: String, phrase: String)] = {
-        let pem = TestPEM.rsaPublic
-        func label(_ text: String, _ old: String, _ new: String) -> String {
-            text.replacing(old + "-----", with: new + "-----")
-        }
-        return [
-            (" \n", "it is empty"),
-            (pem.replacing("\n", with: ""), "its line breaks are missing; the BEGIN and END lines stand alone"),
-            (pem.replacing("\n", with: "\\n"), "its line breaks are written \\n; replace them by line breaks"),
-            (pem.replacing("\n", with: " "), "blanks stand in place of its line breaks; write line breaks"),
-            ("  " + pem.replacing("\n", with: "\n  "), "its lines are indented; remove what stands before them"),
-            (pem.replacing("\n", with: "\r"), "its lines end in CR alone; write LF"),
-            (
-                base64(pem),
-                "it is a SubjectPublicKeyInfo in base64 without its lines -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----"
-            ),
-            (
-                base64(TestPEM.rsaCertificate),
-                "it is a certificate in base64 without its lines -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----"
-            ),
-            (
-                "ssh-rsa AAAAB3NzaC1yc2E= me",
-                "it is an OpenSSH public key; ssh-keygen -e -m PKCS8 -f FILE prints it as PEM"
-            ),
-            (
-                "---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----",
-                "it is an SSH2 public key; ssh-keygen -i -f FILE and ssh-keygen -e -m PKCS8 -f make PEM of it"
-            ),
-            (
-                pem.replacing("-----", with: "----"),
-                "its BEGIN line is not right; write five hyphens on each side, as in -----BEGIN PUBLIC KEY-----"
-            ),
-            (
-                pem.replacing("-----", with: "—–"),
-                "its dashes are not hyphens; write five of them (-----) on each side of BEGIN and END lines"
-            ),
-            (pem.replacing("N P", with: "N\u{A0}P"), "it has the character \\u00a0, which PEM has not; remove it"),
-            (pem.replacing("\nMI", with: "\n\u{200B}MI"), "it has the character \\u200b, which PEM has not; remove it"),
-            (pem.replacing("MII", with: "M!I"), "it has “!” among its base64; remove it"),
-            (String(pem.prefix(200)), "its END line is missing or not whole; perhaps it was cut off"),
-            (String(pem.dropLast(10)), "its END line is missing or not whole; perhaps it was cut off"),
-            (
-                label(pem, "PUBLIC KEY", "RSA PUBLIC KEY"),
-                "the block RSA PUBLIC KEY holds a SubjectPublicKeyInfo, whose label is PUBLIC KEY"
-            ),
-            (
-                label(TestPEM.rsaPKCS1Public, "RSA PUBLIC KEY", "PUBLIC KEY"),
-                "the block PUBLIC KEY holds an RSAPublicKey of PKCS#1, whose label is RSA PUBLIC KEY"
-            ),
-            (
-                label(TestPEM.rsaCertificate, "CERTIFICATE", "PUBLIC KEY"),
-                "the block PUBLIC KEY holds a certificate, whose label is CERTIFICATE"
-            ),
-            (
-                label(TestPEM.rsaCertificate, "CERTIFICATE", "X509 CERTIFICATE"),
-                "the block X509 CERTIFICATE holds a certificate, whose label is CERTIFICATE"
-            ),
-            (
-                PEM.text(label: "CERTIFICATE REQUEST", [0x30, 0]),
-                "it is a certificate request; openssl req -in FILE -noout -pubkey prints its key"
-            ),
-            (
-                PEM.text(label: "TRUSTED CERTIFICATE", [0x30, 0]),
-                "it is a certificate in OpenSSL's own form; openssl x509 -in FILE writes it as CERTIFICATE"
-            ),
-            (
-                PEM.text(label: "DH PARAMETERS", [0x30, 0]),
-                "it is a PEM block “DH PARAMETERS”; expected PUBLIC KEY, RSA PUBLIC KEY or CERTIFICATE"
-            ),
-            (
-                "<!DOCTYPE html><p>404",
-                "it is a page in HTML or XML, perhaps an error or a sign-in page; download the key again"
-            ),
-            (
-                #"{"issuer":"https://a.test","jwks_uri":"https://a.test/keys"}"#,
-                "it is a discovery document; the keys are at the URL in its jwks_uri"
-            ),
-            ("[]", #"it is a list; a JWKS has the list in its member: {"keys": […]}"#),
-            (JSON.string(pem).text, "it is a JSON string; give the text in it"),
-            (
-                JSON.object(["a": .string(TestPEM.rsaCertificate)]).text,
-                "it is a map of key ids to PEM texts; give one of the texts"
-            ),
-            (#"{"error":"not found"}"#, "it is a JSON object without keys; a JWK has kty, and a JWKS an array “keys”"),
-            ("eyJhbGciOiJIUzI1NiJ9.e30.AA", "it is a JWT; give the key that verifies it"),
-            ("\u{FEFF}{}", "it begins with a byte order mark; save it without"),
-        ]
-    }()
+    private static let forms: [(text: String, phrase: String)] = [
+        (" \n", "it is empty"),
+        (pem.replacing("\n", with: ""), "its line breaks are missing; the BEGIN and END lines stand alone"),
+        (pem.replacing("\n", with: "\\n"), "its line breaks are written \\n; replace them by line breaks"),
+        (pem.replacing("\n", with: " "), "blanks stand in place of its line breaks; write line breaks"),
+        ("  " + pem.replacing("\n", with: "\n  "), "its lines are indented; remove what stands before them"),
+        (pem.replacing("\n", with: "\r"), "its lines end in CR alone; write LF"),
+        (
+            base64(pem),
+            "it is a SubjectPublicKeyInfo in base64 without its lines -----BEGIN PUBLIC KEY----- and -----END PUBLIC KEY-----"
+        ),
+        (
+            base64(TestPEM.rsaCertificate),
+            "it is a certificate in base64 without its lines -----BEGIN CERTIFICATE----- and -----END CERTIFICATE-----"
+        ),
+        ("ssh-rsa AAAAB3NzaC1yc2E= me", "it is an OpenSSH public key; ssh-keygen -e -m PKCS8 -f FILE prints it as PEM"),
+        (
+            "---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----",
+            "it is an SSH2 public key; ssh-keygen -i -f FILE and ssh-keygen -e -m PKCS8 -f make PEM of it"
+        ),
+        (
+            pem.replacing("-----", with: "----"),
+            "its BEGIN line is not right; write five hyphens on each side, as in -----BEGIN PUBLIC KEY-----"
+        ),
+        (
+            pem.replacing("-----", with: "—–"),
+            "its dashes are not hyphens; write five of them (-----) on each side of BEGIN and END lines"
+        ),
+        (pem.replacing("N P", with: "N\u{A0}P"), "it has the character \\u00a0, which PEM has not; remove it"),
+        (pem.replacing("\nMI", with: "\n\u{200B}MI"), "it has the character \\u200b, which PEM has not; remove it"),
+        (pem.replacing("MII", with: "M!I"), "it has “!” among its base64; remove it"),
+        (String(pem.prefix(200)), "its END line is missing or not whole; perhaps it was cut off"),
+        (String(pem.dropLast(10)), "its END line is missing or not whole; perhaps it was cut off"),
+        (
+            PEM.text(label: "CERTIFICATE REQUEST", [0x30, 0]),
+            "it is a certificate request; openssl req -in FILE -noout -pubkey prints its key"
+        ),
+        (
+            PEM.text(label: "TRUSTED CERTIFICATE", [0x30, 0]),
+            "it is a certificate in OpenSSL's own form; openssl x509 -in FILE writes it as CERTIFICATE"
+        ),
+        (
+            PEM.text(label: "DH PARAMETERS", [0x30, 0]),
+            "it is a PEM block “DH PARAMETERS”; expected PUBLIC KEY, RSA PUBLIC KEY or CERTIFICATE"
+        ),
+        ("<html>404", "it is a page in HTML or XML, perhaps an error or a sign-in page; download the key again"),
+        (#"{"jwks_uri":"https://a/k"}"#, "it is a discovery document; the keys are at the URL in its jwks_uri"),
+        ("[]", #"it is a list; a JWKS has the list in its member: {"keys": […]}"#),
+        (JSON.string(pem).text, "it is a JSON string; give the text in it"),
+        (JSON.object(["a": .string(pem)]).text, "it is a map of key ids to PEM texts; give one of the texts"),
+        (#"{"error":"not found"}"#, "it is a JSON object without keys; a JWK has kty, and a JWKS an array “keys”"),
+        ("eyJhbGciOiJIUzI1NiJ9.e30.AA", "it is a JWT; give the key that verifies it"),
+        ("\u{FEFF}{}", "it begins with a byte order mark; save it without"),
+    ]
 
     @Test("What people have in place of a PEM text is named, with what to do", arguments: forms)
     func form(_ text: String, _ phrase: String) {
+        #expect(throws: KeyError.unreadable(phrase)) { try VerificationKey.pem(text) }
+    }
+
+    @Test(
+        "A block with the label of another is named by what it holds",
+        arguments: [
+            (pem, "RSA PUBLIC KEY", "a SubjectPublicKeyInfo", "PUBLIC KEY"),
+            (TestPEM.rsaPKCS1Public, "PUBLIC KEY", "an RSAPublicKey of PKCS#1", "RSA PUBLIC KEY"),
+            (TestPEM.rsaCertificate, "PUBLIC KEY", "a certificate", "CERTIFICATE"),
+            (TestPEM.rsaCertificate, "X509 CERTIFICATE", "a certificate", "CERTIFICATE"),
+        ])
+    func mislabelled(_ pem: String, _ label: String, _ content: String, _ right: String) {
+        let phrase = "the block \(label) holds \(content), whose label is \(right)"
+        let text = pem.replacing(right + "-----", with: label + "-----")
         #expect(throws: KeyError.unreadable(phrase)) { try VerificationKey.pem(text) }
     }
 
