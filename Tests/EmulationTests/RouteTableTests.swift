@@ -24,8 +24,9 @@ import Testing
     private func table(_ routes: Routes) throws -> RouteTable { try table(Self.member("one", ["/a"], routes)) }
 
     /// The match on one line: `vendor.route name=value …`, `vendor: GET PUT`, `vendor: unknown`, or `unowned`.
-    private func match(_ path: String, in table: RouteTable, by method: String = "GET") throws -> String {
-        switch table.match(try #require(HTTPRequest.Method(method)), path[...]) {
+    private func found(_ path: String, in table: RouteTable, by method: String = "GET") throws -> String {
+        let method = try #require(HTTPRequest.Method(method))
+        return switch table.match(method, path[...]) {
         case .route(let vendor, let route, let parameters):
             (["\(vendor).\(route)"] + parameters.all.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
         case .otherMethods(let vendor, let methods): "\(vendor): \(methods.map(\.rawValue).joined(separator: " "))"
@@ -50,7 +51,7 @@ import Testing
             "get": [.get("/a/things/{id}")], "delete": [.delete("/a/things/{id}")],
         ]
         let table = try table(Self.member("one", ["/a"], routes), Self.member("two", ["/b"], ["x": [.get("/b/x")]]))
-        expect(try match(path, in: table, by: method), is: expected)
+        expect(try found(path, in: table, by: method), is: expected)
     }
 
     @Test(
@@ -65,7 +66,7 @@ import Testing
             "list": [.get("/a/things")], "create": [.post("/a/things")], "any": [.options("/a/{rest...}")],
             "own": [.options("/a/own")],
         ])
-        expect(try match(path, in: table, by: method), is: expected)
+        expect(try found(path, in: table, by: method), is: expected)
     }
 
     @Test("a vendor may give decoded segments the spelling of its routes", arguments: ["/a/THINGS", "/a/%54hings"])
@@ -74,7 +75,7 @@ import Testing
             if let last = segments.last { segments[segments.count - 1] = last.lowercased()[...] }
         }
         let table = try table(one)
-        expect(try match(path, in: table), is: "0.0")
+        expect(try found(path, in: table), is: "0.0")
     }
 
     @Test(
@@ -85,7 +86,7 @@ import Testing
             ("/a/%", "0.0 id=%"), ("/a/x%2", "0.0 id=x%2"), ("/a%2Fx", "unowned"), ("/a/..", "0.0 id=.."),
         ])
     func decoding(_ path: String, _ expected: String) throws {
-        expect(try match(path, in: table(["get": [.get("/a/{id}")]])), is: expected)
+        expect(try found(path, in: table(["get": [.get("/a/{id}")]])), is: expected)
     }
 
     @Test(
@@ -100,31 +101,31 @@ import Testing
             try table(routes), try table(Self.member("one", ["/a"], routes, .collapseLeading)),
             try table(Self.member("one", ["/a"], routes, ignoresTrailingSlash: false)),
         ]
-        expect(try tables.map { try match(path, in: $0) }, is: [collapsing, leading, exactEnd])
+        expect(try tables.map { try found(path, in: $0) }, is: [collapsing, leading, exactEnd])
     }
 
     @Test("an empty segment is no parameter") func emptySegment() throws {
         let routes: Routes = ["get": [.get("/a/{id}/x")]]
         let table = try table(Self.member("one", ["/a"], routes, .collapseLeading, ignoresTrailingSlash: false))
-        expect(try match("/a//x", in: table), is: "0: unknown")
+        expect(try found("/a//x", in: table), is: "0: unknown")
     }
 
     @Test("a literal goes before a parameter, and a dead end is left again") func backtracking() throws {
         let table = try table(["literal": [.get("/a/x/y")], "parameter": [.get("/a/{p}/z")]])
-        expect(try match("/a/x/y", in: table), is: "0.0")
-        expect(try match("/a/x/z", in: table), is: "0.1 p=x")
+        expect(try found("/a/x/y", in: table), is: "0.0")
+        expect(try found("/a/x/z", in: table), is: "0.1 p=x")
     }
 
     @Test("two patterns of one shape name their parameters each in its own way") func parameterNames() throws {
         let table = try table(["get": [.get("/a/{id}")], "put": [.put("/a/{name}")]])
-        expect(try match("/a/7", in: table), is: "0.0 id=7")
-        expect(try match("/a/7", in: table, by: "PUT"), is: "0.1 name=7")
+        expect(try found("/a/7", in: table), is: "0.0 id=7")
+        expect(try found("/a/7", in: table, by: "PUT"), is: "0.1 name=7")
     }
 
     @Test("several endpoints may lead to one route") func endpoints() throws {
         let table = try table(["x": [.get("/a/x"), .post("/a/y")]])
-        expect(try match("/a/x", in: table), is: "0.0")
-        expect(try match("/a/y", in: table, by: "POST"), is: "0.0")
+        expect(try found("/a/x", in: table), is: "0.0")
+        expect(try found("/a/y", in: table, by: "POST"), is: "0.0")
     }
 
     private static let clashes: [(members: [RouteTable.Member], message: String)] = [
