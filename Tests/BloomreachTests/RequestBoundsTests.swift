@@ -16,12 +16,10 @@ import Tokens
     @Test("a request names fifty hard ids at most, and a customer has no more") func hardIDs() async throws {
         let world = try await World()
         let invalid = Example.errors("Field 'customer_ids' is invalid.")
-        try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<51))).expect(
-            400, invalid, "invalid-field")
-        try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<50))).expect(200)
-        let more = #"{"id0":"v","other":"v"}"#
-        try await world.call(.post, Example.customers, .token, Example.body(more)).expect(400, invalid, "invalid-field")
-        try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<50))).expect(200)
+        try await world.update(Self.ids(0..<51)).expect(400, invalid, "invalid-field")
+        try await world.update(Self.ids(0..<50)).expect(200)
+        try await world.update(#"{"id0":"v","other":"v"}"#).expect(400, invalid, "invalid-field")
+        try await world.update(Self.ids(0..<50)).expect(200)
     }
 
     @Test("properties beyond the number that is kept are refused before they are looked at") func properties() {
