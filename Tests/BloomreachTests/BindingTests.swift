@@ -51,81 +51,40 @@ import Testing
         expect(try await world.customer(Example.guest).json["number"], is: 1)
     }
 
-    @Test(
-        "a stream's token allows what does not contradict it",
-        arguments: [
-            (Example.ana, true), (#"{"cookie":"x"}"#, true), (#"{"email_id":"x"}"#, true), (Example.ben, false),
-        ])
-    func streamToken(_ ids: String, _ passes: Bool) async throws {
-        let world = try await World()
-        let body = Example.body(ids, #""event_type":"view""#)
-        let answer = try await world.call(.post, Example.streamEvents, .streamBearer, body)
-        expect(answer.failure, is: (passes ? nil : "stream-token-ids-mismatch"))
-    }
-
-    @Test("an id that needs a token may be used with one, and without one in a project")
+    @Test("an id that needs a token may be used without one in a project, and is not linked without one")
     func signedOnly() async throws {
         let world = try await World()
-        let body = Example.body(#"{"account_id":"a-1"}"#, #""event_type":"view""#)
-        try await world.call(.post, Example.streamEvents, [], body).expect(
-            403, Example.error("forbidden"), "stream-signature-required")
-        try await world.call(.post, Example.streamEvents, .streamBearer, body).expect(200)
-        try await world.call(.post, Example.events, .token, body).expect(200)
+        try await world.track(#"{"account_id":"a-1"}"#).expect(200)
         try await world.call(
             .post, "/webxp/streams/demo-stream-1/cookies/c/link-ids", [], #"{"external_ids":{"account_id":"a-2"}}"#
         ).expect(403, Example.error("forbidden"), "stream-signature-required")
     }
 
-    /// A name, what writes it, and its failures without a token and with one.
-    private static let permissions: [(name: String, path: String, body: String, failures: [String?])] = [
-        (
-            "the customer id account_id", Example.streamCustomers, #"{"account_id":"a"}"#,
-            ["stream-signature-required", nil]
-        ),
-        (
-            "events of type consent_audit", Example.streamEvents, #"{"email_id":"x"},"event_type":"consent_audit""#,
-            ["stream-signature-required", nil]
-        ),
-        (
-            "events of type internal_audit", Example.streamEvents, #"{"email_id":"x"},"event_type":"internal_audit""#,
-            ["stream-permission-denied", "stream-permission-denied"]
-        ),
-        (
-            "the property loyalty_points", Example.streamCustomers,
-            #"{"email_id":"x"},"properties":{"loyalty_points":1}"#, ["stream-signature-required", nil]
-        ),
-        (
-            "the property internal_score", Example.streamCustomers,
-            #"{"email_id":"x"},"properties":{"internal_score":1}"#,
-            ["stream-permission-denied", "stream-permission-denied"]
-        ),
-    ]
-
-    @Test("a stream keeps ids, types of events and properties for signed calls, or for nobody", arguments: permissions)
-    func kept(_ name: String, _ path: String, _ body: String, _ failures: [String?]) async throws {
-        let world = try await World()
-        for (fields, failure) in zip([[], World.Fields.streamBearer], failures) {
-            let answer = try await world.call(.post, path, fields, "{\"customer_ids\":\(body)}")
-            expect(answer.failure, is: failure)
-            guard let failure else { continue }
-            answer.expect(403, Example.error("forbidden"), failure)
-            expect(answer.entry?.explanation?.hasPrefix("demo-stream-1 accepts \(name) "), is: true)
-        }
+    @Test(
+        "what a stream keeps for signed calls comes with a token, and what it keeps for nobody does not",
+        arguments: [
+            (Example.streamCustomers, #"{"account_id":"a"}"#, World.Fields.streamBearer, nil),
+            (Example.streamEvents, #"{"email_id":"x"},"event_type":"consent_audit""#, .streamBearer, nil),
+            (Example.streamEvents, #"{"email_id":"x"},"event_type":"internal_audit""#, [], "stream-permission-denied"),
+            (Example.streamCustomers, #"{"email_id":"x"},"properties":{"loyalty_points":1}"#, .streamBearer, nil),
+            (
+                Example.streamCustomers, #"{"email_id":"x"},"properties":{"internal_score":1}"#, .streamBearer,
+                "stream-permission-denied"
+            ),
+        ] as [(String, String, World.Fields, String?)])
+    func kept(_ path: String, _ body: String, _ fields: World.Fields, _ failure: String?) async throws {
+        let answer = try await World().call(.post, path, fields, "{\"customer_ids\":\(body)}")
+        guard let failure else { return answer.expect(200) }
+        answer.expect(403, Example.error("forbidden"), failure)
+        expect(answer.entry?.explanation?.contains(" from nobody; "), is: true)
     }
 
     @Test("* stands for all names that no other rule names, and signed-only means nothing where no token is checked")
     func otherNames() async throws {
-        let fixtures = try OwnFixtures()
-        try fixtures.put(
-            "bloomreach/accounts.yaml",
-            [
-                ("event_types: {", "event_types: { view: allow, \"*\": deny,"),
-                (
-                    "secret_keys: [\"\(Example.streamKey)\"]",
-                    "permissions: { customer_ids: { account_id: signed-only } }"
-                ),
-            ])
-        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        let world = try await World.under(accounts: [
+            ("event_types: {", "event_types: { view: allow, \"*\": deny,"),
+            ("secret_keys: [\"\(Example.streamKey)\"]", "permissions: { customer_ids: { account_id: signed-only } }"),
+        ])
         for (type, failure) in [("view", nil), ("other", "stream-permission-denied")] {
             let body = Example.body(Example.guest, #""event_type":"\#(type)""#)
             expect(try await world.call(.post, Example.streamEvents, [], body).failure, is: failure)
@@ -134,7 +93,7 @@ import Testing
         try await world.call(.post, Example.privateEvents, [], body).expect(200)
     }
 
-    @Test("a private stream takes its id with its secret key, and nothing else") func privateStream() async throws {
+    @Test("a private stream takes no other secret, id or credential") func privateStream() async throws {
         let world = try await World()
         func send(_ fields: World.Fields) async throws -> ReceivedAnswer {
             try await world.call(
@@ -143,10 +102,7 @@ import Testing
         func basic(_ id: String, _ secret: String) -> World.Fields {
             .authorization("Basic " + Data("\(id):\(secret)".utf8).base64EncodedString())
         }
-        let id = "demo-private-stream-1"
-        try await send(basic(id, Example.streamKey)).expect(200, Example.tracked)
-        try await send([]).expect(401, Example.error("Access key not provided"), "missing-authorization")
-        let wrong = try await send(basic(id, "demo-stream-secret-not-real-1"))
+        let wrong = try await send(basic("demo-private-stream-1", Example.streamSecret))
         wrong.expect(401, Example.error("access key not found"), "wrong-secret")
         expect(
             wrong.entry?.explanation,
@@ -157,21 +113,14 @@ import Testing
         expect(
             other.entry?.explanation,
             is: "private-key: found another id; expected the id of stream demo-private-stream-1 [ours]")
-        for fields in [World.Fields.token, .streamBearer] {
-            try await send(fields).expect(401, Example.notAccepted, "credential-not-accepted")
-        }
+        try await send(.token).expect(401, Example.notAccepted, "credential-not-accepted")
     }
 
-    @Test("a token that is sent where none is needed must be good, and no other credential is taken there")
-    func optionalToken() async throws {
-        let world = try await World()
+    @Test("where a stream needs no token, a private key of the project is not taken either")
+    func privateKey() async throws {
         let body = Example.body(Example.guest, #""event_type":"view""#)
-        try await world.call(.post, Example.streamEvents, .bearer, body).expect(
-            401, Example.invalidToken, "stream-token-wrong-algorithm")
-        for fields in [World.Fields.token, .basic] {
-            try await world.call(.post, Example.streamEvents, fields, body).expect(
-                401, Example.notAccepted, "credential-not-accepted")
-        }
+        try await World().call(.post, Example.streamEvents, .basic, body).expect(
+            401, Example.notAccepted, "credential-not-accepted")
     }
 }
 
@@ -188,9 +137,7 @@ import Testing
 
     private func world() async throws -> World {
         let world = try await World()
-        try await world.call(
-            .post, Example.customers, .token, Example.body(Self.benWithMail, #""properties":{"first_name":"Ben"}"#)
-        ).expect(200)
+        try await world.update(Self.benWithMail, #"{"first_name":"Ben"}"#).expect(200)
         return world
     }
 
@@ -261,26 +208,9 @@ import Testing
     }
 
     @Test("a token whose ids have no name is one without ids") func nameless() async throws {
-        let world = try await World()
         let stream = try Forged.stream(claims: #"{"exp":1800000900,"ids":{"":"x"}}"#)
-        try await world.call(.post, Example.streamInbox, .bearer(stream), Example.body(Example.ana)).expect(
+        try await World().call(.post, Example.streamInbox, .bearer(stream), Example.body(Example.ana)).expect(
             401, Example.invalidToken, "stream-token-empty-ids")
-        let customer = try Forged.customer(claims: #"{"exp":1800003600,"sub":{"":"x"}}"#)
-        try await world.call(.post, Example.inbox, .bearer(customer), Example.body(Example.ana)).expect(
-            401, Example.error("token has invalid claims: sub is not a map of customer ids"),
-            "customer-token-bad-subject")
-    }
-
-    @Test("a customer without any id left is exported and comes back under its number") func anonymized() async throws {
-        let world = try await World()
-        let ids = #"{"registered":"new@example.test"}"#
-        try await world.call(.post, Example.events, .token, Example.body(ids, #""event_type":"view""#)).expect(200)
-        try await world.call(.post, Example.data + "/anonymize", .basic, Example.body(ids)).expect(200)
-        let exported = try await world.control(.get, "state/bloomreach").text
-        let put = try await world.control(.put, "state/bloomreach", exported)
-        expect(put.status, is: 200, "\(put.text)")
-        expect(try await world.control(.get, "state/bloomreach").text, is: exported)
-        #expect(exported.contains(#""number":4"#))
     }
 }
 
@@ -292,11 +222,10 @@ import Testing
 
     /// Correctly signed headers with Ana's claims, and their failures.
     private static let headers: [(String, String?)] = [
-        (Forged.customerHeader, nil), (header(#""alg":"HS256","kid":"privkey-demo-1""#), nil),
+        (Forged.customerHeader, nil),
         (header(#""alg":"HS256","typ":"at+jwt","kid":"privkey-demo-1""#), "wrong-algorithm"),
         (header(#""alg":"hs256","typ":"JWT","kid":"privkey-demo-1""#), "wrong-algorithm"),
         (header(#""alg":"HS256","kid":"privkey-demo-1","crit":["x"],"x":1"#), "wrong-algorithm"),
-        (header(#""alg":"HS256","typ":"JWT""#), "unknown-key"),
         (header(#""alg":"HS256","typ":"JWT","kid":7"#), "unknown-key"),
         (header(#""alg":"HS256","kid":"privkey-demo-1","kid":"privkey-demo-1""#), "malformed"), ("[]", "malformed"),
     ]
@@ -304,12 +233,11 @@ import Testing
     /// Correctly signed claims with a good header, and their failures.
     private static let claims: [(String, String?)] = [
         ("7", "malformed"), (exp("1800000000.5"), nil), (exp("1800000000"), "expired"),
-        (exp("null"), "missing-expiry"), (exp(#""1800003600""#), "missing-expiry"), (exp("1e400"), "missing-expiry"),
+        (exp("null"), "missing-expiry"), (exp("1e400"), "missing-expiry"),
         (exp(#"1800003600,"nbf":1800000000"#), nil), (exp(#"1800003600,"nbf":1800000001"#), "not-yet-valid"),
         (exp(#"1800003600,"iss":7,"aud":[],"iat":1900000000"#), nil), (sub(#""ana@example.test""#), "bad-subject"),
-        (sub("{}"), "bad-subject"), (sub(#"{"registered":""}"#), "bad-subject"),
+        (sub("{}"), "bad-subject"), (sub(#"{"registered":""}"#), "bad-subject"), (sub(#"{"":"x"}"#), "bad-subject"),
         (sub(#"{"registered":null}"#), "bad-subject"), (sub(#"{"registered":["ana@example.test"]}"#), "bad-subject"),
-        (#"{"exp":1800003600}"#, "bad-subject"),
     ]
 
     private static let cases: [(header: String, claims: String, failure: String?)] =
@@ -329,18 +257,6 @@ import Testing
         let path = "/webxp/projects/demo-project-2/appinbox/fetch"
         try await world.call(.post, path, .bearer, Example.body(Example.ana)).expect(
             401, Example.invalidToken, "customer-token-unknown-key")
-    }
-
-    @Test("a customer token of a stream's kind, and the reverse, are refused") func otherKind() async throws {
-        let world = try await World()
-        let body = Example.body(Example.ana)
-        let asCustomer = try Forged.customer(claims: Forged.streamClaims)
-        try await world.call(.post, Example.inbox, .bearer(asCustomer), body).expect(
-            401, Example.error("token has invalid claims: sub is not a map of customer ids"),
-            "customer-token-bad-subject")
-        let asStream = try Forged.stream(claims: Forged.anaClaims)
-        try await world.call(.post, Example.streamInbox, .bearer(asStream), body).expect(
-            401, Example.invalidToken, "stream-token-empty-ids")
     }
 
     @Test("a token with several faults is refused for the first in the vendor's order") func order() async throws {

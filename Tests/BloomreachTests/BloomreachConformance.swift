@@ -45,8 +45,8 @@ extension VendorConformance {
             "cors off off",
         ]
         vendor.tokens = [TokenCase.customerToken, .streamToken]
-        vendor.wrongAccounts = BloomreachLife.wrongAccounts
-        vendor.wrongStates = BloomreachLife.wrongStates
+        vendor.wrongAccounts = BloomreachLife.wrongAccounts.map { WrongAccounts($0, to: $1, complaint: $2) }
+        vendor.wrongStates = BloomreachLife.wrongStates.map { WrongState($0, complaint: $1) }
         vendor.bounds = [
             BoundCase("clicks", most: 1000, beyond: .evicts(leaving: 1000)) { world, number in
                 try await world.call(.post, Example.clicks, .token, #"{"url":"u-\#(number)"}"#)
@@ -102,30 +102,22 @@ extension TokenCase {
     }
 
     private static let customerDefects: [(String, String?)] =
-        [
-            ("customer-token-malformed", "customer-token-malformed"),
-            ("customer-token-wrong-algorithm", "customer-token-wrong-algorithm"),
-            ("customer-token-unknown-key", "customer-token-unknown-key"),
-            ("customer-token-bad-signature", "customer-token-bad-signature"),
-            ("customer-token-missing-expiry", "customer-token-missing-expiry"),
-            ("customer-token-expired", "customer-token-expired"),
-            ("customer-token-not-yet-valid", "customer-token-not-yet-valid"),
-            ("customer-token-bad-subject", "customer-token-bad-subject"),
-            ("secret-base64-decoded", "customer-token-bad-signature"),
-        ] + general("customer-token", subject: "sub", badSubject: "customer-token-bad-subject")
+        own(
+            "customer-token", "malformed", "wrong-algorithm", "unknown-key", "bad-signature", "missing-expiry",
+            "expired", "not-yet-valid", "bad-subject")
+        + [("secret-base64-decoded", "customer-token-bad-signature")]
+        + general("customer-token", subject: "sub", badSubject: "customer-token-bad-subject")
 
     private static let streamDefects: [(String, String?)] =
-        [
-            ("stream-token-malformed", "stream-token-malformed"),
-            ("stream-token-wrong-algorithm", "stream-token-wrong-algorithm"),
-            ("stream-token-unknown-key", "stream-token-unknown-key"),
-            ("stream-token-bad-signature", "stream-token-bad-signature"),
-            ("stream-token-missing-expiry", "stream-token-missing-expiry"),
-            ("stream-token-expired", "stream-token-expired"),
-            ("stream-token-not-yet-valid", "stream-token-not-yet-valid"),
-            ("stream-token-empty-ids", "stream-token-empty-ids"),
-            ("stream-token-wrong-stream", "stream-token-wrong-stream"),
-        ] + general("stream-token", subject: "ids", badSubject: "stream-token-empty-ids")
+        own(
+            "stream-token", "malformed", "wrong-algorithm", "unknown-key", "bad-signature", "missing-expiry",
+            "expired", "not-yet-valid", "empty-ids", "wrong-stream")
+        + general("stream-token", subject: "ids", badSubject: "stream-token-empty-ids")
+
+    /// The defects of a kind that are named after their failures.
+    private static func own(_ kind: String, _ names: String...) -> [(String, String?)] {
+        names.map { ("\(kind)-\($0)", "\(kind)-\($0)") }
+    }
 
     /// The outcomes of the general defects; `nil` means that the request succeeds.
     private static func general(_ kind: String, subject: String, badSubject: String) -> [(String, String?)] {
@@ -196,24 +188,15 @@ enum BloomreachLife {
 
     private static func content(_ world: World) async throws -> [String] {
         var texts: [String] = []
-        for ids in [Content.anaIDs, Content.benIDs] {
+        for ids in [Example.ana, Example.ben] {
             for application in ["default-application", "tv"] {
-                texts.append(
-                    try await world.call(
-                        .post, Example.inbox, .token, #"{\#(ids),"application_id":"\#(application)"}"#
-                    ).text)
+                let body = Example.body(ids, #""application_id":"\#(application)""#)
+                texts.append(try await world.call(.post, Example.inbox, .token, body).text)
             }
-            texts.append(
-                try await world.call(
-                    .post, Example.attributes, .token,
-                    #"{\#(ids),"attributes":[{"type":"consent","category":"newsletter"}]}"#
-                ).text)
+            texts.append(try await world.attributes(#"{"type":"consent","category":"newsletter"}"#, of: ids).text)
         }
-        for letter in ["a", "b"] {
-            texts.append(
-                try await world.call(
-                    .get, "\(Content.segments)?cookie=c0000000-0000-4000-8000-00000000000\(letter)", .token
-                ).text)
+        for cookie in [Example.cookieAna, Example.cookieBen] {
+            texts.append(try await world.call(.get, "\(Content.segments)?cookie=\(cookie)", .token).text)
         }
         texts.append(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).text)
         #expect(texts.contains { $0.contains(#""id":"m""#) })
@@ -223,63 +206,44 @@ enum BloomreachLife {
     }
 
     private static func customers(_ list: String) -> String {
-        #"{"projects":[{"token":"demo-project-1","customers":[\#(list)]}]}"#
+        #"{"projects":[\#(project(#""customers":[\#(list)]"#))]}"#
     }
 
-    static let wrongStates = [
-        WrongState("{}", complaint: "member “projects” is missing"),
-        WrongState(#"{"projects":[{"token":"none","customers":[]}]}"#, complaint: "no project has the token none"),
-        WrongState(
-            #"{"projects":[{"token":"demo-project-1","customers":[]},{"token":"demo-project-1","customers":[]}]}"#,
-            complaint: "occurs twice"),
-        WrongState(#"{"projects":[{"token":"demo-project-1"}]}"#, complaint: "member “customers” is missing"),
-        WrongState(customers("{}"), complaint: "needs a hard id or a cookie"),
-        WrongState(customers(#"{"cookies":["a"]},{"cookies":["a"]}"#), complaint: "another customer has the cookie a"),
-        WrongState(
-            customers(#"{"number":1,"cookies":["a"]},{"number":1,"cookies":["b"]}"#), complaint: "has the number 1"),
-        WrongState(customers(#"{"number":-1,"cookies":["a"]}"#), complaint: "is not between 0 and"),
-        WrongState(customers(#"{"ids":{"registered":""}}"#), complaint: "an id is a string that is not empty"),
-        WrongState(customers(#"{"cookies":["a"],"properties":[]}"#), complaint: "expected a mapping"),
-        WrongState(
-            customers(#"{"cookies":["a"],"events":[{"type":"x"}]}"#), complaint: "member “timestamp” is missing"),
-        WrongState(customers(#"{"cookies":["a"],"event":[]}"#), complaint: "did you mean “events”?"),
-        WrongState(
-            #"{"projects":[{"token":"demo-project-1","customers":[],"last_number":9223372036854775807}]}"#,
-            complaint: "projects[0].last_number: 9223372036854775807 is not between 0 and 4503599627370496"),
+    private static func project(_ members: String) -> String { #"{"token":"demo-project-1",\#(members)}"# }
+
+    static let wrongStates: [(state: String, complaint: String)] = [
+        ("{}", "member “projects” is missing"),
+        (#"{"projects":[{"token":"none","customers":[]}]}"#, "no project has the token none"),
+        (#"{"projects":[\#(project(#""customers":[]"#)),\#(project(#""customers":[]"#))]}"#, "occurs twice"),
+        (#"{"projects":[{"token":"demo-project-1"}]}"#, "member “customers” is missing"),
+        (customers("{}"), "needs a hard id or a cookie"),
+        (customers(#"{"cookies":["a"]},{"cookies":["a"]}"#), "another customer has the cookie a"),
+        (customers(#"{"number":1,"cookies":["a"]},{"number":1,"cookies":["b"]}"#), "has the number 1"),
+        (customers(#"{"number":-1,"cookies":["a"]}"#), "is not between 0 and"),
+        (customers(#"{"ids":{"registered":""}}"#), "an id is a string that is not empty"),
+        (customers(#"{"cookies":["a"],"properties":[]}"#), "expected a mapping"),
+        (customers(#"{"cookies":["a"],"events":[{"type":"x"}]}"#), "member “timestamp” is missing"),
+        (customers(#"{"cookies":["a"],"event":[]}"#), "did you mean “events”?"),
+        (
+            #"{"projects":[\#(project(#""customers":[],"last_number":9223372036854775807"#))]}"#,
+            "projects[0].last_number: 9223372036854775807 is not between 0 and 4503599627370496"
+        ),
     ]
 
-    static let wrongAccounts = [
-        WrongAccounts(
-            "token: \"demo-project-2\"", to: "token: \"demo project\"",
-            complaint: "is not made of letters, digits and -"),
-        WrongAccounts(
-            "token: \"demo-project-2\"", to: "token: \"demo-project-1\"",
-            complaint: "another project has the token demo-project-1"),
-        WrongAccounts(
-            "id: \"demo-stream-2\"", to: "id: \"demo-stream-1\"",
-            complaint: "another stream or project has the id demo-stream-1"),
-        WrongAccounts(
-            "id: \"demo-stream-2\"", to: "id: \"demo-project-1\"",
-            complaint: "another stream or project has the id demo-project-1"),
-        WrongAccounts("id: \"demo-stream-2\"", to: "id: \"\"", complaint: "the stream id “” is not made of"),
-        WrongAccounts(
-            "project: \"demo-project-2\"", to: "project: \"demo-projekt-2\"",
-            complaint: "did you mean “demo-project-2”?"),
-        WrongAccounts(
-            "[\"customers\", \"events\"", to: "[\"customer\", \"events\"",
-            complaint: "“customer” is not one of customers, events"),
-        WrongAccounts("secret: \"demo-secret-not-real-1\"", to: "secret: \"\"", complaint: "the secret cannot be used"),
-        WrongAccounts(
-            "registered: \"ben@example.test\"", to: "registered: \"ana@example.test\"",
-            complaint: "another customer has the registered"),
-        WrongAccounts(
-            "internal_audit: deny", to: "internal_audit: denied",
-            complaint: "“denied” is not one of allow, signed-only, deny"),
-        WrongAccounts("event_types:", to: "event_type:", complaint: "did you mean “event_types”?"),
-        WrongAccounts("[\"demo-stream-key-not-real-1\"]", to: "[\"\"]", complaint: "a secret key is empty"),
-        WrongAccounts("denied_events", to: "denied_event", complaint: "did you mean “denied_events”?"),
-        WrongAccounts(
-            "first_name: \"Ana\" }", to: "first_name: \"Ana\" }\n        event: []", complaint: "did you mean “events”?"
-        ),
+    static let wrongAccounts: [(old: String, new: String, complaint: String)] = [
+        (#"token: "demo-project-2""#, #"token: "demo project""#, "is not made of letters, digits and -"),
+        (#"token: "demo-project-2""#, #"token: "demo-project-1""#, "another project has the token demo-project-1"),
+        (#"id: "demo-stream-2""#, #"id: "demo-stream-1""#, "another stream or project has the id demo-stream-1"),
+        (#"id: "demo-stream-2""#, #"id: "demo-project-1""#, "another stream or project has the id demo-project-1"),
+        (#"id: "demo-stream-2""#, #"id: """#, "the stream id “” is not made of"),
+        (#"project: "demo-project-2""#, #"project: "demo-projekt-2""#, "did you mean “demo-project-2”?"),
+        (#"["customers", "events""#, #"["customer", "events""#, "“customer” is not one of customers, events"),
+        (#"secret: "demo-secret-not-real-1""#, #"secret: """#, "the secret cannot be used"),
+        (#""ben@example.test""#, #""ana@example.test""#, "another customer has the registered"),
+        ("internal_audit: deny", "internal_audit: denied", "“denied” is not one of allow, signed-only, deny"),
+        ("event_types:", "event_type:", "did you mean “event_types”?"),
+        (#"["demo-stream-key-not-real-1"]"#, #"[""]"#, "a secret key is empty"),
+        ("denied_events", "denied_event", "did you mean “denied_events”?"),
+        (#"first_name: "Ana" }"#, "first_name: \"Ana\" }\n        event: []", "did you mean “events”?"),
     ]
 }

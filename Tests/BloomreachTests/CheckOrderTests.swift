@@ -98,15 +98,12 @@ import Understudy
         expect(Set(Self.rows.map(\.route)), is: routes)
     }
 
-    @Test("on a stream, only the app inbox and recommendations need a token") func streams() async throws {
+    @Test("with switch require-jwt, everything on a stream needs a token") func streams() async throws {
         for route in RouteCase.all where route.target.contains("stream") {
-            let needsToken = route.route.hasPrefix("appinbox") || route.route == "recommend.user"
             let world = try await World()
-            let answer = try await world.call(route.method, route.target, [], route.body())
-            expect(answer.failure, is: (needsToken ? "stream-token-missing" : nil), "\(route) \(answer.text)")
             try await world.set("bloomreach.require-jwt", "all")
-            let other = try await world.call(route.method, route.target, [], route.body())
-            expect(other.failure, is: "stream-token-missing", "\(route)")
+            let answer = try await world.call(route.method, route.target, [], route.body())
+            expect(answer.failure, is: "stream-token-missing", "\(route)")
         }
     }
 
@@ -131,9 +128,10 @@ import Understudy
 }
 
 @Suite("Bloomreach's failures") struct FailureTests {
+    private typealias Content = ContentExample
     typealias Shape = (path: String, body: String, answer: String, failure: String, fields: World.Fields)
 
-    @Test("each family of calls has its own shape of error", arguments: tracking + data + others)
+    @Test("each family of calls has its own shape of error", arguments: tracking + data + others + content)
     func shape(_ path: String, _ body: String, _ told: String, _ failure: String, _ fields: World.Fields) async throws {
         try await World().call(.post, path, fields, body).expect(400, told, failure)
     }
@@ -155,6 +153,7 @@ import Understudy
 
     private static let invalid = "invalid-field"
     private static let missing = "missing-field"
+    private static let noIDs = "Must specify at least one customer ID"
     private static let linkIDs = "/webxp/projects/demo-project-1/cookies/c/link-ids"
 
     private static let tracking: [Shape] = [
@@ -163,6 +162,9 @@ import Understudy
         track(Example.customers, ofAna(#""properties":[]"#), "Field 'properties' is invalid."),
         track(Example.events, ofAna(#""event_type":7"#), "Field 'event_type' is invalid."),
         track(Example.events, ofAna(#""event_type":"""#), "Field 'event_type' is required.", "missing-event-type"),
+        track(
+            Example.events, ofAna(#""event_type":"\#(String(repeating: "x", count: 257))""#),
+            "Field 'event_type' is invalid."),
         track(Example.clicks, ofAna(#""url":7"#), "Field 'url' is invalid."),
     ]
 
@@ -172,8 +174,8 @@ import Understudy
             by: .token),
         ask(Example.attributes, ofAna(#""attributes":[]"#), "attributes", "Field 'attributes' is invalid.", by: .token),
         ask(
-            Example.attributes, #"{"attributes":[{"type":"id","id":"cookie"}]}"#, "customer_ids",
-            "Must specify at least one customer ID", "no-customer-ids", by: .token),
+            Example.attributes, #"{"attributes":[{"type":"id","id":"cookie"}]}"#, "customer_ids", noIDs,
+            "no-customer-ids", by: .token),
         ask(Example.data + "/events", ofAna(#""event_types":[7]"#), "event_types", "Field 'event_types' is invalid."),
         ask(Example.data + "/export", #"{"format":"csv"}"#, "format", "Field 'format' is invalid."),
     ]
@@ -183,14 +185,61 @@ import Understudy
         other(
             Example.selfCheck, ofAna(#""push_notification_id":"t","platform":"windows""#),
             "Field 'platform' is invalid."),
-        other(Example.selfCheck, "{}", "Must specify at least one customer ID", "no-customer-ids"),
+        other(Example.selfCheck, "{}", noIDs, "no-customer-ids"),
         other(linkIDs, #"{"external_ids":{"cookie":"x"}}"#, "Field 'external_ids' is invalid."),
         other(
             Example.mint,
             #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"a"},"exp":"soon"}"#,
             "Field 'exp' is invalid.", by: []),
         other(Example.mint, "{}", "Invalid project id", "invalid-project-id", by: []),
+        other(
+            "/campaigns/send-self-check-notification", ofAna(#""platform":"ios","push_notification_id":"t""#),
+            "Invalid project id", "invalid-project-id"),
+        // Nowhere else does the query name a project.
+        other(
+            "/track/u/v1/customers/events?project_id=demo-project-1", ofAna(#""event_type":"view""#),
+            "Invalid project id", "invalid-project-id"),
     ]
+
+    private static let content: [Shape] = [
+        other(Example.inbox, "{}", noIDs, "no-customer-ids"),
+        other(Example.inbox, ofAna(#""application_id":1,"sync_token":1"#), "Field 'application_id' is invalid."),
+        other(Example.inbox, ofAna(#""sync_token":1"#), "Field 'sync_token' is invalid."),
+        other(Example.markAsRead, #"{"message_ids":["m"],"sync_token":"v1.1.1.2"}"#, noIDs, "no-customer-ids"),
+        other(Example.markAsRead, #"{"customer_ids":3}"#, "Field 'customer_ids' is invalid."),
+        other(Example.markAsRead, #"{"customer_ids":{"registered":1}}"#, "Field 'customer_ids' is invalid."),
+        other(Example.markAsRead, ofAna(""), "Field 'message_ids' is required.", missing),
+        other(Example.markAsRead, ofAna(#""message_ids":null"#), "Field 'message_ids' is required.", missing),
+        other(Example.markAsRead, ofAna(#""message_ids":[]"#), "Field 'message_ids' is invalid."),
+        other(Example.markAsRead, ofAna(#""message_ids":["m",1]"#), "Field 'message_ids' is invalid."),
+        other(
+            Example.markAsRead, ofAna(#""message_ids":[\#(String(repeating: "\"m\",", count: 200))"m"]"#),
+            "Field 'message_ids' is invalid."),
+        other(Example.markAsRead, ofAna(#""message_ids":["m"],"sync_token":1"#), "Field 'sync_token' is invalid."),
+        other(Content.blocks, #"{"content_block_ids":["block-2"]}"#, noIDs, "no-customer-ids"),
+        other(Content.blocks, ofAna(#""content_block_ids":{}"#), "Field 'content_block_ids' is invalid."),
+        other(Content.blocks, ofAna(#""content_block_ids":[null]"#), "Field 'content_block_ids' is invalid."),
+        other(
+            Content.blocks, ofAna(#""content_block_ids":[\#(String(repeating: "\"a\",", count: 500))"a"]"#),
+            "Field 'content_block_ids' is invalid."),
+        other(Content.messages, "{}", noIDs, "no-customer-ids"),
+        other(Content.messages, ofAna(#""device":1"#), "Field 'device' is invalid."),
+        recommend(#""engine_id":null"#, "Field 'engine_id' is required.", missing),
+        recommend(#""engine_id":1"#, "Field 'engine_id' is invalid."),
+        recommend(#"\#(engine),"fill_with_random":1,"size":"x""#, "Field 'fill_with_random' is invalid."),
+        recommend(#"\#(engine),"size":-1"#, "Field 'size' is invalid."),
+        recommend(#"\#(engine),"size":1.5"#, "Field 'size' is invalid."),
+        recommend(#"\#(engine),"items":[]"#, "Field 'items' is invalid."),
+        recommend(#"\#(engine),"no_track":"yes""#, "Field 'no_track' is invalid."),
+        recommend(
+            #"\#(engine),"catalog_attributes_whitelist":"name""#, "Field 'catalog_attributes_whitelist' is invalid."),
+    ]
+
+    private static let engine = #""engine_id":"bestsellers""#
+
+    private static func recommend(_ members: String, _ told: String, _ failure: String = invalid) -> Shape {
+        other(Content.recommendations, ofAna(members), told, failure, by: .streamBearer)
+    }
 
     @Test(
         "what a key lacks is told in the shape of the call",
@@ -204,11 +253,9 @@ import Understudy
             (Example.inbox, Example.error("No permission"), "appinbox"),
         ])
     func permission(_ path: String, _ body: String, _ permission: String) async throws {
-        let fixtures = try OwnFixtures()
-        try fixtures.put(
-            "bloomreach/accounts.yaml",
-            [(#"- key: "pubkey-demo-1""#, "- key: \"pubkey-demo-1\"\n        permissions: []")])
-        let world = try await World(on: Stage(fixtures.emulator(of: "bloomreach")))
+        let world = try await World.under(accounts: [
+            (#"- key: "pubkey-demo-1""#, "- key: \"pubkey-demo-1\"\n        permissions: []")
+        ])
         let answer = try await world.call(.post, path, .token, Example.body(Example.ana))
         answer.expect(403, body, "no-permission")
         expect(answer.findings.first { $0.check == "permission" }?.expected, is: .text(permission))

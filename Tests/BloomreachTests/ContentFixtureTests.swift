@@ -234,7 +234,6 @@ import Understudy
             """, to: "bloomreach/content/content-blocks.yaml")
         let error = #expect(throws: FixtureProblem.self) { try fixtures.emulator(of: "bloomreach") }
         expect(error?.message.contains("{{x"), is: true, "names of members are templates too")
-        try fixtures.put("bloomreach/content/segments.yaml", [])
         try fixtures.write(
             try String(contentsOfFile: "\(fixtures.path)/bloomreach/content/content-blocks.yaml", encoding: .utf8)
                 .replacing("{{x", with: "x"), to: "bloomreach/content/content-blocks.yaml")

@@ -5,20 +5,8 @@ import Testing
 import Tokens
 
 @Suite("Bloomreach's reasons") struct ReasonTests {
-    private static let privateSecret = "demo-secret-not-real-1"
-    private static let streamSecret = "demo-stream-secret-not-real-1"
-    private static let anaClaims = #"{"sub":{"registered":"ana@example.test"},"exp":1800003600}"#
-    private static let streamClaims = #"{"exp":1800000900,"ids":{"registered":"ana@example.test"}}"#
-
-    private static func signed(
-        _ secret: String, kid: String = "privkey-demo-1", _ algorithm: Algorithm = .hs256, claims: String = anaClaims,
-        typ: String = "JWT"
-    ) throws -> String {
-        let header = #"{"alg":"\#(algorithm.rawValue)","typ":"\#(typ)","kid":"\#(kid)"}"#
-        let input = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(claims.utf8))
-        return input + "."
-            + Base64URL.encode(try SigningKey.secret(secret).sign(Array(input.utf8), algorithm: algorithm))
-    }
+    /// A header with another `kid` than that of the example's key.
+    private static func header(_ kid: String) -> String { #"{"alg":"HS256","typ":"JWT","kid":"\#(kid)"}"# }
 
     private static func inbox(
         at path: String = Example.inbox, _ authorization: @escaping @Sendable () throws -> String
@@ -31,35 +19,37 @@ import Tokens
             "white space added",
             says: "private key of project demo-project-1 privkey-demo-1",
             "white space is added at the ends of the secret",
-            by: inbox { "Bearer " + (try signed(privateSecret + "\n")) }),
+            by: inbox { "Bearer " + (try Forged.customer(secret: Example.secret + "\n")) }),
         Mistake(
             "secret base64-encoded", says: "the key is the base64 text of the secret",
-            by: inbox { "Bearer " + (try signed("ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")) }),
+            by: inbox { "Bearer " + (try Forged.customer(secret: "ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")) }),
         Mistake(
             "a stream's key for the project's",
             says: "matches the secret of signing key of stream demo-stream-1 signkey-demo-1",
-            by: inbox { "Bearer " + (try signed(streamSecret)) }),
+            by: inbox { "Bearer " + (try Forged.customer(secret: Example.streamSecret)) }),
         Mistake(
             "the project's key for a stream's",
             says: "matches the secret of private key of project demo-project-1 privkey-demo-1",
-            by: inbox(at: Example.streamInbox) {
-                "Bearer " + (try signed(privateSecret, kid: "signkey-demo-1", .hs512, claims: streamClaims))
-            }),
+            by: inbox(at: Example.streamInbox) { "Bearer " + (try Forged.stream(secret: Example.secret)) }),
         Mistake(
             "a public key as kid",
             says: "private key of project demo-project-1", "pubkey-demo-1", "public key of project demo-project-1",
-            by: inbox { "Bearer " + (try signed(privateSecret, kid: "pubkey-demo-1")) }),
+            by: inbox { "Bearer " + (try Forged.customer(header: header("pubkey-demo-1"))) }),
         Mistake(
             "a stream's kid", says: "signing key of stream demo-stream-1 signkey-demo-1",
-            by: inbox { "Bearer " + (try signed(streamSecret, kid: "signkey-demo-1")) }),
+            by: inbox {
+                "Bearer " + (try Forged.customer(header: header("signkey-demo-1"), secret: Example.streamSecret))
+            }),
         Mistake(
             "a kid of nobody",
             says: "key-x", "Nobody has a key of that id",
             "matches the private key of project demo-project-1 privkey-demo-1",
-            by: inbox { "Bearer " + (try signed(privateSecret, kid: "key-x")) }),
+            by: inbox { "Bearer " + (try Forged.customer(header: header("key-x"))) }),
         Mistake(
             "typ in small letters", says: "jwt", "JWT", "Case matters",
-            by: inbox { "Bearer " + (try signed(privateSecret, typ: "jwt")) }),
+            by: inbox {
+                "Bearer " + (try Forged.customer(header: #"{"alg":"HS256","typ":"jwt","kid":"privkey-demo-1"}"#))
+            }),
     ]
 
     private static let credentials: [Mistake] = [
@@ -69,8 +59,8 @@ import Tokens
         Mistake(
             "a secret as Bearer",
             says: "the secret of the private key of project demo-project-1 privkey-demo-1", "never sent",
-            hides: [privateSecret],
-            by: inbox { "Bearer " + privateSecret }),
+            hides: [Example.secret],
+            by: inbox { "Bearer " + Example.secret }),
         Mistake(
             "a JWT as Token", says: "a JWT, which is sent as Bearer JWT", hides: [Example.jwtAna],
             by: inbox { "Token " + Example.jwtAna }),
@@ -84,16 +74,16 @@ import Tokens
                 Example.body(Example.ana, #""event_type":"x""#))
         },
         basic(
-            "Basic with a forgotten encoding", "privkey-demo-1:" + privateSecret,
+            "Basic with a forgotten encoding", "privkey-demo-1:" + Example.secret,
             says: "ID:SECRET that is not in base64"),
         basic(
-            "Basic with half an encoding", "privkey-demo-1:" + Base64URL.encode(Array(privateSecret.utf8)),
+            "Basic with half an encoding", "privkey-demo-1:" + Base64URL.encode(Array(Example.secret.utf8)),
             says: "base64 of a part of ID:SECRET"),
         basic(
-            "id and secret swapped in Basic", Base64URL.encode(Array((privateSecret + ":privkey-demo-1").utf8)),
+            "id and secret swapped in Basic", Base64URL.encode(Array((Example.secret + ":privkey-demo-1").utf8)),
             says: "found the secret of the private key of project demo-project-1"),
         basic(
-            "a line break behind the secret", Base64URL.encode(Array("privkey-demo-1:\(privateSecret)\n".utf8)),
+            "a line break behind the secret", Base64URL.encode(Array("privkey-demo-1:\(Example.secret)\n".utf8)),
             says: "differs from the secret of private key privkey-demo-1. Only blanks or quotes differ"),
         Mistake(
             "the pair as Token", says: "ID:SECRET in base64, which is sent as Basic",
@@ -112,7 +102,7 @@ import Tokens
     ]
 
     private static func basic(_ description: String, _ text: String, says phrase: String) -> Mistake {
-        Mistake(description, says: phrase, hides: [privateSecret]) {
+        Mistake(description, says: phrase, hides: [Example.secret]) {
             try await $0.call(
                 .post, Example.events, [("authorization", "Basic " + text)],
                 Example.body(Example.ana, #""event_type":"x""#))
@@ -149,12 +139,12 @@ import Tokens
             by: track(Example.body(Example.ana, #""event_type":"x","timestamp":1800000000000"#))),
         Mistake("a list of something else", says: "message_ids[1] is a JSON number, not a string") {
             try await $0.call(
-                .post, Example.inbox.replacing("fetch", with: "markasread"), .token,
+                .post, Example.markAsRead, .token,
                 Example.body(Example.ana, #""message_ids":["a",1],"sync_token":"v1.1.1.2""#))
         },
         Mistake("a null", says: "sync_token is null") {
             try await $0.call(
-                .post, Example.inbox.replacing("fetch", with: "markasread"), .token,
+                .post, Example.markAsRead, .token,
                 Example.body(Example.ana, #""message_ids":["a"],"sync_token":null"#))
         },
         Mistake("an empty body", says: "the body is empty, not a JSON object", by: track("")),
@@ -165,8 +155,7 @@ import Tokens
 
     @Test("an exp in milliseconds that passes leaves a note")
     func milliseconds() async throws {
-        let token = try Self.signed(
-            Self.privateSecret, claims: #"{"sub":{"registered":"ana@example.test"},"exp":1800003600000}"#)
+        let token = try Forged.customer(claims: #"{"sub":{"registered":"ana@example.test"},"exp":1800003600000}"#)
         let answer = try await World().call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
         answer.expect(200)
         expect(answer.outcome(of: "milliseconds-exp"), is: .noted)

@@ -16,12 +16,10 @@ import Tokens
     @Test("a request names fifty hard ids at most, and a customer has no more") func hardIDs() async throws {
         let world = try await World()
         let invalid = Example.errors("Field 'customer_ids' is invalid.")
-        try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<51))).expect(
-            400, invalid, "invalid-field")
-        try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<50))).expect(200)
-        let more = #"{"id0":"v","other":"v"}"#
-        try await world.call(.post, Example.customers, .token, Example.body(more)).expect(400, invalid, "invalid-field")
-        try await world.call(.post, Example.customers, .token, Example.body(Self.ids(0..<50))).expect(200)
+        try await world.update(Self.ids(0..<51)).expect(400, invalid, "invalid-field")
+        try await world.update(Self.ids(0..<50)).expect(200)
+        try await world.update(#"{"id0":"v","other":"v"}"#).expect(400, invalid, "invalid-field")
+        try await world.update(Self.ids(0..<50)).expect(200)
     }
 
     @Test("properties beyond the number that is kept are refused before they are looked at") func properties() {
@@ -42,8 +40,7 @@ import Tokens
         let world = try await World()
         func ask(_ count: Int) async throws -> ReceivedAnswer {
             let list = Self.list(0..<count) { _ in #"{"type":"property","property":"first_name"}"# }
-            return try await world.call(
-                .post, Example.attributes, .token, Example.body(Example.ana, #""attributes":[\#(list)]"#))
+            return try await world.attributes(list, of: Example.ana)
         }
         try await ask(100).expect(200)
         try await ask(101).expect(400, Example.errors("attributes", "Field 'attributes' is invalid."), "invalid-field")
@@ -52,13 +49,10 @@ import Tokens
     @Test("an answer has a bound, whatever its entries are") func longAnswer() async throws {
         let world = try await World()
         let text = String(repeating: "x", count: 200_000)
-        try await world.call(
-            .post, Example.customers, .token, Example.body(Example.ana, #""properties":{"long":"\#(text)"}"#)
-        ).expect(200)
+        try await world.update(Example.ana, #"{"long":"\#(text)"}"#).expect(200)
         let list = Self.list(0..<100) { _ in #"{"type":"property","property":"long"}"# }
-        try await world.call(
-            .post, Example.attributes, .token, Example.body(Example.ana, #""attributes":[\#(list)]"#)
-        ).expect(413, Example.error("Request body too large"), "body-too-large")
+        try await world.attributes(list, of: Example.ana).expect(
+            413, Example.error("Request body too large"), "body-too-large")
     }
 
     @Test("a table of all customers has a bound, and names of properties are compared byte for byte")
@@ -85,7 +79,8 @@ import Tokens
             413, Example.error("Request body too large"), "body-too-large")
     }
 
-    @Test("a batch has a thousand commands at most, and each has its complaint") func batch() async throws {
+    @Test("a batch has a thousand commands at most, each has its complaint, and the journal has the first hundred")
+    func batch() async throws {
         let world = try await World()
         func send(_ count: Int) async throws -> ReceivedAnswer {
             let list = Self.list(0..<count) { $0 % 2 == 0 ? #"{"name":"customers","data":{}}"# : "7" }
@@ -96,10 +91,13 @@ import Tokens
         let nobody: JSON = ["success": false, "errors": ["At least one id should be specified."]]
         let unknown: JSON = ["success": false, "errors": ["Unknown command."]]
         expect(answer.json["results"]?.array, is: (0..<1000).map { $0 % 2 == 0 ? nobody : unknown })
+        expect(answer.entry?.record.parts?.count, is: 1000)
+        expect(answer.entry?.record.parts?.refused.count, is: 100)
         try await send(1001).expect(400, Example.errors("Field 'commands' is invalid."), "invalid-field")
     }
 
-    @Test("a command of a batch is as long as the call itself may be") func longCommand() async throws {
+    @Test("a batch may be longer than other bodies, and each of its commands as long as the call itself may be")
+    func longCommand() async throws {
         let text = String(repeating: "x", count: 300_000)
         let data = Example.body(Example.ana, #""event_type":"view","properties":{"text":"\#(text)"}"#)
         let answer = try await World().call(
@@ -131,63 +129,46 @@ import Tokens
             try BloomreachCustomer.checkRoom(for: ["more": 1], besides: customer)
         }
     }
-
-    @Test("project_id in the query names a project on the self-check only") func projectID() async throws {
-        let body = Example.body(Example.guest, #""event_type":"view""#)
-        let path = "/track/u/v1/customers/events?project_id=demo-project-1"
-        try await World().call(.post, path, .token, body).expect(
-            400, Example.error("Invalid project id"), "invalid-project-id")
-    }
-
-    @Test("nobody has tracked no event") func nobody() async throws {
-        let world = try await World()
-        let order = #"{"customer":"none@example.test","event_type":"view","#
-        let none = try await world.control(.post, "state/bloomreach/expect-event", order + #""exactly":0}"#)
-        expect(none.status, is: 200, "\(none.text)")
-        let one = try await world.control(.post, "state/bloomreach/expect-event", order + #""exactly":1}"#)
-        #expect(one.text.contains("no customer of project demo-project-1"))
-    }
 }
 
 /// Several commands in one request (section 9 of the vendor's spec).
 @Suite("Bloomreach's batches") struct BatchTests {
-    private func results(_ world: World, _ fields: World.Fields, _ commands: [String]) async throws -> [String] {
+    private func send(
+        _ commands: [String], _ fields: World.Fields = .basic, in world: World
+    ) async throws -> ReceivedAnswer {
         let answer = try await world.call(
             .post, Example.batch, fields, #"{"commands":[\#(commands.joined(separator: ","))]}"#)
         answer.expect(200)
         expect(answer.json["success"], is: true)
-        return answer.json["results"]?.array?.map(\.text) ?? []
+        return answer
     }
 
     private static func command(_ name: String, _ data: String) -> String { #"{"name":"\#(name)","data":\#(data)}"# }
 
     @Test("more commands than the vendor's page allows are run, and the journal notes it") func size() async throws {
         let world = try await World()
-        let command = #"{"name":"system/time"}"#
         for (count, outcome) in [(50, nil), (51, Finding.Outcome.noted)] {
-            let commands = Array(repeating: command, count: count).joined(separator: ",")
-            let answer = try await world.call(.post, Example.batch, .basic, #"{"commands":[\#(commands)]}"#)
-            answer.expect(200)
+            let answer = try await send(Array(repeating: #"{"name":"system/time"}"#, count: count), in: world)
             expect(answer.json["results"]?.array?.count, is: count)
             expect(answer.outcome(of: "batch-size"), is: outcome)
         }
     }
 
-    @Test("each command has the complaint of the single call in its place") func complaints() async throws {
+    @Test("each command has the complaint of the single call in its place, and the journal its failure and reason")
+    func complaints() async throws {
         let world = try await World()
         let ana = Example.body(Example.ana, #""event_type":"view""#)
-        let results = try await results(
-            world, .basic,
+        let answer = try await send(
             [
                 Self.command("customers/events", ana), Self.command("customers", "{}"),
                 Self.command("customers/events", Example.body(Example.ana, #""properties":7"#)),
                 Self.command("customers", "7"), Self.command("campaigns", "{}"), "7", "null",
                 Self.command("customers", Example.body(#"{"registered":7}"#)),
                 Self.command("customers/events", ana),
-            ])
+            ], in: world)
         let (done, unknown) = (#"{"success":true}"#, #"{"success":false,"errors":["Unknown command."]}"#)
         expect(
-            results,
+            answer.json["results"]?.array?.map(\.text),
             is: [
                 done, #"{"success":false,"errors":["At least one id should be specified."]}"#,
                 #"{"success":false,"errors":["Field 'properties' is invalid."]}"#,
@@ -195,70 +176,44 @@ import Tokens
                 #"{"success":false,"errors":["Field 'customer_ids' is invalid."]}"#, done,
             ])
         expect(try await world.customer(Example.ana).json["events"]?.array?.count, is: 2)
-    }
-
-    @Test("refused commands stand in the journal, each with its failure, reason and findings")
-    func parts() async throws {
-        let world = try await World()
-        let commands = [
-            Self.command("customers/events", Example.body(Example.ana, #""event_type":"view""#)),
-            Self.command("customers", "{}"), Self.command("campaigns", "{}"), "7",
-            Self.command("customers", Example.body(#"{"registered":7}"#)),
-        ]
-        let answer = try await world.call(
-            .post, Example.batch, .basic, #"{"commands":[\#(commands.joined(separator: ","))]}"#)
-        answer.expect(200)
         let parts = try #require(answer.entry?.record.parts)
-        expect(parts.count, is: 4)
-        expect(parts.refused.map(\.number), is: [2, 3, 4, 5])
-        expect(parts.refused.map(\.name), is: ["customers", "campaigns", "", "customers"])
+        expect(parts.count, is: 7)
+        expect(parts.refused.map(\.number), is: Array(2...8))
+        expect(
+            parts.refused.map(\.name),
+            is: ["customers", "customers/events", "customers", "campaigns", "", "", "customers"])
         expect(
             parts.refused.map(\.failure),
-            is: ["no-customer-ids", "unknown-command", "unknown-command", "invalid-field"])
+            is: [
+                "no-customer-ids", "invalid-field", "invalid-field", "unknown-command", "unknown-command",
+                "unknown-command", "invalid-field",
+            ])
         expect(
-            parts.refused[1].reason, is: "found “campaigns”; expected one of customers, customers/events or system/time"
+            parts.refused[3].reason, is: "found “campaigns”; expected one of customers, customers/events or system/time"
         )
-        expect(parts.refused[2].reason?.hasPrefix("found no name; expected "), is: true)
+        expect(parts.refused[4].reason?.hasPrefix("found no name; expected "), is: true)
         #expect(parts.refused.allSatisfy { $0.reason?.isEmpty == false })
         expect(answer.entry?.explanation, is: nil, "the request as a whole was answered")
         let shown = try await world.control(.get, "journal").json["entries"]?[0]?["parts"]
-        expect(shown?["refused"], is: 4)
-        expect(shown?["first"]?[1]?["failure"], is: "unknown-command")
-        expect(shown?["first"]?[1]?["findings"], is: [])
-    }
-
-    @Test("of many refused commands the first hundred are kept") func manyParts() async throws {
-        let world = try await World()
-        let commands = Array(repeating: Self.command("nothing", "{}"), count: 200).joined(separator: ",")
-        let answer = try await world.call(.post, Example.batch, .basic, #"{"commands":[\#(commands)]}"#)
-        expect(answer.entry?.record.parts?.count, is: 200)
-        expect(answer.entry?.record.parts?.refused.count, is: 100)
+        expect(shown?["refused"], is: 7)
+        expect(shown?["first"]?[3]?["failure"], is: "unknown-command")
+        expect(shown?["first"]?[3]?["findings"], is: [])
     }
 
     @Test("a key is judged for each command by itself") func permissions() async throws {
         let world = try await World()
-        let results = try await results(
-            world, .limited,
+        let answer = try await send(
             [
                 Self.command("customers", Example.body(Example.ana, #""properties":{"apple_push_notification_id":1}"#)),
                 Self.command("customers/events", Example.body(Example.ana, #""event_type":"internal_audit""#)),
                 Self.command("customers", Example.body(Example.ana, #""properties":{"x":1}"#)),
-            ])
+            ], .limited, in: world)
         expect(
-            results,
+            answer.json["results"]?.array?.map(\.text),
             is: [
                 #"{"success":false,"errors":["not authorized to update specified customer properties"]}"#,
                 #"{"success":false,"errors":["not authorized to track specified event"]}"#, #"{"success":true}"#,
             ])
-    }
-
-    @Test("a batch may be longer than other bodies") func long() async throws {
-        let world = try await World()
-        let text = String(repeating: "x", count: 4000)
-        let command = Self.command(
-            "customers/events", Example.body(Example.ana, #""event_type":"view","properties":{"text":"\#(text)"}"#))
-        let results = try await results(world, .token, Array(repeating: command, count: 100))
-        expect(results, is: Array(repeating: #"{"success":true}"#, count: 100))
     }
 }
 

@@ -23,6 +23,16 @@ extension RouteCase {
         ]
     }
 
+    /// The same at paths that differ only in the part that names the project or the stream.
+    private static func alike(
+        _ id: String, _ method: HTTPRequest.Method = .post, at path: String, project: String = "projects/{project}",
+        query: String = "", body: String = ""
+    ) -> [RouteCase] {
+        both(
+            id, method, project: path.replacing("*", with: project), query: query,
+            stream: path.replacing("*", with: "streams/{stream}"), streamQuery: query, body: body)
+    }
+
     private static let streamQuery = "?stream_id=demo-stream-1"
     private static let event = Example.body(Example.ana, #""event_type":"view""#)
 
@@ -41,9 +51,8 @@ extension RouteCase {
             "selfcheck.send", project: "/campaigns/send-self-check-notification", query: "?project_id=demo-project-1",
             stream: "/campaigns/streams/{stream}/send-self-check-notification",
             body: Example.body(Example.ana, #""platform":"huawei","push_notification_id":"t""#)),
-        both(
-            "ids.link", project: "/webxp/projects/{project}/cookies/{cookie}/link-ids",
-            stream: "/webxp/streams/{stream}/cookies/{cookie}/link-ids",
+        alike(
+            "ids.link", at: "/webxp/*/cookies/{cookie}/link-ids",
             body: #"{"external_ids":{"registered":"ana@example.test"}}"#),
         [
             .at(
@@ -76,35 +85,19 @@ extension RouteCase {
 
     /// Content routes; their answers are checked by separate tests.
     static let content: [RouteCase] = [
-        both(
-            "appinbox.fetch", project: "/webxp/projects/{project}/appinbox/fetch",
-            stream: "/webxp/streams/{stream}/appinbox/fetch", body: Example.body(Example.ana)),
-        both(
-            "appinbox.markasread", project: "/webxp/projects/{project}/appinbox/markasread",
-            stream: "/webxp/streams/{stream}/appinbox/markasread",
+        alike("appinbox.fetch", at: "/webxp/*/appinbox/fetch", body: Example.body(Example.ana)),
+        alike(
+            "appinbox.markasread", at: "/webxp/*/appinbox/markasread",
             body: Example.body(Example.ana, #""message_ids":["msg-push-1"],"sync_token":"v1.1.1.2""#)),
-        both(
-            "inapp.messages", project: "/webxp/s/{project}/inappmessages",
-            stream: "/webxp/streams/{stream}/inappmessages", body: Example.body(Example.ana)),
-        both(
-            "blocks.personal", project: "/webxp/s/{project}/inappcontentblocks",
-            stream: "/webxp/streams/{stream}/inappcontentblocks",
+        alike("inapp.messages", at: "/webxp/*/inappmessages", project: "s/{project}", body: Example.body(Example.ana)),
+        alike(
+            "blocks.personal", at: "/webxp/*/inappcontentblocks", project: "s/{project}",
             body: Example.body(Example.ana, #""content_block_ids":["block-2"]"#)),
-        both(
-            "segments.list", .get, project: "/webxp/projects/{project}/segments", query: "?cookie=none",
-            stream: "/webxp/streams/{stream}/segments", streamQuery: "?cookie=none"),
-        both(
-            "blocks.static", .get, project: "/wxstatic/projects/{project}/bundle-ios.json",
-            stream: "/wxstatic/streams/{stream}/bundle-ios.json"),
-        both(
-            "blocks.static", .get, project: "/wxstatic/projects/{project}/bundle-android.json",
-            stream: "/wxstatic/streams/{stream}/bundle-android.json"),
-        both(
-            "consents.list", .get, project: "/data/v2/projects/{project}/consent/categories",
-            stream: "/data/v2/streams/{stream}/consent/categories"),
-        both(
-            "consents.list", project: "/data/v2/projects/{project}/consent/categories",
-            stream: "/data/v2/streams/{stream}/consent/categories", body: "{}"),
+        alike("segments.list", .get, at: "/webxp/*/segments", query: "?cookie=none"),
+        alike("blocks.static", .get, at: "/wxstatic/*/bundle-ios.json"),
+        alike("blocks.static", .get, at: "/wxstatic/*/bundle-android.json"),
+        alike("consents.list", .get, at: "/data/v2/*/consent/categories"),
+        alike("consents.list", at: "/data/v2/*/consent/categories", body: "{}"),
         [
             .at(
                 "recommend.user", .post, "/optimization/streams/{stream}/recommend/user", fields: .streamBearer,

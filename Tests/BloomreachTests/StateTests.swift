@@ -5,10 +5,6 @@ import Testing
 
 /// The customer a write applies to, and conflicts between owners of the ids (section 5.3 of the vendor's spec).
 @Suite("Bloomreach's customers") struct StateTests {
-    private func update(_ world: World, _ ids: String, _ properties: String = "{}") async throws -> ReceivedAnswer {
-        try await world.call(.post, Example.customers, .token, Example.body(ids, #""properties":\#(properties)"#))
-    }
-
     private func customers(_ world: World) async throws -> [JSON] {
         try await world.control(.get, "state/bloomreach").json["projects"]?[0]?["customers"]?.array ?? []
     }
@@ -17,19 +13,19 @@ import Testing
 
     @Test("hard ids of two customers are refused, and nothing is stored") func twoOwners() async throws {
         let world = try await World()
-        try await update(world, #"{"registered":"ana@example.test","email_id":"e1"}"#).expect(200)
+        try await world.update(#"{"registered":"ana@example.test","email_id":"e1"}"#).expect(200)
         let before = try await customers(world)
-        try await update(world, #"{"registered":"ben@example.test","email_id":"e1"}"#, #"{"x":1}"#).expect(
+        try await world.update(#"{"registered":"ben@example.test","email_id":"e1"}"#, #"{"x":1}"#).expect(
             400, Self.conflict, "customer-ids-conflict")
         // The customer already has a different value for this name.
-        try await update(world, #"{"registered":"ana@example.test","email_id":"e2"}"#, #"{"x":1}"#).expect(
+        try await world.update(#"{"registered":"ana@example.test","email_id":"e2"}"#, #"{"x":1}"#).expect(
             400, Self.conflict, "customer-ids-conflict")
         expect(try await customers(world), is: before)
     }
 
     @Test("a new cookie and a new hard id are added to the customer") func added() async throws {
         let world = try await World()
-        try await update(world, #"{"registered":"ana@example.test","cookie":"new","email_id":"e1"}"#).expect(200)
+        try await world.update(#"{"registered":"ana@example.test","cookie":"new","email_id":"e1"}"#).expect(200)
         let ana = try await customers(world)[0]
         expect(ana["ids"], is: ["registered": "ana@example.test", "email_id": "e1"])
         expect(ana["cookies"], is: [.string(Example.cookieAna), "new"])
@@ -38,15 +34,11 @@ import Testing
     @Test("a guest is merged: the customer's own properties win, events stand in the order of their arrival")
     func merged() async throws {
         let world = try await World()
-        func track(_ ids: String, _ type: String) async throws {
-            try await world.call(.post, Example.events, .token, Example.body(ids, #""event_type":"\#(type)""#))
-                .expect(200)
-        }
-        try await update(world, Example.guest, #"{"first_name":"Guest","city":"Brno"}"#).expect(200)
+        try await world.update(Example.guest, #"{"first_name":"Guest","city":"Brno"}"#).expect(200)
         for (ids, type) in [(Example.ana, "a1"), (Example.guest, "g1"), (Example.ana, "a2"), (Example.guest, "g2")] {
-            try await track(ids, type)
+            try await world.track(ids, type).expect(200)
         }
-        try await update(world, #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
+        try await world.update(#"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
         let ana = try await customers(world)[0]
         expect(ana["properties"], is: ["first_name": "Ana", "city": "Brno"])
         expect(ana["events"]?.array?.map { $0["type"] }, is: ["a1", "g1", "a2", "g2"])
@@ -55,7 +47,7 @@ import Testing
 
     @Test("of another customer with hard ids, only the cookie moves") func movedCookie() async throws {
         let world = try await World()
-        try await update(world, #"{"registered":"ana@example.test","cookie":"\#(Example.cookieBen)"}"#).expect(200)
+        try await world.update(#"{"registered":"ana@example.test","cookie":"\#(Example.cookieBen)"}"#).expect(200)
         let (ana, ben) = (try await customers(world)[0], try await customers(world)[1])
         expect(ana["cookies"], is: [.string(Example.cookieAna), .string(Example.cookieBen)])
         expect(ben["cookies"], is: [])
@@ -64,8 +56,8 @@ import Testing
 
     @Test("a guest who gets hard ids keeps record and history") func identified() async throws {
         let world = try await World()
-        try await update(world, Example.guest, #"{"city":"Brno"}"#).expect(200)
-        try await update(world, #"{"registered":"new@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
+        try await world.update(Example.guest, #"{"city":"Brno"}"#).expect(200)
+        try await world.update(#"{"registered":"new@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
         let guest = try await customers(world)[2]
         expect(guest["number"], is: 3)
         expect(guest["ids"], is: ["registered": "new@example.test"])
@@ -75,7 +67,7 @@ import Testing
     @Test("somebody else on the same device is a new customer, to whom the cookie moves")
     func sharedDevice() async throws {
         let world = try await World()
-        try await update(world, #"{"registered":"new@example.test","cookie":"\#(Example.cookieAna)"}"#).expect(200)
+        try await world.update(#"{"registered":"new@example.test","cookie":"\#(Example.cookieAna)"}"#).expect(200)
         let all = try await customers(world)
         expect(all[0]["cookies"], is: [])
         expect(all[3]["number"], is: 4)
@@ -87,8 +79,8 @@ import Testing
     @Test("other id names are added to the owner of the cookie, and a cookie of nobody makes a guest")
     func otherNames() async throws {
         let world = try await World()
-        try await update(world, #"{"email_id":"e1","cookie":"\#(Example.cookieAna)"}"#).expect(200)
-        try await update(world, #"{"cookie":"new"}"#).expect(200)
+        try await world.update(#"{"email_id":"e1","cookie":"\#(Example.cookieAna)"}"#).expect(200)
+        try await world.update(#"{"cookie":"new"}"#).expect(200)
         let all = try await customers(world)
         expect(all[0]["ids"], is: ["registered": "ana@example.test", "email_id": "e1"])
         expect(all[3]["ids"], is: [:])
@@ -97,8 +89,8 @@ import Testing
 
     @Test("nulls and empty ids are left out, and null is a property's value like others") func nulls() async throws {
         let world = try await World()
-        try await update(
-            world, #"{"registered":"ana@example.test","cookie":null,"email_id":""}"#, #"{"first_name":null}"#
+        try await world.update(
+            #"{"registered":"ana@example.test","cookie":null,"email_id":""}"#, #"{"first_name":null}"#
         ).expect(200)
         let ana = try await customers(world)[0]
         expect(ana["ids"], is: ["registered": "ana@example.test"])
@@ -109,9 +101,8 @@ import Testing
         let world = try await World()
         let before = try await customers(world)
         let ids = #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#
-        try await world.call(
-            .post, Example.attributes, .token, Example.body(ids, #""attributes":[{"type":"id","id":"registered"}]"#)
-        ).expect(200, #"{"success":true,"results":[{"success":true,"value":"ana@example.test"}]}"#)
+        try await world.attributes(#"{"type":"id","id":"registered"}"#, of: ids)
+            .expect(200, #"{"success":true,"results":[{"success":true,"value":"ana@example.test"}]}"#)
         for path in ["/export-one", "/events"] {
             let answer = try await world.call(
                 .post, Example.data + path, .basic, Example.body(#"{"cookie":"none"}"#, #""event_types":[]"#))
@@ -122,8 +113,7 @@ import Testing
 
     @Test("an anonymized customer keeps cookies and events, and nothing else") func anonymized() async throws {
         let world = try await World()
-        try await world.call(.post, Example.events, .token, Example.body(Example.ana, #""event_type":"view""#))
-            .expect(200)
+        try await world.track(Example.ana).expect(200)
         try await world.call(.post, Example.data + "/anonymize", .basic, Example.body(Example.ana))
             .expect(200, Example.done)
         let ana = try await customers(world)[0]
@@ -132,7 +122,7 @@ import Testing
         expect(ana["cookies"], is: [.string(Example.cookieAna)])
         expect(ana["events"]?.array?.count, is: 1)
         // The address is available to another customer.
-        try await update(world, #"{"registered":"ana@example.test"}"#).expect(200)
+        try await world.update(#"{"registered":"ana@example.test"}"#).expect(200)
         expect(try await world.customer(#""ana@example.test""#).json["number"], is: 4)
     }
 

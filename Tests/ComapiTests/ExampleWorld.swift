@@ -105,11 +105,14 @@ enum Forged {
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs256))
     }
 
+    /// Stands for the nonce of a challenge that is not there yet.
+    static let nonce = "NONCE"
+
     /// Mira's claims for a challenge of space A; each parameter is JSON text, and `nil` omits the member.
     static func claims(
-        nonce: String?, user: String? = #""mira""#, issuer: String? = #""https://api.comapi.com/defaultauth""#,
-        audience: String? = #""https://api.comapi.com""#, issued: String? = "1798761600",
-        expires: String? = "1798848000", more: [(String, String)] = []
+        nonce: String? = Forged.nonce, user: String? = #""mira""#,
+        issuer: String? = #""https://api.comapi.com/defaultauth""#, audience: String? = #""https://api.comapi.com""#,
+        issued: String? = "1798761600", expires: String? = "1798848000", more: [(String, String)] = []
     ) -> String {
         let members = [
             ("sub", user), ("nonce", nonce), ("aud", audience), ("iss", issuer), ("iat", issued), ("exp", expires),
@@ -159,20 +162,6 @@ extension World {
         let greeting = await socket.frame()
         expect(greeting["name"], is: "socket.info")
         return socket
-    }
-}
-
-extension JSON {
-    /// The value, with each member that differs every time replaced by its name.
-    func without(_ names: Set<String>) -> JSON {
-        switch self {
-        case .object(let object):
-            .object(
-                JSONObject(
-                    object.map { ($0.name, names.contains($0.name) ? .string($0.name) : $0.value.without(names)) }))
-        case .array(let elements): .array(elements.map { $0.without(names) })
-        case .null, .bool, .number, .string: self
-        }
     }
 }
 

@@ -118,14 +118,6 @@ extension Mistake {
         #expect(!reason.contains(Example.secretA))
     }
 
-    @Test("a beginning in milliseconds is remarked when the call passes") func milliseconds() async throws {
-        let answer = try await World.comapi().answer {
-            Forged.claims(nonce: $0.json, more: [("nbf", "1798761600000")])
-        }
-        answer.expect(200)
-        #expect(answer.isNoted("milliseconds-nbf"), "\(answer.findings)")
-    }
-
     @Test("an upload that says it is JSON and is not leaves a note", arguments: ["{", "[]", #"{"data":"aGk="}"#])
     func uploads(_ body: String) async throws {
         let world = try await World.comapi()
@@ -140,25 +132,5 @@ extension Mistake {
             #"{"data":"aGk=","type":"text/plain"}"#)
         good.expect(200)
         #expect(!good.isNoted("unreadable-json"))
-    }
-
-    @Test("delivered and read frames carry the number of their event as revision", arguments: Depth.allCases)
-    func revisions(_ depth: Depth) async throws {
-        let world = try await World.comapi(depth)
-        let (mira, bob) = try await world.trip()
-        let messages = Example.path("/conversations/trip-42/messages")
-        let sent = try await world.call(.post, messages, mira.fields, Example.message)
-        let id = try #require(sent.json["id"]?.string)
-        let socket = try await world.socket(mira)
-        for status in ["delivered", "read"] {
-            try await world.call(
-                .post, messages + "/statusupdates", bob.fields, #"[{"messageIds":["\#(id)"],"status":"\#(status)"}]"#
-            ).expect(200)
-        }
-        let frames = await socket.frames(2)
-        expect(frames.map { $0["name"] }, is: ["conversationMessage.delivered", "conversationMessage.read"])
-        expect(frames.map { $0["revision"] }, is: [2, 3])
-        expect(frames.map { $0["payload"]?["revision"] }, is: [nil, nil])
-        expect(frames.map { $0["conversationEventId"] }, is: [2, 3])
     }
 }

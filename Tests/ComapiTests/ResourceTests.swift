@@ -21,16 +21,13 @@ import Wire
         for (index, status) in ["read", "read", "delivered"].enumerated() {
             let answer = try await world.call(
                 .post, path + "/messages/statusUpdates", bob.fields,
-                #"[{"messageIds":["\#(id)"],"status":"\#(status)","timestamp":"2027-01-01T00:00:09.000Z"}]"#)
+                #"[{"messageIds":["\#(id)"],"status":"\#(status)"}]"#)
             answer.expect(200, "OK")
-            expect(answer["content-type"], is: "text/plain; charset=utf-8")
             expect(answer.isNoted("status-skipped"), is: (index > 0))
         }
         let events = try await world.call(.get, path + "/events", mira.fields)
         events.expect(200)
         expect(events.json.array?.map { $0["name"] }, is: ["conversationMessage.sent", "conversationMessage.read"])
-        let page = try await world.call(.get, path + "/messages", mira.fields)
-        expect(page.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"], is: "read")
     }
 
     @Test(
@@ -147,12 +144,6 @@ import Wire
         try await world.call(.get, "/apispaces/suite-/sessions/start").expect(404, Example.notFound, "unknown-space")
     }
 
-    private static let flags = #"{"canSend":true,"canAddParticipants":true,"canRemoveParticipants":true}"#
-    private static func trip(_ members: String = "", latest: Int = 1) -> String {
-        #"{"id":"trip-42",\#(members)"roles":{"owner":\#(flags),"participant":\#(flags)},"isPublic":false,"#
-            + #""messageScope":"a2p","participantCount":2,"latestSentEventId":\#(latest),"#
-    }
-
     @Test("a tag is that of the members, whatever their order, without those of the server") func tag() async throws {
         let world = try await World.comapi()
         let mira = try await world.session()
@@ -233,7 +224,6 @@ import Wire
         arguments: [
             "{}", #"{"fcm":{}}"#, #"{"fcm":{"package":"p"}}"#, #"{"fcm":"x"}"#,
             #"{"apns":{"bundleId":"b","environment":"test","token":"t"}}"#,
-            #"{"fcm":{"package":"p","registrationId":"r"},"apns":{"bundleId":"b","environment":"production","token":"t"}}"#,
         ])
     func registration(_ body: String) async throws {
         let world = try await World.comapi()

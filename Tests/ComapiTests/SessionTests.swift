@@ -101,34 +101,24 @@ import Understudy
     }
 }
 
-@Suite("Comapi's push clicks") struct PushClickTests {
-    private static let fcm = #"{"fcm":{"package":"p","registrationId":"r"}}"#
-
-    private func pushes(_ world: World) async throws -> [JSON] {
-        try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array ?? []
-    }
-
-    private func push(_ alert: String, _ world: World, host: World.Fields = []) async throws -> JSON {
-        let (mira, bob) = try await world.trip()
-        try await world.call(.put, Example.path("/sessions/\(bob.id)/push"), bob.fields, Self.fcm).expect(200)
-        let message = #"{"parts":[{"data":"Hi"}],"alert":\#(alert)}"#
-        try await world.call(
-            .post, Example.path("/conversations/trip-42/messages"), mira.fields + [("host", "backend.test:8080")],
-            message
-        ).expect(200)
-        return try #require(try await pushes(world).last)
-    }
-
-    private func link(_ push: JSON) throws -> JSON {
-        try JSON.parse(Array((push["data"]?["dd_deepLink"]?.string ?? "").utf8))
-    }
-
-    @Test("a link that the sender gave keeps its url") func deepLink() async throws {
+@Suite("Comapi's pushes") struct PushTests {
+    @Test("a session may begin with its registration, and a link that the sender gave keeps its url")
+    func deepLink() async throws {
         let world = try await World.comapi()
+        let registration: JSON = ["fcm": ["package": "p", "registrationId": "r"]]
+        let mira = try await world.session()
+        _ = try await world.session("bob", in: Example.a, ["push": registration])
+        try await world.call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
         let alert: JSON = ["platforms": ["fcm": ["data": ["dd_deepLink": #"{"url":"https://shop.test/x"}"#]]]]
-        let push = try await push(alert.text, world)
+        try await world.call(
+            .post, Example.path("/conversations/trip-42/messages"), mira.fields,
+            #"{"parts":[{"data":"Hi"}],"alert":\#(alert.text)}"#
+        ).expect(200)
+        let pushes = try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array
+        let push = try #require(pushes?.last)
+        expect(push["registration"], is: registration)
         expect(push["data"]?["dd_originated"], is: "true")
-        let link = try link(push)
+        let link = try JSON.parse(Array((push["data"]?["dd_deepLink"]?.string ?? "").utf8))
         expect(link["url"], is: "https://shop.test/x")
         expect(link["trackingUrl"]?.string?.hasSuffix("/click"), is: true)
     }
@@ -155,6 +145,9 @@ import Understudy
 
 /// Tokens on demand (section 2.5 of the vendor's spec), and Comapi's answer to each of their defects.
 @Suite("Comapi's minted tokens") struct MintingTests {
+    /// The fewest seconds from the example's moment on that no clock can count.
+    private static let tooLong = Int.max - Example.moment + 1
+
     @Test("every member of an order shows in the token") func members() async throws {
         let world = try await World.comapi()
         let token = CompactToken(
@@ -189,6 +182,11 @@ import Understudy
             ("session", #"{"defect":"session-ended"}"#, "no session was ended"),
             ("session", #"{"defect":"nonce-mismatch"}"#, "no defect nonce-mismatch"),
             ("session", #"{"defect":"secret-hex-decoded"}"#, "hexadecimal"),
+            // Lifetimes beyond all clocks.
+            ("app", #"{"expires_in":\#(Int.max)}"#, "expires_in is \(Int.max)"),
+            ("app", #"{"expires_in":\#(tooLong)}"#, "expires_in is \(tooLong)"),
+            ("session", #"{"expires_in":\#(Int.max)}"#, "expires_in is \(Int.max)"),
+            ("session", #"{"expires_in":\#(tooLong)}"#, "expires_in is \(tooLong)"),
         ])
     func refused(_ kind: String, _ order: String, _ hint: String) async throws {
         let answer = try await World.comapi().control(.post, "tokens/comapi/\(kind)", order)
