@@ -26,12 +26,6 @@ struct Browser {
         return take(try await world.call(.post, target, own + [type] + fields, items.text))
     }
 
-    mutating func delete(_ target: String, _ fields: World.Fields = []) async throws -> ReceivedAnswer {
-        take(try await world.call(.delete, target, own + fields))
-    }
-
-    mutating func forget(_ cookie: String) { cookies[cookie] = nil }
-
     private var own: World.Fields {
         let text = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
         return text.isEmpty ? [] : [("Cookie", text)]
@@ -97,16 +91,17 @@ extension World {
     }
 
     func redeem(_ code: String, _ proof: Proof? = nil, assertion: String? = nil) async throws -> ReceivedAnswer {
-        try await redeem(code, lines: try proof.map { [try $0.text] } ?? [], assertion: assertion)
+        try await redeem(code, line: try proof?.text, assertion: assertion)
     }
 
-    func redeem(_ code: String, lines: [String], assertion: String? = nil) async throws -> ReceivedAnswer {
+    func redeem(_ code: String, line: String?, assertion: String? = nil) async throws -> ReceivedAnswer {
         let items: Parameters = [
             ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", "http://localhost:3000/bank"),
             ("client_id", Example.bank),
         ]
         let assertion = try assertion ?? Proof.assertion(at: Int(sandbox.now.unixSeconds))
-        return try await token(items + .assertion(assertion), at: Example.custom, lines.map { ("DPoP", $0) })
+        let fields = line.map { [("DPoP", $0)] } ?? []
+        return try await token(items + .assertion(assertion), at: Example.custom, fields)
     }
 
     func nonce() async throws -> String {
