@@ -124,11 +124,12 @@ struct Assertion: ClientToken {
     var algorithm = Algorithm.rs256
 
     /// An assertion of `service` by CK1 that is good for five minutes.
-    init(id: String? = "a1", for path: String = Example.custom + "/token") {
+    init(id: String? = "a1") {
         header = ["alg": "RS256", "kid": JSON(Proof.ck1.thumbprint)]
         claims = [
-            "iss": .string(Example.service), "sub": .string(Example.service), "aud": .string(Example.base + path),
-            "exp": JSON(World.exampleMoment + 300), "iat": JSON(World.exampleMoment),
+            "iss": .string(Example.service), "sub": .string(Example.service),
+            "aud": .string(Example.base + Example.custom + "/token"), "exp": JSON(World.exampleMoment + 300),
+            "iat": JSON(World.exampleMoment),
         ]
         if let id { claims["jti"] = .string(id) }
     }

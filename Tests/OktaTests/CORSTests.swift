@@ -177,9 +177,7 @@ import Testing
         let world = try await World()
         let cookies = Self.readable(by: Self.trusted).merging(["access-control-allow-credentials": "true"]) { $1 }
         func signIn(_ origin: String, _ password: String, _ more: World.Fields = []) async throws -> ReceivedAnswer {
-            try await world.call(
-                .post, "/api/v1/authn", [("Origin", origin)] + .jsonContent + more,
-                #"{"username":"ada@example.test","password":"\#(password)"}"#)
+            try await world.authenticate("ada@example.test", password, [("Origin", origin)] + more)
         }
         for (password, failure) in [("not-a-secret-1", nil), ("wrong", "authn-failed")] {
             let own = try await signIn(Self.trusted, password)

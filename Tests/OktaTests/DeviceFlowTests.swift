@@ -102,14 +102,6 @@ import Testing
 }
 
 @Suite("Okta's page for devices") struct ActivationTests {
-    /// A page for a device that waits.
-    private func open(_ world: World) async throws -> (page: World.Page, device: String) {
-        let codes = try await world.startDevice()
-        let answer = try await world.call(.get, "/activate", .json)
-        #expect(answer["set-cookie"]?.hasSuffix("; Path=/; HttpOnly; SameSite=Lax") == true)
-        return (World.Page(answer, userCode: codes.user), codes.device)
-    }
-
     private func submit(
         _ page: World.Page, _ world: World, _ userCode: String? = nil, _ fields: World.Fields = []
     ) async throws -> ReceivedAnswer {
@@ -119,7 +111,7 @@ import Testing
 
     @Test("2.3: a code is taken in small letters and with a hyphen") func typedCode() async throws {
         let world = try await World()
-        let (page, device) = try await open(world)
+        let (page, device) = try await world.activation()
         let code = page.userCode.lowercased()
         try await submit(page, world, "\(code.prefix(4))-\(code.suffix(4))").expect(200)
         let tokens = try await world.poll(device)
@@ -134,12 +126,13 @@ import Testing
         let device = try await world.startDevice()
         let answer = try await world.call(.get, "/activate?user_code=\(device.user)", .json)
         expect(answer.json["user_code"], is: .string(device.user))
+        expect(answer["set-cookie"]?.hasSuffix("; Path=/; HttpOnly; SameSite=Lax"), is: true)
         expect(try await world.poll(device.device).failure, is: "device-pending")
     }
 
     @Test("a used or expired code is as wrong as an unknown one") func oldCodes() async throws {
         let world = try await World()
-        let (page, _) = try await open(world)
+        let (page, _) = try await world.activation()
         let old = try await world.startDevice().user
         try await submit(page, world).expect(200)
         expect(try await submit(page, world).failure, is: "user-code-invalid")
@@ -149,7 +142,7 @@ import Testing
 
     @Test("a form that was not filled in on the page is refused") func forgery() async throws {
         let world = try await World()
-        let (page, device) = try await open(world)
+        let (page, device) = try await world.activation()
         let other = World.Page(try await world.call(.get, "/activate", .json))
         let code = ("user_code", page.userCode)
         let misfit = "a csrf that does not fit tx and the cookie understudy_tx; expected that of the page"
@@ -181,6 +174,6 @@ import Testing
         ])
     func ownOrigins(_ fields: World.Fields) async throws {
         let world = try await World()
-        try await submit(open(world).page, world, nil, fields).expect(200)
+        try await submit(world.activation().page, world, nil, fields).expect(200)
     }
 }

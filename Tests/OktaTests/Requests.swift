@@ -181,7 +181,7 @@ extension World {
     func startDevice() async throws -> (device: String, user: String) {
         let answer = try await submit(
             [("client_id", Example.tv), ("scope", "openid offline_access")], to: Example.custom + "/device/authorize")
-        return (answer.json["device_code"]?.string ?? "", answer.json["user_code"]?.string ?? "")
+        return (answer.member("device_code"), answer.member("user_code"))
     }
 
     /// The television asks whether its user let it sign in.
@@ -196,12 +196,8 @@ extension World {
     func answerChallenge(_ order: JSONObject) async throws -> ReceivedAnswer {
         var order = order
         order["transaction"] = "tx-1"
-        return try await answerChallenge(with: try await mint("okta/ssws", order))
-    }
-
-    func answerChallenge(with token: String) async throws -> ReceivedAnswer {
-        let path = "/api/v1/users/\(Example.ada)/factors/\(Example.push)/transactions/tx-1/verify"
-        return try await call(.post, path, [("authorization", "SSWS " + token)])
+        let token = try await mint("okta/ssws", order)
+        return try await call(.post, World.factor + "/transactions/tx-1/verify", [("authorization", "SSWS " + token)])
     }
 }
 

@@ -3,8 +3,6 @@ import JSON
 import Support
 import Testing
 
-@testable import Okta
-
 @Suite("Okta's sessions in browsers") struct SessionTests {
     private static let own = "/api/v1/sessions/me"
 
@@ -34,12 +32,5 @@ import Testing
         let answer = try await World().call(.get, path)
         #expect(answer.status == 404 && answer.failure == "path-not-found")
         expect(answer.reason?.hasPrefix(reason), is: true, "\(answer.reason ?? "")")
-    }
-}
-
-extension World {
-    func sessionToken() async throws -> String {
-        let body = #"{"username":"ada@example.test","password":"not-a-secret-1"}"#
-        return try await call(.post, "/api/v1/authn", .jsonContent, body).json["sessionToken"]?.string ?? ""
     }
 }

@@ -336,8 +336,7 @@ extension SwitchCase {
     ) -> World.Send {
         { world in
             try await world.perform("set-status", ["user": .string(login), "status": .string(status)])
-            let body = #"{"username":"\#(login)","password":"\#(password)"}"#
-            return try await world.call(.post, "/api/v1/authn", .jsonContent, body)
+            return try await world.authenticate(login, password)
         }
     }
 
