@@ -162,19 +162,6 @@ import Understudy
         }
         try await Self.me(world.mint("ims/user"), in: world).expect(200)
     }
-
-    @Test("notices a rotation when the cool-down is over") func rotation() async throws {
-        let world = try await World()
-        try await Self.trust(in: world)
-        func me() async throws -> ReceivedAnswer { try await Self.me(world.mint("okta/access"), in: world) }
-        try await me().expect(200)
-        try await world.control(.post, "keys/okta/default/replace")
-        try await me().expect(200)
-        try await world.control(.post, "keys/okta/default/replace")
-        expect(try await me().failure, is: "kid-unknown")
-        try await world.advance("30s")
-        try await me().expect(200)
-    }
 }
 
 @Suite("Okta's own claims") struct OwnClaimTests {
