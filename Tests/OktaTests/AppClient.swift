@@ -1,4 +1,3 @@
-import Expectations
 import Foundation
 import JSON
 import Support
@@ -34,48 +33,27 @@ struct AppClient: Sendable {
 
     // MARK: - The authorization code flow
 
-    func code(_ scope: String = "openid profile offline_access", at endpoints: String = Example.custom) async throws
-        -> String
-    {
-        try await code(
-            asking: "client_id=\(Example.native)&redirect_uri=com.example.app:/callback&nonce=n1&scope="
-                + scope.replacing(" ", with: "%20"), at: endpoints, challenge: Example.challenge)
-    }
-
-    /// A code for an authorization request, which needs the PKCE challenge of the examples unless told otherwise.
-    func code(
-        asking query: String, at endpoints: String = Example.custom, challenge: String? = Example.challenge
-    ) async throws -> String {
-        let pkce = challenge.map { "&code_challenge=\($0)&code_challenge_method=S256" } ?? ""
-        let answer = try await world.call(.get, "\(endpoints)/authorize?response_type=code&state=s1&\(query)\(pkce)")
-        let location = try #require(answer["location"], "\(answer.text) \(answer.why)")
-        return try #require(
-            URLComponents(string: location)?.queryItems?.first { $0.name == "code" }?.value, "\(location)")
-    }
-
     func redeem(
-        _ code: String, verifier: String? = Example.verifier, redirectURI: String = "com.example.app:/callback",
-        at endpoints: String = Example.custom
+        _ code: String, redirectURI: String = Example.callback, at endpoints: String = Example.custom
     ) async throws -> ReceivedAnswer {
-        var items: Parameters = [("grant_type", "authorization_code"), ("redirect_uri", redirectURI), ("code", code)]
-        if let verifier { items.append(("code_verifier", verifier)) }
-        return try await post("token", items, at: endpoints)
+        let form = Parameters.redeem(code).with([("client_id", nil), ("redirect_uri", redirectURI)])
+        return try await post("token", form, at: endpoints)
     }
 
-    func tokens(_ scope: String = "openid profile offline_access", at endpoints: String = Example.custom) async throws
-        -> ReceivedAnswer
-    {
-        let answer = try await redeem(try await code(scope, at: endpoints), at: endpoints)
-        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
+    func tokens(
+        _ scope: String = "openid profile offline_access", at endpoints: String = Example.custom
+    ) async throws -> ReceivedAnswer {
+        let code = try await world.code(.authorize.with("scope", scope), at: endpoints)
+        let answer = try await redeem(code, at: endpoints)
+        answer.expect(200)
         return answer
     }
 
     func browserTokens() async throws -> ReceivedAnswer {
-        let uri = "http://localhost:3000/spa"
-        let code = try await code(
-            asking: "client_id=\(Example.spa)&redirect_uri=\(uri)&scope=openid%20profile%20offline_access")
+        let (uri, scopes) = ("http://localhost:3000/spa", "openid profile offline_access")
+        let code = try await world.code(.authorizing(Example.spa, uri, scope: scopes))
         let answer = try await redeem(code, redirectURI: uri)
-        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
+        answer.expect(200)
         return answer
     }
 
@@ -84,10 +62,7 @@ struct AppClient: Sendable {
     func refresh(
         _ token: String, scope: String? = nil, at endpoints: String = Example.custom
     ) async throws -> ReceivedAnswer {
-        try await post(
-            "token",
-            [("grant_type", "refresh_token"), ("refresh_token", token)] + (scope.map { [("scope", $0)] } ?? []),
-            at: endpoints)
+        try await post("token", .refresh(token).with([("client_id", nil), ("scope", scope)]), at: endpoints)
     }
 
     func introspect(_ token: String, at endpoints: String = Example.custom) async throws -> ReceivedAnswer {
@@ -96,7 +71,7 @@ struct AppClient: Sendable {
 
     func isActive(_ token: String, at endpoints: String = Example.custom) async throws -> Bool {
         let answer = try await introspect(token, at: endpoints)
-        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
+        answer.expect(200)
         return answer.json["active"]?.bool ?? false
     }
 
@@ -106,14 +81,7 @@ struct AppClient: Sendable {
 
     /// Userinfo, for which nothing but the token counts.
     func userinfo(_ token: String, at endpoints: String = Example.custom) async throws -> ReceivedAnswer {
-        try await world.call(.get, endpoints + "/userinfo", [("authorization", "Bearer \(token)")])
-    }
-
-    func lifecycle(_ step: String, of user: String = Example.ada) async throws {
-        let answer = try await world.call(
-            .post, "/api/v1/users/\(user)/lifecycle/\(step)",
-            [("authorization", "SSWS 00understudy-api-token-not-a-secret")])
-        expect(answer.status, is: 200, "\(answer.text) \(answer.why)")
+        try await world.call(.get, endpoints + "/userinfo", .bearer(token))
     }
 }
 
@@ -128,27 +96,42 @@ extension ReceivedAnswer {
     func read(_ name: String) -> CompactToken { CompactToken(member(name)) }
 }
 
+/// A token that a client signs; tests change what they break.
+protocol ClientToken {
+    var header: JSONObject { get }
+    var claims: JSONObject { get }
+    var key: SigningKey { get }
+    var algorithm: Algorithm { get }
+}
+
+extension ClientToken {
+    func changed(_ change: (inout Self) throws -> Void) rethrows -> Self {
+        var token = self
+        try change(&token)
+        return token
+    }
+
+    var text: String {
+        get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
+    }
+}
+
 /// An assertion by which a client authenticates itself.
-struct Assertion {
+struct Assertion: ClientToken {
     var header: JSONObject
     var claims: JSONObject
     var key = Proof.ck1
     var algorithm = Algorithm.rs256
 
     /// An assertion of `service` by CK1 that is good for five minutes.
-    init(id: String? = "a1", for path: String = Example.custom + "/token") {
+    init(id: String? = "a1") {
         header = ["alg": "RS256", "kid": JSON(Proof.ck1.thumbprint)]
         claims = [
-            "iss": .string(Example.service), "sub": .string(Example.service), "aud": .string(Example.base + path),
-            "exp": JSON(World.exampleMoment + 300), "iat": JSON(World.exampleMoment),
+            "iss": .string(Example.service), "sub": .string(Example.service),
+            "aud": .string(Example.base + Example.custom + "/token"), "exp": JSON(World.exampleMoment + 300),
+            "iat": JSON(World.exampleMoment),
         ]
         if let id { claims["jti"] = .string(id) }
-    }
-
-    func changed(_ change: (inout Assertion) throws -> Void) rethrows -> Assertion {
-        var assertion = self
-        try change(&assertion)
-        return assertion
     }
 
     /// The same by the client's secret.
@@ -159,16 +142,12 @@ struct Assertion {
         }
     }
 
-    var text: String {
-        get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
-    }
-
     /// The parameters that present it.
     var items: Parameters { get throws { .assertion(try text) } }
 }
 
-/// A DPoP proof as clients make them; tests change what they break.
-struct Proof: Sendable {
+/// A DPoP proof as clients make them.
+struct Proof: ClientToken, Sendable {
     static let dk1 = key("dk1")
     static let dk2 = key("dk2")
     /// The key with which the fixtures' clients sign assertions, an RSA key.
@@ -192,7 +171,7 @@ struct Proof: Sendable {
         header = ["typ": "dpop+jwt", "alg": "ES256", "jwk": .object(jwk ?? [:])]
         claims = ["jti": .string(id), "htm": .string(method), "htu": .string(Example.base + path), "iat": JSON(moment)]
         if let nonce { claims["nonce"] = .string(nonce) }
-        if let token { claims["ath"] = .string(Proof.hash(of: token)) }
+        if let token { claims["ath"] = .string(Base64URL.encode(Digest.sha256(Array(token.utf8)))) }
     }
 
     func signed(by key: SigningKey, _ algorithm: Algorithm) -> Proof {
@@ -203,18 +182,6 @@ struct Proof: Sendable {
         return proof
     }
 
-    func changed(_ change: (inout Proof) -> Void) -> Proof {
-        var proof = self
-        change(&proof)
-        return proof
-    }
-
-    var text: String {
-        get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
-    }
-
-    static func hash(of token: String) -> String { Base64URL.encode(Digest.sha256(Array(token.utf8))) }
-
     static func key(_ name: String) -> SigningKey {
         let path = Repository.root + "/Fixtures/okta/keys/\(name).pem"
         guard let text = try? String(contentsOfFile: path, encoding: .utf8), let key = try? SigningKey.pem(text) else {
@@ -224,33 +191,21 @@ struct Proof: Sendable {
     }
 }
 
-/// The token with which a device answers a challenge; tests change what they break.
-struct DeviceAnswer: Sendable {
-    static let pk1 = Proof.key("pk1")
-
+/// The token with which a device answers a challenge.
+struct DeviceAnswer: ClientToken {
     var key: SigningKey
     var algorithm = Algorithm.rs256
     var header: JSONObject = ["alg": "RS256"]
     /// The eight claims of the validator page.
     var claims: JSONObject
 
-    init(_ transaction: String = "tx-1", id: String = "j1", by key: SigningKey = pk1) {
+    init(_ transaction: String = "tx-1", by key: SigningKey = Proof.key("pk1")) {
         let now = World.exampleMoment
         self.key = key
         claims = [
             "tx": .string(transaction), "iss": .string(Example.push), "sub": .string(Example.ada), "aud": "localhost",
-            "iat": JSON(now), "nbf": JSON(now - 60), "exp": JSON(now + 60), "jti": .string(id),
+            "iat": JSON(now), "nbf": JSON(now - 60), "exp": JSON(now + 60), "jti": "j1",
         ]
-    }
-
-    func changed(_ change: (inout DeviceAnswer) -> Void) -> DeviceAnswer {
-        var answer = self
-        change(&answer)
-        return answer
-    }
-
-    var text: String {
-        get throws { try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: algorithm) }
     }
 }
 

@@ -11,52 +11,49 @@ import Wire
     private static let denied =
         "error=access_denied&error_description=The+resource+owner+or+authorization+server+denied+the+request.&state=s1"
 
-    // MARK: - The example requests
-
-    struct Mistake: Sendable {
-        let change: [(String, String?)]
-        let query: String
+    struct Mistake: Sendable, CustomStringConvertible {
+        let description: String
+        let query: Parameters
+        let location: String
         let failure: String
-        let reason: String
+
+        init(_ query: Parameters, _ location: String, _ failure: String, because reason: String) {
+            (self.query, self.location, self.failure, description) = (query, location, failure, reason)
+        }
     }
 
     static let table = [
         Mistake(
-            change: [("state", String(repeating: "s", count: 1001))],
-            query:
-                "error=invalid_request&error_description=The+authentication+request+has+an+invalid+%27state%27+parameter.",
-            failure: "state-invalid", reason: "state has 1001 characters; expected at most 1000"),
+            .authorize.with("state", String(repeating: "s", count: 1001)),
+            "error=invalid_request&error_description=The+authentication+request+has+an+invalid+%27state%27+parameter.",
+            "state-invalid", because: "state has 1001 characters; expected at most 1000"),
+        // It is not sent back.
         Mistake(
-            change: [("prompt", "none login")],
-            query: "error=invalid_request&error_description="
-                + "Invalid+value+for+%27prompt%27+parameter.+Supported+values%3A+%5Bnone%2C+login%2C+consent%5D&state=s1",
-            failure: "prompt-invalid", reason: "found none login; expected"),
+            Parameters.authorize + [("state", "s2")],
+            "error=invalid_request&error_description=The+request+contained+multiple+parameters+with+the+same+name.",
+            "parameter-duplicate", because: "found state more than once"),
         Mistake(
-            change: [("acr_values", "urn:okta:loa:2fa:any"), ("login_hint", "cleo@example.test")],
-            query: "error=unmet_authentication_requirements&error_description="
-                + "Unable+to+meet+the+authentication+requirements+imposed+by+%27acr_values%27+parameter.&state=s1",
-            failure: "acr-unmet", reason: "the user has no active TOTP factor"),
+            .authorize.with("prompt", "none login"),
+            "error=invalid_request&error_description=Invalid+value+for+%27prompt%27+parameter.+"
+                + "Supported+values%3A+%5Bnone%2C+login%2C+consent%5D&state=s1",
+            "prompt-invalid", because: "found none login; expected"),
         Mistake(
-            change: [("login_hint", "ada@example.tets")], query: denied, failure: "access-denied",
-            reason: "the login or id of a user; did you mean “ada@example.test”?"),
+            .authorize.with([("acr_values", "urn:okta:loa:2fa:any"), ("login_hint", "cleo@example.test")]),
+            "error=unmet_authentication_requirements&error_description=Unable+to+meet+the+authentication+requirements+"
+                + "imposed+by+%27acr_values%27+parameter.&state=s1",
+            "acr-unmet", because: "the user has no active TOTP factor"),
         Mistake(
-            change: [("login_hint", "nobody@example.test")], query: denied, failure: "access-denied",
-            reason: "found login_hint nobody@example.test; expected the login or id of a user"),
+            .authorize.with("login_hint", "ada@example.tets"), denied, "access-denied",
+            because: "the login or id of a user; did you mean “ada@example.test”?"),
+        Mistake(
+            .authorize.with("login_hint", "nobody@example.test"), denied, "access-denied",
+            because: "found login_hint nobody@example.test; expected the login or id of a user"),
     ]
 
     @Test("7: the client is told what is wrong with its request", arguments: table)
     func mistakes(_ mistake: Mistake) async throws {
-        var browser = Browser(try await World())
-        try await browser.get(Parameters.authorize.with(mistake.change).target()).expectRedirect(
-            mistake.query, mistake.failure, because: mistake.reason)
-    }
-
-    @Test("a state that stands there twice is told to the client, and not sent back") func duplicates() async throws {
-        var browser = Browser(try await World())
-        let text =
-            "error=invalid_request&error_description=" + "The+request+contained+multiple+parameters+with+the+same+name."
-        try await browser.get(Parameters.authorize.target() + "&state=s2").expectRedirect(
-            text, "parameter-duplicate", because: "found state more than once")
+        try await World().authorize(mistake.query).expectRedirect(
+            mistake.location, mistake.failure, because: mistake.description)
     }
 
     // MARK: - Sessions, age and assurance
@@ -76,7 +73,7 @@ import Wire
 
     @Test("a session signs in silently, until it is too old or a new sign-in is wanted") func sessions() async throws {
         var browser = Browser(try await World())
-        let silent = Parameters.authorize.with([("prompt", "none")])
+        let silent = Parameters.authorize.with("prompt", "none")
         let answer = try await browser.get(Parameters.authorize.target())
         answer.expectCode()
         expect(answer["set-cookie"]?.hasSuffix("; Path=/; HttpOnly; SameSite=Lax"), is: true)
@@ -84,55 +81,41 @@ import Wire
         try await browser.get(silent.target()).expectCode()
         expect(browser.cookies["sid"], is: first)
         try await browser.world.advance("61s")
-        try await browser.get(silent.with([("max_age", "61")]).target()).expectCode()
-        try await browser.get(silent.with([("max_age", "60")]).target()).expectRedirect(
-            "error=login_required&error_description=The+client+specified+not+to+prompt%2C+but+the+client+app+requires+"
-                + "re-authentication+or+MFA.&state=s1", "reauthentication-required",
-            because: "expected at most 60 s ago")
-        try await browser.get(Parameters.authorize.with([("max_age", "60")]).target()).expectCode()
+        try await browser.get(silent.with("max_age", "61").target()).expectCode()
+        try await browser.get(Parameters.authorize.with("max_age", "60").target()).expectCode()
         #expect(browser.cookies["sid"] != first)
         let second = browser.cookies["sid"]
-        try await browser.get(Parameters.authorize.with([("prompt", "login")]).target()).expectCode()
+        try await browser.get(Parameters.authorize.with("prompt", "login").target()).expectCode()
         #expect(browser.cookies["sid"] != second)
     }
 
     @Test("6.3: a second factor is met by the user's TOTP") func assurance() async throws {
         var browser = Browser(try await World())
-        let query = Parameters.authorize.with([("acr_values", "x urn:okta:loa:2fa:any")])
+        let query = Parameters.authorize.with("acr_values", "x urn:okta:loa:2fa:any")
         let code = try await browser.get(query.target()).expectCode()
-        let tokens = try await browser.redeem(code)
-        let claims = tokens.claims(of: "id_token")
+        let claims = try await browser.redeem(code).claims(of: "id_token")
         expect(claims["acr"], is: "urn:okta:loa:2fa:any")
         expect(claims["amr"], is: ["mfa", "otp", "pwd"])
         // The session is strong now; one of a single factor is not, when nobody may be asked.
-        try await browser.get(query.with([("prompt", "none")]).target()).expectCode()
+        try await browser.get(query.with("prompt", "none").target()).expectCode()
         var other = Browser(browser.world)
         try await other.get(Parameters.authorize.target()).expectCode()
-        let weak = try await other.get(query.with([("prompt", "none")]).target())
+        let weak = try await other.get(query.with("prompt", "none").target())
         expect(weak.failure, is: "reauthentication-required")
         let ifPossible = Parameters.authorize.with([
             ("acr_values", "urn:okta:loa:2fa:any:ifpossible"), ("login_hint", "cleo@example.test"),
         ])
-        var third = Browser(browser.world)
-        let weakCode = try await third.get(ifPossible.target()).expectCode()
-        let redeemed = try await third.redeem(weakCode)
+        let redeemed = try await other.world.token(.redeem(other.world.code(ifPossible)))
         expect(redeemed.claims(of: "id_token")["amr"], is: ["pwd"])
     }
 
     // MARK: - Ways back to the client
 
-    @Test("answers come in the response mode that the client asked for") func modes() async throws {
-        var browser = Browser(try await World())
-        let fragment = try await browser.get(Parameters.authorize.with([("response_mode", "fragment")]).target())
-        fragment.expect(302, "")
-        expect(fragment["location"]?.hasPrefix("com.example.app:/callback#code="), is: true)
-        let spa = Parameters.spa.with([("scope", "openid"), ("state", "<\"&'")])
-        let post = try await browser.get(spa.with([("response_mode", "form_post")]).target())
-        post.expect(200)
-        #expect(post.text.contains("<form method=\"post\" action=\"http://localhost:3000/spa\">"))
-        #expect(post.text.contains("<input type=\"hidden\" name=\"state\" value=\"&lt;&quot;&amp;&#39;\">"))
-        let message = try await browser.get(
-            spa.with([("response_mode", "okta_post_message"), ("response_type", "token")]).target(), [Browser.json])
+    @Test("an error comes in the response mode that the client asked for") func modes() async throws {
+        let query = Parameters.authorizing(Example.spa, "http://localhost:3000/spa").with([
+            ("state", "<\"&'"), ("response_mode", "okta_post_message"), ("response_type", "token"),
+        ])
+        let message = try await World().authorize(query, .json)
         expect(message.failure, is: "response-type-unsupported")
         expect(message.json["origin"], is: "http://localhost:3000")
         expect(message.json["message"]?["error"], is: "unsupported_response_type")
@@ -140,28 +123,23 @@ import Wire
     }
 
     @Test("the port of a loopback address is free for native apps only") func loopback() async throws {
-        var browser = Browser(try await World())
+        let world = try await World()
         for (uri, isAllowed) in [
             ("http://localhost:3000/callback", true), ("http://localhost:3001/callback", false),
             ("http://localhost/callback", false), ("http://localhost:3000/callback/", false),
         ] {
-            let query = Parameters.authorize.with([("client_id", Example.web), ("redirect_uri", uri)])
-            let answer = try await browser.get(query.target())
+            let answer = try await world.authorize(.authorizing(Example.web, uri))
             expect(answer.failure, is: (isAllowed ? nil : "redirect-uri-illegal"), "\(uri)")
         }
     }
 
-    @Test("switch pkce decides who needs a challenge") func pkce() async throws {
-        var browser = Browser(try await World())
-        let bare = Parameters.authorize.with([("code_challenge", nil), ("code_challenge_method", nil)])
-        let web = bare.with([("client_id", Example.web), ("redirect_uri", "http://localhost:3000/callback")])
-        try await browser.get(web.target()).expectCode(at: "http://localhost:3000/callback")
-        try await browser.world.set("okta.pkce", "always")
-        let refused = try await browser.get(web.target())
+    @Test("who needs a challenge by switch pkce alone is told so") func pkce() async throws {
+        let world = try await World()
+        try await world.set("okta.pkce", "always")
+        let query = Parameters.authorizing(Example.web, "http://localhost:3000/callback").withoutPKCE
+        let refused = try await world.authorize(query)
         expect(refused.failure, is: "pkce-challenge-missing")
         expect(refused.reason?.hasSuffix("since switch pkce is always"), is: true)
-        try await browser.world.set("okta.pkce", "never")
-        try await browser.get(bare.target()).expectCode()
     }
 }
 

@@ -9,13 +9,7 @@ import Testing
     private static let trusted = "http://localhost:3000"
     private static let token = Example.custom + "/token"
 
-    private static func fields(_ origin: String, _ more: World.Fields = []) -> World.Fields {
-        [("Origin", origin)] + .form + more
-    }
-
-    private static func error(_ error: String, _ text: String) -> String {
-        #"{"error":"\#(error)","error_description":"\#(text)"}"#
-    }
+    private static func fields(_ origin: String) -> World.Fields { [("Origin", origin)] + .form }
 
     /// The fields of the protocol, by name in lower case.
     private func permission(_ answer: ReceivedAnswer) -> [String: String] {
@@ -48,15 +42,8 @@ import Testing
     func preflight(_ name: String) async throws {
         let world = try await World()
         for path in [Example.custom, Example.org] {
-            let answer = try await world.call(
-                .options, "\(path)/\(name)",
-                [
-                    ("Origin", Self.evil), ("Access-Control-Request-Method", "POST"),
-                    ("Access-Control-Request-Headers", "dpop, content-type"),
-                ])
-            answer.expect(204, "")
             expect(
-                permission(answer),
+                try await preflight(world, "\(path)/\(name)", Self.evil, "dpop, content-type"),
                 is: [
                     "vary": "Origin", "access-control-allow-origin": Self.evil,
                     "access-control-allow-methods": "POST", "access-control-max-age": "3600",
@@ -84,9 +71,8 @@ import Testing
                 ])
         }
         try await world.set("okta.cors", "any")
-        let answer = try await world.call(
-            .options, Example.custom + "/revoke", [("Origin", Self.evil), ("Access-Control-Request-Method", "POST")])
-        expect(answer["access-control-allow-origin"], is: Self.evil)
+        let any = try await preflight(world, Example.custom + "/revoke", Self.evil)
+        expect(any["access-control-allow-origin"], is: Self.evil)
     }
 
     @Test("authn and users are for trusted pages, cookies included") func managementPreflight() async throws {
@@ -151,29 +137,21 @@ import Testing
 
     @Test("6.2: the token endpoint refuses pages that are not the client's") func tokenEndpoint() async throws {
         let world = try await World()
-        let form: Parameters = [
-            ("client_id", Example.spa), ("grant_type", "authorization_code"), ("code", "x"),
-            ("redirect_uri", "http://localhost:3000/spa"), ("code_verifier", Example.verifier),
-        ]
-        let body = form.text
-        let refused = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
-        refused.expect(
-            400,
-            Self.error(
-                "invalid_request",
-                "Browser requests to the token endpoint must be part of at least one whitelisted redirect_uri."),
-            "origin-not-redirect")
+        let page: [(String, String?)] = [("client_id", Example.spa), ("redirect_uri", "http://localhost:3000/spa")]
+        let body = Parameters.redeem("x").with(page).text
+        func ask(_ origin: String) async throws -> ReceivedAnswer {
+            try await world.call(.post, Self.token, Self.fields(origin), body)
+        }
+        let refused = try await ask(Self.evil)
+        expect(refused.failure, is: "origin-not-redirect")
         expect(permission(refused), is: ["vary": "Origin"])
-        expect(refused.outcome(of: "origin"), is: .failed)
-        let own = try await world.call(.post, Self.token, Self.fields(Self.trusted), body)
+        let own = try await ask(Self.trusted)
         expect(own.failure, is: "code-invalid")
         expect(permission(own), is: Self.readable(by: Self.trusted))
-        expect(
-            try await world.call(.post, Self.token, Self.fields("HTTP://LOCALHOST:3000"), body).failure,
-            is: "code-invalid")
-        expect(try await world.call(.post, Self.token, Self.fields("null"), body).failure, is: "origin-not-redirect")
+        expect(try await ask("HTTP://LOCALHOST:3000").failure, is: "code-invalid")
+        expect(try await ask("null").failure, is: "origin-not-redirect")
         try await world.set("okta.cors", "any")
-        let any = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
+        let any = try await ask(Self.evil)
         expect(any.failure, is: "code-invalid")
         expect(permission(any), is: Self.readable(by: Self.evil))
     }
@@ -194,13 +172,12 @@ import Testing
             is: Self.readable(by: Self.trusted))
     }
 
-    @Test("answers of authn and users are readable by trusted pages, cookies included") func management() async throws {
+    @Test("answers of authn, users and sessions are readable by trusted pages, cookies included")
+    func management() async throws {
         let world = try await World()
         let cookies = Self.readable(by: Self.trusted).merging(["access-control-allow-credentials": "true"]) { $1 }
         func signIn(_ origin: String, _ password: String, _ more: World.Fields = []) async throws -> ReceivedAnswer {
-            try await world.call(
-                .post, "/api/v1/authn", [("Origin", origin)] + .jsonContent + more,
-                #"{"username":"ada@example.test","password":"\#(password)"}"#)
+            try await world.authenticate("ada@example.test", password, [("Origin", origin)] + more)
         }
         for (password, failure) in [("not-a-secret-1", nil), ("wrong", "authn-failed")] {
             let own = try await signIn(Self.trusted, password)
@@ -210,7 +187,7 @@ import Testing
             expect(foreign.failure, is: failure)
             expect(permission(foreign), is: ["vary": "Origin"])
         }
-        for path in ["/api/v1/users", "/api/v1/users/" + Example.ada] {
+        for path in ["/api/v1/users", "/api/v1/users/" + Example.ada, "/api/v1/sessions/me"] {
             func list(_ origin: String, _ fields: World.Fields) async throws -> [String: String] {
                 permission(try await world.call(.get, path, [("Origin", origin)] + fields))
             }
@@ -249,23 +226,23 @@ import Testing
         func failure(_ origin: String) async throws -> String? {
             try await world.call(.post, Self.token, Self.fields(origin), body).failure
         }
-        func act(_ members: String) async throws -> ReceivedAnswer {
-            try await world.control(.post, "state/okta/trusted-origin", members)
+        func act(_ members: JSONObject) async throws -> ReceivedAnswer {
+            try await world.perform("trusted-origin", members)
         }
-        let added = try await act(#"{"origin":"HTTP://Evil.example:80"}"#)
-        expect(added.status, is: 200)
+        let added = try await act(["origin": "HTTP://Evil.example:80"])
+        added.expect(200)
         #expect(added.text.contains(#"{"origin":"http://evil.example","cors":true}"#), "\(added.text)")
         expect(try await failure(Self.evil), is: "refresh-token-invalid")
-        expect(try await act(#"{"origin":"http://evil.example","cors":false}"#).status, is: 200)
+        try await act(["origin": "http://evil.example", "cors": false]).expect(200)
         expect(try await failure(Self.evil), is: "origin-not-trusted")
-        expect(try await act(#"{"origin":"http://localhost:3000","remove":true}"#).status, is: 200)
+        try await act(["origin": "http://localhost:3000", "remove": true]).expect(200)
         expect(try await failure(Self.trusted), is: "origin-not-trusted")
-        expect(try await act(#"{"origin":"capacitor://localhost"}"#).status, is: 200)
+        try await act(["origin": "capacitor://localhost"]).expect(200)
         expect(try await failure("capacitor://localhost"), is: "refresh-token-invalid")
         for wrong in [
-            #"{"origin":"evil.example"}"#, #"{"origin":"http://evil.example/path"}"#, #"{"cors":true}"#,
-            #"{"origin":"http://evil.example","cors":"yes"}"#, #"{"origin":"http://nowhere.example","remove":true}"#,
-        ] {
+            ["origin": "evil.example"], ["origin": "http://evil.example/path"], ["cors": true],
+            ["origin": "http://evil.example", "cors": "yes"], ["origin": "http://nowhere.example", "remove": true],
+        ] as [JSONObject] {
             expect(try await act(wrong).status, is: 400, "\(wrong)")
         }
         try await world.control(.post, "reset")

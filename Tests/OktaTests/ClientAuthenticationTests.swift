@@ -5,16 +5,10 @@ import Testing
 import Tokens
 
 @Suite("Okta authenticates clients") struct ClientAuthenticationTests {
-    private static func invalidClient(_ text: String) -> String {
-        #"{"error":"invalid_client","error_description":"\#(text)"}"#
-    }
-
-    private static let grant: Parameters = [("grant_type", "client_credentials"), ("scope", "trips.read")]
-
     private static func ask(
         _ world: World, _ items: Parameters, _ fields: World.Fields = []
     ) async throws -> ReceivedAnswer {
-        try await AppClient(world: world, credentials: items, fields: fields).post("token", grant)
+        try await AppClient(world: world, credentials: items, fields: fields).post("token", .service())
     }
 
     private static func ask(_ world: World, _ assertion: Assertion) async throws -> ReceivedAnswer {
@@ -32,9 +26,7 @@ import Tokens
         out.expect(200, "")
         expect(out.outcome(of: "client-method"), is: .passed)
         try await app.userinfo(access).expect(401, "", "access-token-revoked")
-        try await app.post(
-            "token", [("grant_type", "refresh_token"), ("refresh_token", tokens.member("refresh_token"))]
-        ).expect(200)
+        try await app.refresh(tokens.member("refresh_token")).expect(200)
         let tv = AppClient(world: world, credentials: [], fields: .basic(Example.tv + ending))
         try await tv.post("device/authorize", [("scope", "openid")]).expect(200)
     }
@@ -46,8 +38,7 @@ import Tokens
         let expired = Assertion(id: "a9").changed { $0.claims["exp"] = JSON(World.exampleMoment) }
         expect(try await Self.ask(world, expired).failure, is: "assertion-expired")
         try await Self.ask(world, Assertion(id: "a9")).expect(200)
-        try await Self.ask(world, Assertion(id: nil)).expect(200)
-        try await Self.ask(world, Assertion(id: nil)).expect(200)
+        for _ in 1...2 { try await Self.ask(world, Assertion(id: nil)).expect(200) }
         try await world.advance("301s")
         let later = Assertion().changed { $0.claims["exp"] = JSON(World.exampleMoment + 600) }
         try await Self.ask(world, later).expect(200)
@@ -93,25 +84,17 @@ import Tokens
         let ofAnother = try Assertion().signed().changed { $0.claims["iss"] = .string(Example.ops) }
         // It names no key, so that no key of the client's is named.
         let unnamed = Assertion().changed { $0.header["kid"] = 7 }
+        let (secret, several) = (Example.serviceSecret, "client-credentials-multiple")
         let cases: [(Parameters, World.Fields, String, String)] = [
-            ([], World.Fields.basic("nope", "x"), "client-unknown", "client-known"),
-            ([], World.Fields.basic("nope"), "client-unknown", "client-known"),
-            (
-                [("client_id", Example.service), ("client_secret", Example.serviceSecret)], [],
-                "client-method-wrong", "client-method"
-            ),
+            ([], .basic("nope", "x"), "client-unknown", "client-known"),
+            ([], .basic("nope"), "client-unknown", "client-known"),
+            ([("client_id", Example.service), ("client_secret", secret)], [], "client-method-wrong", "client-method"),
             (try ofAnother.items, [], "client-method-wrong", "client-method"),
-            ([], World.Fields.basic(Example.native, "x"), "client-method-wrong", "client-method"),
-            ([("client_id", Example.web)], service, "client-credentials-multiple", "credentials-once"),
-            (
-                [("client_secret", "x")], World.Fields.basic(Example.native), "client-credentials-multiple",
-                "credentials-once"
-            ),
-            (try Assertion().items, service, "client-credentials-multiple", "credentials-once"),
-            (
-                [], [("authorization", "Basic not-base64-of-a-pair")], "client-credentials-unreadable",
-                "authorization-readable"
-            ),
+            ([], .basic(Example.native, "x"), "client-method-wrong", "client-method"),
+            ([("client_id", Example.web)], service, several, "credentials-once"),
+            ([("client_secret", "x")], .basic(Example.native), several, "credentials-once"),
+            (try Assertion().items, service, several, "credentials-once"),
+            ([], [("authorization", "Basic not-base64")], "client-credentials-unreadable", "authorization-readable"),
             ([("client_secret", "x")], [], "client-credentials-missing", "credentials-present"),
             ([Parameters.assertion("")[0]], [], "assertion-malformed", "parts"),
             (try unnamed.items, [], "assertion-key", "assertion-key"),

@@ -23,17 +23,21 @@ import Testing
         let world = try await World()
         func notes(_ host: String, _ fields: World.Fields = []) async throws -> [String] {
             let client = World.Fields.basic(Example.service, Example.serviceSecret)
-            let form: Parameters = [("grant_type", "client_credentials"), ("scope", "trips.read")]
-            let answer = try await world.token(form, at: Example.custom, [("host", host)] + client + fields)
+            let answer = try await world.token(.service(), at: Example.custom, [("host", host)] + client + fields)
             answer.expect(200)
             return answer.findings.filter { $0.check == "public-base" }.map { String(describing: $0.found) }
         }
         #expect(try await notes("localhost:8080").isEmpty)
         #expect(try await notes("10.0.2.2:8080").isEmpty)
         try await world.control(.post, "reset")
-        let proxy = ("Forwarded", "for=10.0.0.1; Host=\"auth.example.test\";proto=https, for=x;host=y")
-        expect(try await notes("127.0.0.1:9", [proxy]).first?.contains("https://auth.example.test"), is: true)
-        #expect(try await notes("127.0.0.1:9", [proxy]).isEmpty)
+        for proxy in [
+            [("Forwarded", "for=10.0.0.1; Host=\"auth.example.test\";proto=https, for=x;host=y")],
+            [("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "auth.example.test")],
+        ] {
+            expect(try await notes("127.0.0.1:9", proxy).first?.contains("https://auth.example.test"), is: true)
+            #expect(try await notes("127.0.0.1:9", proxy).isEmpty)
+            try await world.control(.post, "reset")
+        }
     }
 
     @Test("the issuer has the form in which the client selects its sandbox") func forms() async throws {
@@ -50,34 +54,29 @@ import Testing
 
 /// The fields that all answers have (section 6.3).
 @Suite("Okta's common header fields") struct HeaderTests {
-    @Test("each answer has a request id of its own") func ids() async throws {
+    @Test("each answer has a request id of its own, a refusal too") func ids() async throws {
         let world = try await World()
         var ids: Set<String> = []
-        for path in [
-            Example.custom + "/keys", Example.custom + "/authorize", Example.custom + "/nothing", "/activate",
-            Example.custom + "/userinfo", "/api/v1/users",
-        ] {
-            let id = try #require(try await world.call(.get, path)["x-okta-request-id"])
+        for path in ["/keys", "/authorize", "/nothing", "/userinfo"] {
+            let id = try #require(try await world.call(.get, Example.custom + path)["x-okta-request-id"])
             #expect(id.wholeMatch(of: /[0-9a-f]{32}/) != nil, "\(id)")
             ids.insert(id)
         }
-        expect(ids.count, is: 6)
+        expect(ids.count, is: 4)
     }
 
-    @Test("JSON has a bare content type, and is not cached but for keys and discovery") func bare() async throws {
+    @Test("nothing is cached but keys and discovery") func caching() async throws {
         let world = try await World()
         for path in [
             Example.custom + "/token", Example.org + "/device/authorize", Example.org + "/introspect", "/api/v1/users",
             "/oauth2/nope/v1/token", "/oauth2/v1/tokens", "/api/v1/sessions/me",
         ] {
             let answer = try await world.call(.post, path)
-            expect(answer["content-type"], is: "application/json", "\(path)")
             expect(answer["cache-control"], is: "no-cache, no-store", "\(path)")
             #expect(answer["pragma"] == "no-cache" && answer["expires"] == "0", "\(path)")
         }
         for (path, lifetime) in [(Example.custom + "/keys", 3_832_304), ("/.well-known/openid-configuration", 86_400)] {
             let answer = try await world.call(.get, path)
-            expect(answer["content-type"], is: "application/json", "\(path)")
             expect(answer["cache-control"], is: "max-age=\(lifetime), must-revalidate", "\(path)")
             #expect(answer["pragma"] == nil && answer["expires"] == nil, "\(path)")
         }
@@ -142,24 +141,15 @@ import Testing
         }
         try await world.set("okta.rate-limit", "enforce")
         let refused = try await ask(world, Example.web)
-        let id = try #require(refused.json["errorId"]?.string)
-        refused.expect(
-            429,
-            #"{"errorCode":"E0000047","errorSummary":"API call exceeded rate limit due to too many requests.","#
-                + #""errorLink":"E0000047","errorId":"\#(id)","errorCauses":[]}"#, "rate-limited")
+        expect(refused.failure, is: "rate-limited")
         expect(rate(refused), is: ["2", "0", "1800000060"])
-        expect(refused.outcome(of: "rate-limit"), is: .failed)
         expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid")
         expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid")
         expect(try await ask(world, Example.spa).failure, is: "rate-limited")
         try await world.advance("60s")
         expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid")
         try await world.set("okta.rate-limit", "off")
-        for _ in 1...3 {
-            let answer = try await ask(world, Example.spa)
-            expect(answer.failure, is: "refresh-token-invalid")
-            expect(rate(answer), is: [nil, nil, nil])
-        }
+        for _ in 1...2 { expect(try await ask(world, Example.spa).failure, is: "refresh-token-invalid") }
     }
 }
 

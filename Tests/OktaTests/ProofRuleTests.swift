@@ -9,11 +9,9 @@ import Wire
 
 @testable import Okta
 
-@Suite("Okta's rules for DPoP proofs") struct ProofRuleTests {
-    private static let vendor = Result {
-        try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta"))
-    }
+private let vendor = Result { try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta")) }
 
+@Suite("Okta's rules for DPoP proofs") struct ProofRuleTests {
     private static func facts(
         _ lines: [String], _ access: OktaProofFacts.Access? = nil, method: HTTPRequest.Method = .post,
         _ target: String = Example.custom + "/token?a=b", _ switches: [String: String] = [:]
@@ -43,13 +41,6 @@ import Wire
         OktaProofRules.tokens.rules.first { $0.id == rule }?.outcome(on: facts)
     }
 
-    private func expectFinding(
-        _ rule: String, _ facts: OktaProofFacts, _ expected: Finding.Outcome?,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        expect(outcome(rule, facts), is: expected, sourceLocation: sourceLocation)
-    }
-
     @Test(
         "htu may be any form of the sandbox's base, without query and fragment, in any case",
         arguments: [
@@ -59,7 +50,7 @@ import Wire
             "http://mine.localhost:8080/oauth2/default/v1/token",
         ])
     func addresses(_ address: String) throws {
-        try expectFinding("proof-htu", Self.facts { $0.claims["htu"] = .string(address) }, .passed)
+        expect(outcome("proof-htu", try Self.facts { $0.claims["htu"] = .string(address) }), is: .passed)
     }
 
     @Test(
@@ -72,7 +63,7 @@ import Wire
             "ftp://localhost:8080/oauth2/default/v1/token",
         ])
     func otherAddresses(_ address: String) throws {
-        try expectFinding("proof-htu", Self.facts { $0.claims["htu"] = .string(address) }, .failed)
+        expect(outcome("proof-htu", try Self.facts { $0.claims["htu"] = .string(address) }), is: .failed)
     }
 
     @Test("the scheme's own port does not count") func ports() throws {
@@ -94,10 +85,10 @@ import Wire
             }
         }
         let off = ["dpop-iat": "off"]
-        try expectFinding("proof-expiry", Self.facts(off) { $0.claims["exp"] = 1 }, nil)
-        try expectFinding("proof-expiry", Self.facts { $0.claims["exp"] = 1_800_000_001 }, .passed)
-        try expectFinding("proof-expiry", Self.facts { $0.claims["exp"] = "x" }, .failed)
-        try expectFinding("proof-iat", Self.facts(off) { $0.claims["iat"] = nil }, .failed)
+        expect(outcome("proof-expiry", try Self.facts(off) { $0.claims["exp"] = 1 }), is: nil)
+        expect(outcome("proof-expiry", try Self.facts { $0.claims["exp"] = 1_800_000_001 }), is: .passed)
+        expect(outcome("proof-expiry", try Self.facts { $0.claims["exp"] = "x" }), is: .failed)
+        expect(outcome("proof-iat", try Self.facts(off) { $0.claims["iat"] = nil }), is: .failed)
     }
 
     @Test("each of the six algorithms is good with a key of its kind", arguments: OktaProof.algorithms)
@@ -137,16 +128,40 @@ import Wire
             }
             expect(outcome("proof-key", facts), is: .failed, "\(name)")
         }
-        try expectFinding("proof-key", Self.facts { $0.header["jwk"] = "DK1" }, .failed)
+        expect(outcome("proof-key", try Self.facts { $0.header["jwk"] = "DK1" }), is: .failed)
     }
 
     @Test("jti is a text of 1 to 255 characters") func ids() throws {
-        for (id, outcome) in [
+        for (id, expected) in [
             (.string(String(repeating: "é", count: 255)), .passed),
             (.string(String(repeating: "a", count: 256)), .failed),
             (1, .failed), (nil, .failed),
         ] as [(JSON?, Finding.Outcome)] {
-            try expectFinding("proof-jti", Self.facts { $0.claims["jti"] = id }, outcome)
+            expect(outcome("proof-jti", try Self.facts { $0.claims["jti"] = id }), is: expected)
         }
+    }
+}
+
+@Suite("Okta's rules for tokens") struct TokenRuleTests {
+    @Test("find the same whether a token was seen before or not, and judge each key anew") func memory() throws {
+        let own = try #require(try vendor.get().keys(of: "default", among: [:]))
+        let draft = TokenDraft(header: OktaTokenMaker.header(own.signing), claims: ["jti": "AT.1"])
+        let token = OktaToken(bytes: Array(try draft.mint(key: own.signing, algorithm: .rs256).utf8))
+        let keys = own.published.map(\.key)
+        for _ in 0..<2 {
+            var nothing: Finding?
+            expect(keys.map { token.signature(by: $0, &nothing) }, is: [.passed, .failed])
+        }
+    }
+
+    @Test("an issuer is compared without slashes, prefixes or other servers counting") func issuers() throws {
+        let accounts = try vendor.get().accounts
+        let (org, custom) = (try #require(accounts.server("org")), try #require(accounts.server("default")))
+        let base = Example.base
+        #expect(org.isIssuer(base, at: base) && custom.isIssuer(base + "/oauth2/default", at: base))
+        for other in ["", base + "/", base + "/oauth2/default/", base + "/oauth2/defaul", "http://localhost:808"] {
+            #expect(!org.isIssuer(other, at: base) && !custom.isIssuer(other, at: base), "\(other)")
+        }
+        #expect(!org.isIssuer(base + "/oauth2/default", at: base) && !custom.isIssuer(base, at: base))
     }
 }

@@ -138,15 +138,4 @@ extension Support.Mistake {
         let refreshed = try await app.refresh(try await app.tokens().member("refresh_token"), scope: "  ")
         #expect(refreshed.status == 200 && refreshed.json["scope"] == "openid profile offline_access")
     }
-
-    @Test("an app that asks behind a proxy is told the address by which it asked") func forwarded() async throws {
-        let world = try await World()
-        let answer = try await world.call(
-            .get, "/oauth2/default/.well-known/openid-configuration",
-            [("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "auth.example.test")])
-        expect(
-            answer.entry?.findings.contains { $0.note?.contains("--public-base https://auth.example.test") == true },
-            is: true,
-            "\(answer.entry?.findings ?? [])")
-    }
 }

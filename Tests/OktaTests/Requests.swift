@@ -17,7 +17,7 @@ extension Parameters {
     ]
 
     static func authorizing(_ client: String, _ redirectURI: String, scope: String = "openid") -> Parameters {
-        authorize.with("client_id", client).with("redirect_uri", redirectURI).with("scope", scope)
+        authorize.with([("client_id", client), ("redirect_uri", redirectURI), ("scope", scope)])
     }
 
     static func redeem(_ code: String) -> Parameters {
@@ -56,6 +56,13 @@ extension Parameters {
         return changed
     }
 
+    /// The same with other values; `nil` removes a parameter.
+    func with(_ changes: [(String, String?)]) -> Parameters { changes.reduce(self) { $0.with($1.0, $1.1) } }
+
+    var withoutPKCE: Parameters { with([("code_challenge", nil), ("code_challenge_method", nil)]) }
+
+    func target(_ endpoints: String = Example.custom) -> String { "\(endpoints)/authorize?\(text)" }
+
     /// As a query or form, in ASCII.
     var text: String {
         let allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."\u{7F}"))
@@ -79,7 +86,7 @@ extension World {
     func authorize(
         _ parameters: Parameters = .authorize, at server: String = Example.custom, _ fields: Fields = []
     ) async throws -> ReceivedAnswer {
-        try await call(.get, "\(server)/authorize?\(parameters.text)", fields)
+        try await call(.get, parameters.target(server), fields)
     }
 
     func code(_ parameters: Parameters = .authorize, at server: String = Example.custom) async throws -> String {
@@ -174,19 +181,23 @@ extension World {
     func startDevice() async throws -> (device: String, user: String) {
         let answer = try await submit(
             [("client_id", Example.tv), ("scope", "openid offline_access")], to: Example.custom + "/device/authorize")
-        return (answer.json["device_code"]?.string ?? "", answer.json["user_code"]?.string ?? "")
+        return (answer.member("device_code"), answer.member("user_code"))
+    }
+
+    /// The television asks whether its user let it sign in.
+    func poll(_ deviceCode: String) async throws -> ReceivedAnswer {
+        try await token([
+            ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"), ("client_id", Example.tv),
+            ("device_code", deviceCode),
+        ])
     }
 
     /// The device's answer to its first challenge, with a token that is minted.
     func answerChallenge(_ order: JSONObject) async throws -> ReceivedAnswer {
         var order = order
         order["transaction"] = "tx-1"
-        return try await answerChallenge(with: try await mint("okta/ssws", order))
-    }
-
-    func answerChallenge(with token: String) async throws -> ReceivedAnswer {
-        let path = "/api/v1/users/\(Example.ada)/factors/\(Example.push)/transactions/tx-1/verify"
-        return try await call(.post, path, [("authorization", "SSWS " + token)])
+        let token = try await mint("okta/ssws", order)
+        return try await call(.post, World.factor + "/transactions/tx-1/verify", [("authorization", "SSWS " + token)])
     }
 }
 

@@ -38,4 +38,16 @@ import Testing
         expect(room.note, is: "They made room for the new pushed request, and are forgotten.")
         try await world.delete()
     }
+
+    @Test("few nonces of proofs are kept, even of a clock that jumps") func nonces() throws {
+        let moment = Moment(unixSeconds: Double(World.exampleMoment))
+        var state = try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta")).initialState
+        let identifiers = IdentifierSource(seed: 1)
+        for day in 0..<100 { _ = state.proofNonces(at: moment + .seconds(Double(day) * 86_400), identifiers) }
+        expect(state.proofNonces.count, is: 8)
+        let good = state.proofNonces(at: moment + .seconds(99 * 86_400), identifiers)
+        expect(good.count, is: 3)
+        let back = state.proofNonces(at: moment, identifiers)
+        #expect(back.count == 8 && back.last == state.proofNonces.all.last?.id, "those of the future still count")
+    }
 }

@@ -92,7 +92,7 @@ extension RouteCase {
         form(
             "activate.submit", "/activate", [("tx", "NEWSIGNIN"), ("csrf", "NEWSEAL"), ("user_code", "NEWCODE")],
             .json + [("cookie", "understudy_tx=NEWCOOKIE")]
-        ) { try await $0.activation().values },
+        ) { try await $0.activation().page.values },
         RouteCase(
             "authn", .post, "/api/v1/authn", fields: .jsonContent,
             body: #"{"username":"ada@example.test","password":"not-a-secret-1"}"#),
@@ -175,7 +175,7 @@ extension RouteCase {
             let begun = try await world.call(.post, "/api/v1/authn/recovery/password", .jsonContent, body)
             let factor: JSON = "smsunderstudyada0001"
             let code = try await world.perform("factor-code", ["user": .string(Example.ada), "factor": factor])
-            return ["NEWTOKEN": begun.json["stateToken"]?.string ?? "", "NEWCODE": code.json["code"]?.string ?? ""]
+            return ["NEWTOKEN": begun.member("stateToken"), "NEWCODE": code.member("code")]
         }
     }
 
@@ -221,7 +221,7 @@ extension RouteCase {
         let session: @Sendable (World) async throws -> [String: String] = { world in
             let answer = try await world.manage(
                 "/api/v1/sessions", #"{"sessionToken":"\#(try await world.sessionToken())"}"#)
-            return ["NEWSESSION": answer.json["id"]?.string ?? ""]
+            return ["NEWSESSION": answer.member("id")]
         }
         let cookie: World.Fields = [("cookie", "sid=NEWSESSION")]
         return [
@@ -260,9 +260,9 @@ extension RouteCase {
             body: #"{"passCode":"NEWCODE"}"#
         ) { world in
             let body = #"{"factorType":"sms","provider":"OKTA","profile":{"phoneNumber":"+15550102"}}"#
-            let id = try await world.manage(ada + "/factors", body).json["id"]?.string ?? ""
+            let id = try await world.manage(ada + "/factors", body).member("id")
             let code = try await world.perform("factor-code", ["user": .string(Example.ada), "factor": .string(id)])
-            return ["NEWFACTOR": id, "NEWCODE": code.json["code"]?.string ?? ""]
+            return ["NEWFACTOR": id, "NEWCODE": code.member("code")]
         },
         RouteCase("push.challenge", .post, "\(ada)/factors/\(Example.push)/verify", fields: .apiToken, status: 201),
     ]
@@ -315,7 +315,7 @@ extension World {
         var values: [String: String] { ["NEWSIGNIN": tx, "NEWSEAL": csrf, "NEWCOOKIE": cookie, "NEWCODE": userCode] }
 
         init(_ answer: ReceivedAnswer, userCode: String = "") {
-            (tx, csrf) = (answer.json["tx"]?.string ?? "", answer.json["csrf"]?.string ?? "")
+            (tx, csrf) = (answer.member("tx"), answer.member("csrf"))
             (cookie, self.userCode) = (answer.cookie("understudy_tx") ?? "", userCode)
         }
 
@@ -330,24 +330,31 @@ extension World {
         return Page(try await call(.get, "/login/login.htm?tx=" + tx, .json))
     }
 
-    func activation() async throws -> Page {
-        let answer = try await submit(
-            [("client_id", Example.tv), ("scope", "openid")], to: Example.custom + "/device/authorize")
-        return Page(try await call(.get, "/activate", .json), userCode: answer.json["user_code"]?.string ?? "")
+    func activation() async throws -> (page: Page, device: String) {
+        let codes = try await startDevice()
+        return (Page(try await call(.get, "/activate", .json), userCode: codes.user), codes.device)
     }
+
+    /// A sign-in by the authentication API, Ada's unless told otherwise.
+    func authenticate(
+        _ login: String = "ada@example.test", _ password: String = "not-a-secret-1", _ fields: Fields = []
+    ) async throws -> ReceivedAnswer {
+        let body = #"{"username":"\#(login)","password":"\#(password)"}"#
+        return try await call(.post, "/api/v1/authn", World.Fields.jsonContent + fields, body)
+    }
+
+    func sessionToken() async throws -> String { try await authenticate().member("sessionToken") }
 
     /// A state token of Ada, who has to show a factor unless the switch stays as it is.
     func stateToken(switches: Bool = true) async throws -> String {
         if switches { try await set("okta.authn-mfa", "enrolled") }
-        let body = #"{"username":"ada@example.test","password":"not-a-secret-1"}"#
-        return try await call(.post, "/api/v1/authn", .jsonContent, body).json["stateToken"]?.string ?? ""
+        return try await authenticate().member("stateToken")
     }
 
     /// A state token of Cleo, who has to enroll a factor.
     func enrollingToken() async throws -> String {
         try await set("okta.authn-mfa", "required")
-        let body = #"{"username":"cleo@example.test","password":"not-a-secret-2"}"#
-        return try await call(.post, "/api/v1/authn", .jsonContent, body).json["stateToken"]?.string ?? ""
+        return try await authenticate("cleo@example.test", "not-a-secret-2").member("stateToken")
     }
 
     /// Her factor, to which a code was sent, as values for a call.
@@ -358,28 +365,25 @@ extension World {
         let answer = try await call(.post, "/api/v1/authn/factors", .jsonContent, body)
         let factor = answer.json["_embedded"]?["factor"]?["id"]?.string ?? ""
         let code = try await perform("factor-code", ["user": "cleo@example.test", "factor": .string(factor)])
-        return ["NEWTOKEN": token, "NEWFACTOR": factor, "NEWCODE": code.json["code"]?.string ?? ""]
+        return ["NEWTOKEN": token, "NEWFACTOR": factor, "NEWCODE": code.member("code")]
     }
 
     /// The recovery token of Ada, who has forgotten her password.
     func recoveryToken() async throws -> String {
         let fields = World.Fields.apiToken + .jsonContent
         let body = #"{"username":"ada@example.test"}"#
-        let answer = try await call(.post, "/api/v1/authn/recovery/password", fields, body)
-        return answer.json["recoveryToken"]?.string ?? ""
+        return try await call(.post, "/api/v1/authn/recovery/password", fields, body).member("recoveryToken")
     }
 
     /// The state token of her recovery, which waits for the answer to her question.
     func recovering() async throws -> String {
         let body = #"{"recoveryToken":"\#(try await recoveryToken())"}"#
-        return try await call(.post, "/api/v1/authn/recovery/token", .jsonContent, body).json["stateToken"]?.string
-            ?? ""
+        return try await call(.post, "/api/v1/authn/recovery/token", .jsonContent, body).member("stateToken")
     }
 
     /// The token of a sign-in that lacks the second factor.
     func mfaToken(at server: String = Example.custom) async throws -> String {
-        let answer = try await token([("client_id", Example.direct)] + .password, at: server)
-        return answer.json["mfa_token"]?.string ?? ""
+        try await token([("client_id", Example.direct)] + .password, at: server).member("mfa_token")
     }
 
     @discardableResult

@@ -203,8 +203,8 @@ extension SwitchCase {
     private static func authorize(_ parameters: Parameters) -> World.Send { { try await $0.authorize(parameters) } }
 
     private static let plainWeb = Parameters.authorizing(Example.web, "http://localhost:3000/callback")
-        .with("code_challenge", nil).with("code_challenge_method", nil)
-    private static let plainNative = Parameters.authorize.with("code_challenge", nil).with("code_challenge_method", nil)
+        .withoutPKCE
+    private static let plainNative = Parameters.authorize.withoutPKCE
 
     private static let authorizeCases: [SwitchCase] = [
         SwitchCase("login-mode", "auto", shows: "Location: com.example.app:/callback?code=", authorize(.authorize)),
@@ -336,8 +336,7 @@ extension SwitchCase {
     ) -> World.Send {
         { world in
             try await world.perform("set-status", ["user": .string(login), "status": .string(status)])
-            let body = #"{"username":"\#(login)","password":"\#(password)"}"#
-            return try await world.call(.post, "/api/v1/authn", .jsonContent, body)
+            return try await world.authenticate(login, password)
         }
     }
 

@@ -1,34 +1,31 @@
 import Emulation
 import Expectations
+import Foundation
 import JSON
+import Support
 import Synchronization
 import Testing
 import Tokens
 
 @testable import OktaValidator
 
-/// Test keys, generated once; a pair takes a tenth of a second. Each is named by its thumbprint, as the server names keys.
+/// Keys of the example accounts, each named by its thumbprint, as the server names keys.
 enum TestKey {
-    static let current = named(generated())
-    static let next = named(generated())
+    static let current = read("o1")
+    static let next = read("o2")
     /// Another key under the name of the current one.
     static let impostor = {
-        var key = generated()
+        var key = read("o3")
         key.id = current.id
         return key
     }()
     static let ec = try? SigningKey.generateEC(.p256, id: "ec")
 
-    private static func generated() -> SigningKey {
-        do {
-            return try SigningKey.generateRSA()
-        } catch {
-            fatalError("OpenSSL makes no key: \(error)")
+    private static func read(_ name: String) -> SigningKey {
+        let path = Repository.root + "/Fixtures/okta/keys/\(name).pem"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8), var key = try? SigningKey.pem(text) else {
+            preconditionFailure("no key at \(path)")
         }
-    }
-
-    private static func named(_ key: SigningKey) -> SigningKey {
-        var key = key
         key.id = key.thumbprint
         return key
     }

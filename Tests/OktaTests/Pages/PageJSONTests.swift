@@ -180,10 +180,9 @@ struct PageSamples {
     /// Texts that would be markup, script, another attribute or another field if they could.
     static let hostile = [
         "<script>alert(1)</script>", "\" onfocus=\"alert(1)", "' onfocus='alert(1)",
-        "</title></textarea></script><img src=x>",
-        "&lt;b&gt;&quot;&#39;&amp;amp;", "--><!--<script>", "a\r\nb\nc\rd", "\nfirst", "\u{2028}\u{2029}\u{202E}x",
-        "\\\"\\u003c\\",
-        "']]>`${x}`", "\u{1}\u{7F}\u{85}é😀", "javascript:alert(1)", "; script-src *",
+        "</title></textarea></script><img src=x>", "&lt;b&gt;&quot;&#39;&amp;amp;", "--><!--<script>",
+        "a\r\nb\nc\rd", "\nfirst", "\u{2028}\u{2029}\u{202E}x", "\\\"\\u003c\\", "']]>`${x}`",
+        "\u{1}\u{7F}\u{85}é😀", "javascript:alert(1)", "; script-src *",
     ]
 }
 
