@@ -7,6 +7,8 @@ import Tokens
 
 enum Example {
     static let me = "/ims/v1/me"
+    /// The `iss` of the issuer that tests onboard.
+    static let newIssuer = "https://new.example.test"
     static let ada =
         #"{"id":"usr-1","enterprise_id":"EMP-0001","email":"ada@example.test","first_name":"Ada","last_name":"L","#
         + #""phone":"","locale":"en","state":"active","activated_at":1800000000}"#
@@ -62,28 +64,26 @@ extension World {
         return try await call(.get, Example.me, device.map(fields.device) ?? fields)
     }
 
+    /// Onboards the issuer `new`.
+    func createIssuer(_ keys: JSON, _ members: JSONObject = [:]) async throws -> ReceivedAnswer {
+        let body = Example.issuer("new", iss: Example.newIssuer, keys, members)
+        return try await call(.post, "/ims/v1/issuers", .operatorKey, body)
+    }
+
     /// Replaces issuer `uat`, adding these members to its own.
     func replaceUAT(_ members: JSONObject) async throws {
         let body = Example.issuer("uat", iss: Forged.Issuer.uat.rawValue, try Example.publicKey(), members)
-        let answer = try await call(.put, "/ims/v1/issuers/uat", .operatorKey, body)
-        guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
+        try await call(.put, "/ims/v1/issuers/uat", .operatorKey, body).expect(200)
     }
 
     func drill(_ issuer: String, _ drill: String) async throws {
-        let answer = try await control(.post, "keys/ims/\(issuer)/\(drill)")
-        guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
+        try await control(.post, "keys/ims/\(issuer)/\(drill)").expect(200)
     }
 
     func fetches(_ issuer: String = "rotating") async throws -> Int? {
         let listing = try await control(.get, "keys").json
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
-}
-
-struct PreparationFailure: Error, CustomStringConvertible {
-    let answer: String
-
-    var description: String { "the preparation was answered \(answer)" }
 }
 
 /// A token with freely chosen parts, made without the minting call, so that a fault in one cannot hide in the other.
@@ -128,6 +128,14 @@ struct Forged {
 
     static func pem(_ number: Int) throws -> String { try key(number).publicPEM ?? "" }
 
+    static func jwk(_ number: Int, kid: String, _ changes: [(String, JSON?)] = []) throws -> JSON {
+        var key = try key(number)
+        key.id = kid
+        var members = key.publicJWK()?.object ?? [:]
+        for (name, value) in changes { members[name] = value }
+        return .object(members)
+    }
+
     var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
     var claims: JSONObject
     var key: Int
@@ -138,6 +146,11 @@ struct Forged {
         header["kid"] = issuer.keyID.map(JSON.string)
         claims = ["iss": .string(issuer.rawValue), "sub": "EMP-0001", "iat": JSON(moment), "exp": JSON(moment + 600)]
         for (name, value) in changes { claims[name] = value }
+    }
+
+    /// A token of the issuer `new`.
+    static func new(by key: Int, kid: String? = nil) -> Forged {
+        Forged(.uat, [("iss", .string(Example.newIssuer))]).signed(by: key).header("kid", kid.map(JSON.string))
     }
 
     func header(_ name: String, _ value: JSON?) -> Forged {

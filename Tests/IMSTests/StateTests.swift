@@ -7,13 +7,10 @@ import Testing
 @testable import IMS
 
 @Suite("IMS's state") struct StateTests {
-    private func ada() throws -> World.Fields { .bearer(try Forged().text()) }
-
     @Test("an activation is judged in the order of the spec") func activationOrder() async throws {
         let world = try await World()
-        let token = World.Fields.bearer(try Forged(.uat, [("sub", "EMP-0001")]).text())
         func submit(_ body: String) async throws -> ReceivedAnswer {
-            try await world.call(.post, "/ims/v1/activation", token, body)
+            try await world.call(.post, "/ims/v1/activation", .ada, body)
         }
         try await submit("{}").expectRefusal(400, "body-invalid", field: "activation_id")
         try await submit(#"{"activation_id":"x","activation_code":7,"email":"e"}"#)
@@ -69,7 +66,7 @@ import Testing
 
     @Test("two issuers of a tenant share its users") func tenants() async throws {
         let world = try await World()
-        try await world.call(.post, "/ims/v1/trips", try ada(), Example.trip).expect(201)
+        try await world.call(.post, "/ims/v1/trips", .ada, Example.trip).expect(201)
         let other = World.Fields.bearer(try Forged(.rotating).text())
         try await world.call(.get, "/ims/v1/trips/t-1", other).expect(200)
     }
@@ -78,10 +75,10 @@ import Testing
         let world = try await World()
         for hour in 1...5 {
             let trip = Example.trip.replacing("t-1", with: "t-\(hour)").replacing("T07:", with: "T0\(hour):")
-            try await world.call(.post, "/ims/v1/trips", try ada(), trip).expect(201)
+            try await world.call(.post, "/ims/v1/trips", .ada, trip).expect(201)
         }
         func list(_ query: String) async throws -> (ids: [String], next: String?) {
-            let answer = try await world.call(.get, "/ims/v1/trips?" + query, try ada())
+            let answer = try await world.call(.get, "/ims/v1/trips?" + query, .ada)
             answer.expect(200)
             let ids = answer.json["trips"]?.array?.compactMap { $0["trip_id"]?.string } ?? []
             return (ids, answer.json["next_cursor"]?.string)
@@ -94,24 +91,18 @@ import Testing
         expect(ids, is: ["t-1"])
         expect(next, is: nil)
         expect(try await list("from=2027-01-15T02:00:00Z&to=2027-01-15T05:00:00+01:00").ids, is: ["t-3", "t-2"])
-        for query in ["limit=0", "limit=101", "limit=x", "cursor=x", "cursor=nan_1", "from=yesterday", "to=1800000000"]
-        {
-            let name = String(query.prefix { $0 != "=" })
-            try await world.call(.get, "/ims/v1/trips?" + query, try ada()).expectRefusal(
-                400, "body-invalid", field: name)
-        }
     }
 
     @Test("a trip keeps its points, and is the same whatever the form of its numbers") func points() async throws {
         let world = try await World()
         let point = #"{"at":"2027-01-15T07:00:00.5+01:00","lat":49.2,"lon":16.6,"speed_mps":13.9,"extra":1}"#
         let trip = String(Example.trip.dropLast()) + #","vehicle_id":"v","points":[\#(point)]}"#
-        try await world.call(.post, "/ims/v1/trips", try ada(), trip).expect(201)
+        try await world.call(.post, "/ims/v1/trips", .ada, trip).expect(201)
         let same = trip.replacing("21000", with: "2.1e4").replacing("13.9", with: "13.90")
-        try await world.call(.post, "/ims/v1/trips", try ada(), same).expect(200)
-        try await world.call(.post, "/ims/v1/trips", try ada(), trip.replacing("16.6", with: "16.7"))
+        try await world.call(.post, "/ims/v1/trips", .ada, same).expect(200)
+        try await world.call(.post, "/ims/v1/trips", .ada, trip.replacing("16.6", with: "16.7"))
             .expectRefusal(409, "trip-conflict")
-        let read = try await world.call(.get, "/ims/v1/trips/t-1", try ada())
+        let read = try await world.call(.get, "/ims/v1/trips/t-1", .ada)
         expect(read.json["point_count"], is: 1)
         expect(read.json["points"]?.text, is: "[\(point.replacing(#","extra":1"#, with: ""))]")
     }
@@ -135,27 +126,22 @@ import Testing
     @Test("a wrong trip is refused by the path of what is wrong", arguments: wrongTrips)
     func wrongTrip(_ old: String, _ new: String, _ field: String) async throws {
         let world = try await World()
-        try await world.call(.post, "/ims/v1/trips", try ada(), Example.trip.replacing(old, with: new))
+        try await world.call(.post, "/ims/v1/trips", .ada, Example.trip.replacing(old, with: new))
             .expectRefusal(400, "body-invalid", field: field)
     }
 
-    @Test("invitations are by account or by vehicle, to an email or a phone") func invitations() async throws {
-        let world = try await World()
-        let vehicle = #"{"kind":"vehicle","name":"B","phone":"+1555","vehicle_ids":["v1","v2"]}"#
-        try await world.call(.post, "/ims/v1/invitations", try ada(), vehicle).expect(
-            201,
-            #"{"kind":"vehicle","name":"B","email":"","phone":"+1555","vehicle_ids":["v1","v2"],"#
-                + #""invitation_id":"inv-1","from_user_id":"usr-1","status":"sent","created_at":1800000000}"#)
-        for (body, field) in [
+    @Test(
+        "an invitation is by account or by vehicle, to an email or a phone",
+        arguments: [
             (#"{"name":"B","phone":"1"}"#, "kind"), (#"{"kind":"house","name":"B","phone":"1"}"#, "kind"),
             (#"{"kind":"account","phone":"1"}"#, "name"), (#"{"kind":"account","name":"B"}"#, "email"),
             (#"{"kind":"account","name":"B","email":"nobody"}"#, "email"),
             (#"{"kind":"account","name":"B","phone":"1","account_ids":[7]}"#, "account_ids.0"),
-        ] {
-            try await world.call(.post, "/ims/v1/invitations", try ada(), body).expectRefusal(
-                400, "body-invalid", field: field)
-        }
-        expect(try await world.call(.get, "/ims/v1/invitations", try ada()).json["invitations"]?.array?.count, is: 1)
+        ])
+    func wrongInvitation(_ body: String, _ field: String) async throws {
+        let world = try await World()
+        try await world.call(.post, "/ims/v1/invitations", .ada, body).expectRefusal(400, "body-invalid", field: field)
+        try await world.call(.get, "/ims/v1/invitations", .ada).expect(200, #"{"invitations":[]}"#)
     }
 
     @Test(
@@ -163,7 +149,7 @@ import Testing
         ["null", "7", "[]"])
     func wrongProfile(_ name: String, _ value: String) async throws {
         let world = try await World()
-        try await world.call(.patch, Example.me, try ada(), #"{"\#(name)":\#(value)}"#)
+        try await world.call(.patch, Example.me, .ada, #"{"\#(name)":\#(value)}"#)
             .expectRefusal(400, "body-invalid", field: name)
     }
 
