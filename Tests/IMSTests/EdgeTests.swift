@@ -260,3 +260,79 @@ import Understudy
         }
     }
 }
+
+@Suite("IMS's issuers that change while their keys are fetched") struct ForgeryTests {
+    private static let start = "/ims/v1/issuers/rotating"
+
+    enum Event: String, CaseIterable, Sendable {
+        case reset, importing, deletion, replacement, replacementByURL
+
+        func happen(in world: World, _ exported: String) async throws {
+            switch self {
+            case .reset: try await world.control(.post, "reset")
+            case .importing: try await world.control(.put, "state/ims", exported)
+            case .deletion: _ = try await world.call(.delete, ForgeryTests.start, .operatorKey)
+            case .replacement:
+                let body = ForgeryTests.issuer(try Example.publicKey(2))
+                _ = try await world.call(.put, ForgeryTests.start, .operatorKey, body)
+            case .replacementByURL:
+                let url: JSON = "{self}/ims/dev-issuers/cognito/jwks.json"
+                let body = ForgeryTests.issuer(["type": "jwks-url", "url": url])
+                // The delay of the fetch under way remains.
+                try await world.control(.delete, "faults")
+                _ = try await world.call(.put, ForgeryTests.start, .operatorKey, body)
+            }
+        }
+    }
+
+    fileprivate static func issuer(_ keys: JSON) -> String {
+        Example.issuer("rotating", iss: Forged.Issuer.rotating.rawValue, keys)
+    }
+
+    /// What happens during the fetch, and whether the token that waits for it is forged.
+    private static let cases: [(Event, Bool)] =
+        Event.allCases.map { ($0, true) } + [(.reset, false), (.importing, false)]
+
+    @Test(
+        "a forged token gets nowhere, whatever happens meanwhile; a good one is judged by the keys that come after it",
+        arguments: cases)
+    func meanwhile(_ event: Event, _ isForged: Bool) async throws {
+        let world = try await World()
+        let exported = try await world.control(.get, "state/ims").text
+        let token = isForged ? Forged(.rotating).signed(by: 9) : Forged(.rotating)
+        try await world.delayKeys()
+        async let answer = world.me(token)
+        try await world.waitForFetch()
+        try await event.happen(in: world, exported)
+        let received = try await answer
+        guard isForged else {
+            expect(received.status, is: 200)
+            expect(received.outcome(of: "signature"), is: .passed)
+            return
+        }
+        #expect([401, 503].contains(received.status), "\(received.text)")
+        let entries = world.sandbox.journal.entries().filter { $0.record.route == "me.get" }
+        #expect(entries.allSatisfy { $0.record.failure != nil })
+    }
+}
+
+extension World {
+    /// Delays the keys of `rotating` long enough for something to happen during the fetch.
+    func delayKeys() async throws {
+        let delay = #"{"vendor":"ims","route":"dev-issuer.jwks","fault":{"delay":"1s"}}"#
+        try await control(.put, "faults", delay).expect(200)
+    }
+
+    /// Waits until the keys of `rotating` are being fetched: the dev issuer has been asked, and its answer is delayed.
+    func waitForFetch() async throws {
+        for _ in 0..<10_000 {
+            let listing = try await control(.get, "keys").json
+            let issuer = listing["issuers"]?.array?.first {
+                $0["vendor"] == "ims" && $0["issuer"]?.string == "rotating"
+            }
+            if issuer?["fetches"] != 0 { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        Issue.record("nobody asks for keys")
+    }
+}

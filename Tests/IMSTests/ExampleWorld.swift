@@ -9,11 +9,7 @@ enum Example {
     static let me = "/ims/v1/me"
     /// The `iss` of the issuer that tests onboard.
     static let newIssuer = "https://new.example.test"
-    static let ada =
-        #"{"id":"usr-1","enterprise_id":"EMP-0001","email":"ada@example.test","first_name":"Ada","last_name":"L","#
-        + #""phone":"","locale":"en","state":"active","activated_at":1800000000}"#
     static let activation = #"{"activation_id":"ben.driver","activation_code":"48291357","email":"ben@example.test"}"#
-    static let cleo = #"{"activation_id":"cleo.driver","activation_code":"11223344","email":"cleo@example.test"}"#
     static let trip =
         #"{"trip_id":"t-1","started_at":"2027-01-15T07:00:00Z","ended_at":"2027-01-15T07:30:00Z","#
         + #""distance_meters":21000}"#

@@ -53,6 +53,38 @@ import Tokens
         try await world.me(.new(by: 2)).expectRefusal(401, "kid-required")
     }
 
+    private static let secret: JSON = ["kty": "oct", "kid": "shared", "k": "c2VjcmV0LWJ5dGVz"]
+
+    @Test("a shared secret of an inline set is not kept") func secretsAreForgotten() async throws {
+        let world = try await World()
+        let set: JSON = ["keys": [Self.secret, try Forged.jwk(2, kid: "a")]]
+        try await world.createIssuer(["type": "jwks", "jwks": set]).expect(201)
+        let state = try await world.control(.get, "state/ims")
+        expect(state.status, is: 200)
+        #expect(state.text.contains("\"shared\""))
+        #expect(!state.text.contains("c2VjcmV0LWJ5dGVz"))
+    }
+
+    @Test("a fetched set tells the same, and warns of a private key") func fetchedSet() async throws {
+        let world = try await World()
+        let keys: [JSON] = [
+            Self.secret, try Forged.jwk(2, kid: "a"), try Forged.jwk(3, kid: "b", [("d", "AQAB")]),
+        ]
+        let rule: JSON = ["route": "dev-issuer.jwks", "respond": ["status": 200, "body": ["keys": .array(keys)]]]
+        try await world.control(.put, "faults", rule.text).expect(200)
+        let answer = try await world.createIssuer(
+            ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"])
+        answer.expect(201)
+        expect(
+            answer.json["warnings"],
+            is: [
+                "private-key-published: key 2 “b”: a private key; expected a public one",
+                "key-skipped: key 0 “shared”: a shared secret (oct); expected a public key",
+            ], "\(answer.text)")
+        let finding = answer.findings.first { $0.check == "keys-fetched" }
+        expect(finding?.note?.contains("key 2 “b”: a private key"), is: true)
+    }
+
     @Test("a certificate map, inline, as the third party publishes it") func certificateMap() async throws {
         let world = try await World()
         let certs: JSON = ["k3": try await Self.certificate(world), "broken": "none", "odd": 7]

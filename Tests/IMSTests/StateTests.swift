@@ -29,6 +29,23 @@ import Testing
             404, "activation-unknown")
     }
 
+    @Test("a user who was imported without a code is told so") func noCode() async throws {
+        let world = try await World()
+        let user: JSON = [
+            "id": "usr-9", "tenant": "demo", "enterprise_id": "EMP-0009", "activation_id": "nine",
+            "email": "n@example.test", "state": "enrolled", "created_at": 1_800_000_000,
+        ]
+        var document = try await world.control(.get, "state/ims").json.object ?? [:]
+        document["users"] = .array((document["users"]?.array ?? []) + [user])
+        try await world.control(.put, "state/ims", JSON.object(document).text).expect(200)
+        let answer = try await world.call(
+            .post, "/ims/v1/activation", .bearer(try Forged(.uat, [("sub", "EMP-0009")]).text()),
+            #"{"activation_id":"nine","activation_code":"12345678","email":"n@example.test"}"#)
+        answer.expectRefusal(400, "activation-code-wrong")
+        let reason = answer.entry?.explanation ?? ""
+        #expect(reason.contains("usr-9 has no activation code") && !reason.contains("another"), "\(reason)")
+    }
+
     @Test("states change as the spec says, and nothing else does") func states() async throws {
         let world = try await World()
         func post(_ path: String) async throws -> ReceivedAnswer {
@@ -182,6 +199,34 @@ import Testing
         }
         try await world.call(.post, "/ims/v1/users/import", fields, text).expectRefusal(
             400, "body-invalid", field: "tenant")
+    }
+
+    @Test("an import says which member of which line is wrong") func importLines() async throws {
+        let world = try await World()
+        let file = """
+            email,enterprise_id,activate
+            new@example.test,EMP-10,true
+            ada@example.test,EMP-11,false
+            none,EMP-12,false
+            ,EMP-13,false
+            x@example.test,,true
+            y@example.test,EMP-14,perhaps
+            z@example.test
+            """
+        let answer = try await world.call(
+            .post, "/ims/v1/users/import?tenant=demo", .operatorKey + [("content-type", "text/csv")], file)
+        answer.expect(
+            200,
+            #"{"enrolled":1,"activated":1,"errors":[{"line":3,"code":"enrollment-exists"},{"line":4,"code":"body-invalid"},"#
+                + #"{"line":5,"code":"body-invalid"},{"line":6,"code":"state-conflict"},{"line":7,"code":"body-invalid"},"#
+                + #"{"line":8,"code":"body-invalid"}]}"#)
+        let notes = answer.findings.filter { $0.check == "import-line" }.compactMap(\.note)
+        expect(
+            notes.map { String($0.prefix { $0 != ";" && $0 != "," }) },
+            is: [
+                "Line 3: usr-1 of tenant demo has the same email", "Line 4: email is “none”", "Line 5: email is empty",
+                "Line 6: activate needs an enterprise_id", "Line 7: activate is “perhaps”", "Line 8: 1 fields",
+            ], "\(notes)")
     }
 }
 
