@@ -115,11 +115,9 @@ extension SwitchCase {
     }
 
     private static let timeCases: [SwitchCase] = [
-        SwitchCase(
-            "max-lifetime-seconds", "off", list(claims: Forged.adaClaims(exp: "1900000000"))),
+        SwitchCase("max-lifetime-seconds", "off", list(claims: Forged.adaClaims(exp: "1900000000"))),
         SwitchCase("max-lifetime-seconds", "1800", list(Example.jwtAda)),
-        SwitchCase(
-            "max-lifetime-seconds", "1799", failure: "token-lifetime-too-long", list(Example.jwtAda)),
+        SwitchCase("max-lifetime-seconds", "1799", failure: "token-lifetime-too-long", list(Example.jwtAda)),
         SwitchCase("leeway-seconds", "0", failure: "token-expired", list(Example.jwtAdaOld)),
         SwitchCase(
             "leeway-seconds", "1", note: "a token whose leeway ends now", failure: "token-expired",
@@ -145,31 +143,24 @@ extension SwitchCase {
     private static let notYet = Forged.adaClaims(exp: #"1800009000,"nbf":1800003600"#)
 
     private static let deviceCases: [SwitchCase] = [
-        SwitchCase(
-            "device-check", "enforce", failure: "masked-device-mismatch", list(Example.jwtAda, device: nil)),
+        SwitchCase("device-check", "enforce", failure: "masked-device-mismatch", list(Example.jwtAda, device: nil)),
         SwitchCase("device-check", "off", list(Example.jwtAda, device: "another")),
-        SwitchCase(
-            "device-check", "off", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
-        SwitchCase(
-            "device-check", "if-present", note: "without header", list(Example.jwtAda, device: nil)),
-        SwitchCase(
-            "device-check", "if-present", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase("device-check", "off", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase("device-check", "if-present", note: "without header", list(Example.jwtAda, device: nil)),
+        SwitchCase("device-check", "if-present", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
         SwitchCase(
             "device-check", "if-present", note: "with both", failure: "masked-device-mismatch",
             list(Example.jwtAda, device: "another")),
     ]
 
     private static let schemeCases: [SwitchCase] = [
-        SwitchCase(
-            "bearer-scheme", "required", failure: "masked-token-missing", authorization(Example.jwtAda)),
+        SwitchCase("bearer-scheme", "required", failure: "masked-token-missing", authorization(Example.jwtAda)),
         SwitchCase(
             "bearer-scheme", "required", note: "twice", failure: "masked-signature",
             authorization("Bearer Bearer " + Example.jwtAda)),
         SwitchCase("bearer-scheme", "lenient", authorization(Example.jwtAda)),
-        SwitchCase(
-            "bearer-scheme", "lenient", note: "once", authorization("Bearer " + Example.jwtAda)),
-        SwitchCase(
-            "bearer-scheme", "lenient", note: "twice", authorization("Bearer bearer  " + Example.jwtAda)),
+        SwitchCase("bearer-scheme", "lenient", note: "once", authorization("Bearer " + Example.jwtAda)),
+        SwitchCase("bearer-scheme", "lenient", note: "twice", authorization("Bearer bearer  " + Example.jwtAda)),
         SwitchCase(
             "bearer-scheme", "lenient", note: "three times", failure: "masked-signature",
             authorization("Bearer Bearer Bearer " + Example.jwtAda)),
@@ -262,15 +253,12 @@ extension SwitchCase {
     }
 
     private static let shapeCases: [SwitchCase] = [
-        SwitchCase(
-            "error-envelope", "bare", failure: "phone-not-found", shows: "\n" + Example.notFound, missingPhone),
+        SwitchCase("error-envelope", "bare", failure: "phone-not-found", shows: "\n" + Example.notFound, missingPhone),
         SwitchCase(
             "error-envelope", "errors-array", failure: "phone-not-found",
             shows: #"\#n{"errors":[\#(Example.notFound)]}"#, missingPhone),
-        SwitchCase(
-            "message-style", "error-page", failure: "phone-not-found", shows: Example.notFound, missingPhone),
-        SwitchCase(
-            "message-style", "staging", failure: "phone-not-found", shows: "Phone not found", missingPhone),
+        SwitchCase("message-style", "error-page", failure: "phone-not-found", shows: Example.notFound, missingPhone),
+        SwitchCase("message-style", "staging", failure: "phone-not-found", shows: "Phone not found", missingPhone),
         SwitchCase(
             "profile-dates", "unix-seconds", shows: #""date_created":1800000000,"date_updated":1800000000"#,
             profile),
