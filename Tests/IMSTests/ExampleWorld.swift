@@ -103,14 +103,8 @@ struct Forged {
             }
         }
 
-        fileprivate var keyID: String? {
-            switch self {
-            case .uat, .legacy, .stranger: nil
-            case .rotating: "k2"
-            case .firebase: "k3"
-            case .cognito: "k4"
-            }
-        }
+        /// Only published keys have one.
+        fileprivate var keyID: String? { 2...4 ~= key ? "k\(key)" : nil }
     }
 
     private static let keys = (1...9).map { number in

@@ -167,16 +167,10 @@ extension SwitchCase {
         }
     }
 
-    private static let clientCases: [SwitchCase] =
-        [
-            SwitchCase("sdk-near-expiry-seconds", "0", shows: #""renew":false"#, renewal(secondsLeft: 1)),
-            SwitchCase("sdk-near-expiry-seconds", "60", shows: #""renew":true"#, renewal(secondsLeft: 1)),
-        ]
-        + ["60", "3600"].flatMap { value in
-            [(0, true), (1, false)].map { more, renews in
-                SwitchCase(
-                    "sdk-near-expiry-seconds", value, shows: #""renew":\#(renews)"#,
-                    renewal(secondsLeft: (Int(value) ?? 0) + more))
-            }
-        }
+    /// The value, the seconds left, and whether the SDK renews.
+    private static let clientCases: [SwitchCase] = [
+        ("0", 1, false), ("60", 60, true), ("60", 61, false), ("3600", 3600, true), ("3600", 3601, false),
+    ].map { value, left, renews in
+        SwitchCase("sdk-near-expiry-seconds", value, shows: #""renew":\#(renews)"#, renewal(secondsLeft: left))
+    }
 }

@@ -174,11 +174,6 @@ import Testing
     private static let files: [(String, String, String?)] = [
         ("email\r\na@b.test\r\n\r\n\"c@\"\"d\"\r\n", #"{"enrolled":2,"activated":0,"errors":[]}"#, nil),
         (
-            "email,activate\nnone,\na@b.test,true\nb@b.test,yes\nc@b.test\n",
-            #"{"enrolled":0,"activated":0,"errors":[{"line":2,"code":"body-invalid"},{"line":3,"code":"state-conflict"},"#
-                + #"{"line":4,"code":"body-invalid"},{"line":5,"code":"body-invalid"}]}"#, nil
-        ),
-        (
             "\u{FEFF}first_name,email\n\"A,\nB\",a@b.test\nC,a@b.test\n",
             #"{"enrolled":1,"activated":0,"errors":[{"line":4,"code":"enrollment-exists"}]}"#, nil
         ),

@@ -6,40 +6,24 @@ import Testing
 
 /// Of two faults, the one checked first is answered (section 2.3 of the vendor's spec).
 @Suite("Rezolve's order of checks") struct CheckOrderTests {
-    /// Possible faults of one request, in the order of the checks; each is a change to a valid call.
-    enum Fault: Int, CaseIterable, Sendable {
-        case apiKey
-        case token
-        case signature
-        case members
-        case lifetime
-        case expiry
-        case owner
-        case device
-        case malformedBody
-        case missingField
-        case unknownRecord
-
-        var failure: String {
-            switch self {
-            case .apiKey: "masked-api-key"
-            case .token: "masked-token-missing"
-            case .signature: "masked-signature"
-            case .members: "masked-missing-fields"
-            case .lifetime: "token-lifetime-too-long"
-            case .expiry: "token-expired"
-            case .owner: "masked-other-user"
-            case .device: "masked-device-mismatch"
-            case .malformedBody: "body-malformed"
-            case .missingField: "body-missing-fields"
-            case .unknownRecord: "phone-not-found"
-            }
-        }
+    /// Possible faults of one request by their failures, in the order of the checks; each is a change to a valid call.
+    enum Fault: String, CaseIterable, Sendable {
+        case apiKey = "masked-api-key"
+        case token = "masked-token-missing"
+        case signature = "masked-signature"
+        case members = "masked-missing-fields"
+        case lifetime = "token-lifetime-too-long"
+        case expiry = "token-expired"
+        case owner = "masked-other-user"
+        case device = "masked-device-mismatch"
+        case malformedBody = "body-malformed"
+        case missingField = "body-missing-fields"
+        case unknownRecord = "phone-not-found"
     }
 
     /// Pairs that can occur in one request; a token cannot be both absent and forged.
-    private static let pairs: [(Fault, Fault)] = Fault.allCases.flatMap { first in
-        Fault.allCases.filter { $0.rawValue > first.rawValue }.map { (first, $0) }
+    private static let pairs: [(Fault, Fault)] = Fault.allCases.enumerated().flatMap { index, first in
+        Fault.allCases.dropFirst(index + 1).map { (first, $0) }
     }.filter { first, second in
         let absent = first == .token && [.signature, .members, .lifetime, .expiry].contains(second)
         let times = first == .lifetime && second == .expiry
@@ -52,8 +36,8 @@ import Testing
         let world = try await World()
         if [first, second].contains(.lifetime) { try await world.set("rezolve.max-lifetime-seconds", "1700") }
         let answer = try await request(world, [first, second])
-        expect(answer.failure, is: first.failure)
-        expect(answer.status, is: (first == .expiry ? 401 : first.rawValue < Fault.malformedBody.rawValue ? 403 : 400))
+        expect(answer.failure, is: first.rawValue)
+        expect(answer.status, is: (first == .expiry ? 401 : first.rawValue.hasPrefix("body-") ? 400 : 403))
     }
 
     @Test("the perfect call that the faults are made of succeeds")

@@ -61,13 +61,12 @@ import Understudy
     }
 
     @Test(
-        "twenty times under load: no request is lost, none sees a mixture, no change is lost",
-        .timeLimit(.minutes(15)), arguments: Depth.allCases)
-    func underLoad(_ depth: Depth) async throws {
+        "twenty times under load: no request is lost, none sees a mixture, no change is lost", .timeLimit(.minutes(15)))
+    func underLoad() async throws {
         let fixtures = try Self.versions.map(Self.version)
         let emulator = try fixtures[0].emulator(of: "rezolve")
         let stage = try Stage(emulator)
-        let (reader, writer) = (try await World(depth, on: stage), try await World(depth, on: stage))
+        let (reader, writer) = (try await World(on: stage), try await World(on: stage))
         let done = Flag()
         async let reads = [
             read(reader, until: done.isSet), read(reader, until: done.isSet), read(reader, until: done.isSet),

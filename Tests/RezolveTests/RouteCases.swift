@@ -16,10 +16,8 @@ extension RouteCase {
             "guest.login", .post, "/api/v2/authentication/login/guest",
             fields: .keyN.bearer(Example.regNew), body: #"{"deviceId":"dev-1","entityId":"NEW"}"#
         ) {
-            [
-                "NEW": try await $0.call(.post, "/api/v2/authentication/register/guest", .keyN).json["sdkEntity"]?
-                    .string ?? ""
-            ]
+            let guest = try await $0.call(.post, "/api/v2/authentication/register/guest", .keyN)
+            return ["NEW": guest.json["sdkEntity"]?.string ?? ""]
         },
         RouteCase("publickey.get", .get, Example.ada + "/publickey", fields: .ada),
         RouteCase("profile.get", .get, Example.ada + "/profile", fields: .ada),
@@ -172,10 +170,8 @@ extension SwitchCase {
             authorization("Bearer Bearer")),
     ]
 
-    static let register: World.Send = {
-        let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
-        return try await $0.call(
-            .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
+    private static let register: World.Send = {
+        try await $0.register($0.mint("rezolve/registration", ["partner_entity_id": "user-1001"]))
     }
 
     private static let loggedOut: World.Send = {
@@ -201,12 +197,11 @@ extension SwitchCase {
 
     static let unknownEntity: World.Send = {
         let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
-        return try await $0.call(
-            .get, "/api/v1/partner/317/customer/entity-new/addressbook", .keyN.bearer(token).device(Example.device))
+        return try await $0.call(.get, Example.customer("entity-new/addressbook"), .core(token))
     }
 
-    private static func createAddress(_ body: String) -> World.Send {
-        { try await $0.call(.post, Example.addresses, .ada, body) }
+    private static func create(_ place: String, _ body: String) -> World.Send {
+        { try await $0.call(.post, Example.ada + place, .ada, body) }
     }
 
     static let sampleRenewal: World.Send = {
@@ -216,22 +211,17 @@ extension SwitchCase {
     }
 
     private static let bodyCases: [SwitchCase] = [
-        SwitchCase("address-required-fields", "none", createAddress("{}")),
-        SwitchCase("address-required-fields", "shop", failure: "body-missing-fields", createAddress("{}")),
+        SwitchCase("address-required-fields", "none", create("/addressbook", "{}")),
+        SwitchCase("address-required-fields", "shop", failure: "body-missing-fields", create("/addressbook", "{}")),
         SwitchCase(
             "address-required-fields", "shop", note: "all there",
-            createAddress(#"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
-        SwitchCase("pan-check", "any-string") {
-            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
-        },
-        SwitchCase("pan-check", "decrypt", failure: "body-wrong-type") {
-            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
-        },
+            create("/addressbook", #"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
+        SwitchCase("pan-check", "any-string", create("/wallet", Example.newCard)),
+        SwitchCase("pan-check", "decrypt", failure: "body-wrong-type", create("/wallet", Example.newCard)),
         SwitchCase("ios-sample-renewal", "off", failure: "masked-api-key", sampleRenewal),
         SwitchCase("ios-sample-renewal", "on", sampleRenewal),
         SwitchCase("ios-sample-renewal", "on", note: "an ordinary registration") {
-            try await $0.call(
-                .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"a@example.test"}"#)
+            try await $0.register(Example.regNew)
         },
     ]
 
