@@ -161,8 +161,7 @@ import Understudy
         let path = "/ims/v1/users/import?tenant=demo"
         let many = "email\n" + String(repeating: "a\n", count: IMS.mostRows)
         try await world.call(.post, path, fields, many).expectRefusal(413, "body-too-large")
-        let some = "email\n" + String(repeating: "a\n", count: 1500)
-        let answer = try await world.call(.post, path, fields, some)
+        let answer = try await world.call(.post, path, fields, "email\n" + String(repeating: "a\n", count: 1500))
         answer.expect(200)
         expect(answer.json["errors"]?.array?.count, is: 1000)
         expect(answer.outcome(of: "import-errors"), is: .noted)
@@ -177,8 +176,7 @@ import Understudy
             "cursor=%2B1_1", "cursor=1__1", "cursor=1_1_", "cursor=1_0x1", "from=yesterday", "to=1800000000",
         ])
     func page(_ query: String) async throws {
-        let world = try await World()
-        try await world.call(.get, "/ims/v1/trips?" + query, .ada).expectRefusal(
+        try await World().call(.get, "/ims/v1/trips?" + query, .ada).expectRefusal(
             400, "body-invalid", field: String(query.prefix { $0 != "=" }))
     }
 
@@ -186,8 +184,7 @@ import Understudy
         let world = try await World()
         let twin = #"{"tenant":"other","email":"twin@other.test","enterprise_id":"EMP-0777","activate":true}"#
         try await world.call(.post, "/ims/v1/users", .operatorKey, twin).expect(201)
-        let own = twin.replacing("other", with: "demo")
-        try await world.call(.post, "/ims/v1/users", .operatorKey, own).expect(201)
+        try await world.call(.post, "/ims/v1/users", .operatorKey, twin.replacing("other", with: "demo")).expect(201)
         try await world.control(.put, "scenarios", #"{"scenario":"ims-user-deactivated-mid-session"}"#)
         let token = Forged(.uat, [("sub", "EMP-0777")])
         for _ in 1...2 { try await world.me(token).expect(200) }

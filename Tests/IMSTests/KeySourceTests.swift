@@ -13,8 +13,7 @@ import Tokens
 
     @Test("are published by dev issuers with their members in the order of the contract")
     func publishedOrder() async throws {
-        let world = try await World()
-        let answer = try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json")
+        let answer = try await World().call(.get, "/ims/dev-issuers/rotating/jwks.json")
         let key = try #require(answer.json["keys"]?[0]?.object)
         expect(key.map(\.name), is: ["kty", "alg", "use", "kid", "n", "e"])
     }
@@ -111,8 +110,7 @@ import Tokens
 
     @Test("published certificates are certificates of the keys, valid from 2020 to 2040")
     func published() async throws {
-        let world = try await World()
-        let pem = try #require(try await Self.certificate(world).string)
+        let pem = try #require(try await Self.certificate(World()).string)
         let key = try #require(try VerificationKey.pem(pem).first)
         expect(key.thumbprint, is: (try Forged.key(3).thumbprint))
         expect(key.validity?.notBefore, is: 1_577_836_800)
@@ -188,8 +186,7 @@ import Tokens
             ("not_before_leeway_seconds", -1), ("expiry_leeway_seconds", .null), ("isuer", "x"), ("name", "New"),
         ] as [(String, JSON)])
     func wrongMember(_ name: String, _ value: JSON) async throws {
-        let world = try await World()
-        try await world.createIssuer(try Example.publicKey(), [name: value]).expectRefusal(
+        try await World().createIssuer(try Example.publicKey(), [name: value]).expectRefusal(
             400, "body-invalid", field: name)
     }
 
@@ -198,8 +195,7 @@ import Tokens
         let rules: JSONObject = [
             "preset": "cognito", "token_use": "access", "audience": "app", "require_kid": false, "require_typ": true,
         ]
-        let answer = try await world.createIssuer(try Example.publicKey(2), rules)
-        answer.expect(201)
+        try await world.createIssuer(Example.publicKey(2), rules).expect(201)
         let token = Forged(.uat, [("iss", .string(Example.newIssuer)), ("token_use", "access")]).signed(by: 2)
         try await world.me(token).expectRefusal(401, "audience-mismatch", field: "client_id")
         var good = token

@@ -84,8 +84,7 @@ import Testing
     @Test("two issuers of a tenant share its users") func tenants() async throws {
         let world = try await World()
         try await world.call(.post, "/ims/v1/trips", .ada, Example.trip).expect(201)
-        let other = World.Fields.bearer(try Forged(.rotating).text())
-        try await world.call(.get, "/ims/v1/trips/t-1", other).expect(200)
+        try await world.call(.get, "/ims/v1/trips/t-1", .bearer(Forged(.rotating).text())).expect(200)
     }
 
     @Test("trips come in pages, the newest first, and within times") func pages() async throws {
@@ -142,8 +141,7 @@ import Testing
 
     @Test("a wrong trip is refused by the path of what is wrong", arguments: wrongTrips)
     func wrongTrip(_ old: String, _ new: String, _ field: String) async throws {
-        let world = try await World()
-        try await world.call(.post, "/ims/v1/trips", .ada, Example.trip.replacing(old, with: new))
+        try await World().call(.post, "/ims/v1/trips", .ada, Example.trip.replacing(old, with: new))
             .expectRefusal(400, "body-invalid", field: field)
     }
 
@@ -165,8 +163,7 @@ import Testing
         "what a user changes of itself is text", arguments: ["first_name", "last_name", "phone", "locale"],
         ["null", "7", "[]"])
     func wrongProfile(_ name: String, _ value: String) async throws {
-        let world = try await World()
-        try await world.call(.patch, Example.me, .ada, #"{"\#(name)":\#(value)}"#)
+        try await World().call(.patch, Example.me, .ada, #"{"\#(name)":\#(value)}"#)
             .expectRefusal(400, "body-invalid", field: name)
     }
 
@@ -197,7 +194,6 @@ import Testing
     }
 
     @Test("an import says which member of which line is wrong") func importLines() async throws {
-        let world = try await World()
         let file = """
             email,enterprise_id,activate
             new@example.test,EMP-10,true
@@ -208,7 +204,7 @@ import Testing
             y@example.test,EMP-14,perhaps
             z@example.test
             """
-        let answer = try await world.call(
+        let answer = try await World().call(
             .post, "/ims/v1/users/import?tenant=demo", .operatorKey + [("content-type", "text/csv")], file)
         answer.expect(
             200,

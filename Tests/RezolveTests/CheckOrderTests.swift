@@ -101,9 +101,8 @@ import Testing
     }
 
     @Test("every finding stands in the journal, also those behind the answer") func allFindings() async throws {
-        let world = try await World()
         let token = try Forged.token(secret: Array("wrong".utf8), claims: Forged.adaClaims(user: nil, exp: "1"))
-        let answer = try await world.call(.get, Example.ben + "/addressbook", .keyN.bearer(token))
+        let answer = try await World().call(.get, Example.ben + "/addressbook", .keyN.bearer(token))
         answer.expectDenied("masked-signature")
         for check in ["signature", "claim-partner_entity_id-present", "expiry", "path-entity", "device"] {
             expect(answer.outcome(of: check), is: .failed, "\(check)")
@@ -185,8 +184,7 @@ import Testing
             "/api/v1/partner/317/customer/entity123/addressbook?page=1",
         ])
     func spellings(_ path: String) async throws {
-        let world = try await World()
-        try await world.call(.get, path, .ada).expect(200, "[\(Example.address1)]")
+        try await World().call(.get, path, .ada).expect(200, "[\(Example.address1)]")
     }
 
     private static let commerce =

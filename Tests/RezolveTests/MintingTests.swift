@@ -24,9 +24,8 @@ import Tokens
     }
 
     @Test("every member of an order shows in the token") func members() async throws {
-        let world = try await World()
         let token = CompactToken(
-            try await world.mint(
+            try await World().mint(
                 "rezolve/login",
                 [
                     "partner": 317, "customer": "entity456", "partner_entity_id": "other", "device_id": "dev-9",

@@ -17,8 +17,7 @@ import Tokens
 
     @Test("the token may come with Bearer, without, or with it twice", arguments: ["", "Bearer ", "bearer Bearer "])
     func schemes(_ prefix: String) async throws {
-        let world = try await World()
-        try await world.call(.get, ping, World.Fields().authorization(prefix + Example.jwtAda)).expect(200)
+        try await World().call(.get, ping, World.Fields().authorization(prefix + Example.jwtAda)).expect(200)
     }
 
     @Test(
@@ -129,8 +128,7 @@ import Tokens
     }
 
     @Test("a user without a name is named by the phone") func phoneName() async throws {
-        let world = try await World()
-        let answer = try await world.call(
+        let answer = try await World().call(
             .post, "/v2/credentials/register", .keyN, #"{"password":"not-a-secret-2","phone":"+15550101"}"#)
         answer.expect(201)
         expect(answer.json["username"], is: "+15550101")

@@ -102,8 +102,7 @@ import Understudy
         let stage = try Stage(emulator)
         let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
         try await touched.call(.put, Example.ada + "/profile", .ada, #"{"title":"Dr"}"#).expect(200)
-        let guest = try await touched.call(.post, "/v2/credentials/register/guest", .keyN)
-        guest.expect(200)
+        try await touched.call(.post, "/v2/credentials/register/guest", .keyN).expect(200)
         try fixtures.put(
             Self.accounts,
             [
@@ -125,8 +124,7 @@ import Understudy
             expect(names.prefix(3), is: ["user-1001", "user-1003", "u"])
             expect(names.count, is: (world.name == touched.name ? 4 : 3))
         }
-        let next = try await touched.call(.post, "/v2/credentials/register/guest", .keyN)
-        expect(next.json["id"], is: 1003, "ids go on")
+        expect(try await touched.call(.post, "/v2/credentials/register/guest", .keyN).json["id"], is: 1003, "ids go on")
         try await touched.control(.post, "reset")
         try await touched.freeze(at: World.exampleMoment)
         expect(try await touched.call(.get, Example.ada + "/profile", .ada).json["name"], is: "Ada Lovelace")
@@ -163,8 +161,7 @@ import Understudy
         let emulator = try fixtures.emulator(of: "rezolve")
         let world = try await World(on: Stage(emulator))
         let user = #"{"username":"new@example.test","password":"p"}"#
-        let registered = try await world.call(.post, "/v2/credentials/register", .keyN, user)
-        expect(registered.json["id"], is: 1002)
+        expect(try await world.call(.post, "/v2/credentials/register", .keyN, user).json["id"], is: 1002)
         try fixtures.put(
             Self.accounts,
             [("users:\n", "users:\n  - { id: 1002, customer: \"entity456\", username: \"ben\", password: \"b\" }\n")])
@@ -211,8 +208,7 @@ import Understudy
     func waiting() async throws {
         let fixtures = try OwnFixtures()
         let emulator = try fixtures.emulator(of: "rezolve")
-        let stage = try Stage(emulator)
-        let world = try await World(on: stage)
+        let world = try await World(on: Stage(emulator))
         let entity = try #require(try await world.register(Example.regNew).json["entity_id"]?.string)
         let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
         // Generating the pair takes a while; the request is sent before the partner's key changes.

@@ -42,8 +42,7 @@ import Understudy
 
     @Test("a customer's records are its own: another's id is unknown") func othersRecords() async throws {
         let world = try await World()
-        let token = try await world.mint("rezolve/login", ["customer": "entity456"])
-        let ben = World.Fields.core(token)
+        let ben = World.Fields.core(try await world.mint("rezolve/login", ["customer": "entity456"]))
         try await world.call(.get, Example.ben + "/addressbook", ben).expect(200, "[]")
         try await world.call(.get, Example.ben + "/addressbook/address-1", ben)
             .expect(404, Example.notFound, "address-not-found")
@@ -73,8 +72,7 @@ import Understudy
         // Ada's password comes from the fixtures, so it works in every sandbox.
         try await other.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
         let login = Example.login.replacing("ada@", with: "new@").replacing("not-a-secret-1", with: "pass-of-new")
-        let refused = try await other.call(.post, "/v2/credentials/login", .keyN, login)
-        expect(refused.failure, is: "rua-wrong-credentials")
+        expect(try await other.call(.post, "/v2/credentials/login", .keyN, login).failure, is: "rua-wrong-credentials")
         // An import may include a password.
         let withPassword = exported.replacing(
             #""username":"new@example.test""#, with: #""username":"new@example.test","password":"pass-of-new""#)
