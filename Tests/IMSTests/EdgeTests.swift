@@ -199,9 +199,8 @@ import Understudy
     @Test("replaced fixtures: what nobody touched follows them, what was made or changed stays, fetched keys too")
     func reload() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try fixtures.emulator(of: "ims")
-        let stage = try Stage(emulator)
-        let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
+        let touched = try await World(on: Stage(fixtures.emulator(of: "ims")))
+        let untouched = try await World(on: touched.stage)
         try await touched.call(.patch, Example.me, .ada, #"{"phone":"+1555"}"#).expect(200)
         try await touched.me(Forged(.rotating)).expect(200)
         try await touched.replaceUAT(["max_lifetime_seconds": 700])
@@ -211,7 +210,7 @@ import Understudy
                 ("first_name: \"Ada\"", "first_name: \"Augusta\""), ("EMP-0003", "EMP-0033"),
                 ("preset: firebase\n", "preset: firebase\n    require_kid: false\n"),
             ])
-        try emulator.reload(fixtures.store)
+        try touched.emulator.reload(fixtures.store)
         expect(try await touched.me(Forged()).json["first_name"], is: "Ada", "the record was changed, so it is its own")
         expect(try await untouched.me(Forged()).json["first_name"], is: "Augusta")
         for world in [touched, untouched] {

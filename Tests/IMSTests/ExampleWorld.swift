@@ -25,12 +25,8 @@ enum Example {
         return text["issuers"]?[1]?["keys"]?["pem"]?.string ?? ""
     }
 
-    static func issuer(
-        _ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:], tenant: String = "demo"
-    ) -> String {
-        var object: JSONObject = [
-            "name": .string(name), "issuer": .string(iss), "tenant": .string(tenant), "keys": keys,
-        ]
+    static func issuer(_ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:]) -> String {
+        var object: JSONObject = ["name": .string(name), "issuer": .string(iss), "tenant": "demo", "keys": keys]
         for member in members { object[member.name] = member.value }
         return JSON.object(object).text
     }
@@ -162,8 +158,8 @@ struct Forged {
     /// The token, signed with RS256 whatever its header says.
     func text() throws -> String { try Self.signed(input, by: key) }
 
-    static func signed(_ input: String, by key: Int, _ algorithm: Algorithm = .rs256) throws -> String {
-        input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: algorithm))
+    static func signed(_ input: String, by key: Int) throws -> String {
+        input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: .rs256))
     }
 }
 

@@ -9,7 +9,6 @@ import Tokens
 enum Example {
     static let apiKeyN = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
     static let apiKeyS = "00000000-0000-4000-8000-000000000003"
-    static let apiKeyX = "00000000-0000-4000-8000-000000000404"
     static let device = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
     static let secret = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
 
@@ -72,7 +71,7 @@ extension World.Fields {
     /// The api key of partner N, S or X.
     static let keyN: Self = [("x-rezolve-partner-apikey", Example.apiKeyN)]
     static let keyS: Self = [("x-rezolve-partner-apikey", Example.apiKeyS)]
-    static let keyX: Self = [("x-rezolve-partner-apikey", Example.apiKeyX)]
+    static let keyX: Self = [("x-rezolve-partner-apikey", "00000000-0000-4000-8000-000000000404")]
     static let ada = core(Example.jwtAda)
 
     /// What the core wants of partner N's customers: the api key, the token, and the device of the examples.
