@@ -46,21 +46,6 @@ import Understudy
         #expect(!outcome.isGenuine)
     }
 
-    @Test("of a URL that may not be asked nobody says that the next attempt will come")
-    func forbiddenURL() async throws {
-        let world = try await World()
-        let issuer = Example.issuer(
-            "far", iss: "https://far.example.test", ["type": "jwks-url", "url": "https://far.example.test/jwks.json"],
-            ["created_at": 1_800_000_000])
-        let state: JSON = ["issuers": [try JSON.parse(Array(issuer.utf8))], "users": []]
-        let put = try await world.control(.put, "state/ims", state.text)
-        expect(put.status, is: 200, "\(put.text)")
-        let answer = try await world.me(Forged(.uat, [("iss", "https://far.example.test")]))
-        answer.expectRefusal(503, "keys-unavailable")
-        let note = answer.entry?.record.findings.first { $0.check == "keys" }?.note
-        expect(note, is: "This URL is never fetched, however long you wait.")
-    }
-
     // MARK: Secrets
 
     @Test(
@@ -94,19 +79,18 @@ import Understudy
 
     @Test("a Firebase issuer whose iss ends with no project needs an audience") func firebase() async throws {
         let world = try await World()
-        func create(_ members: JSONObject) async throws -> ReceivedAnswer {
-            let body = Example.issuer(
-                "slash", iss: "https://slash.example.test/", try Example.publicKey(),
-                (["preset": "firebase"] as JSONObject).with(members))
+        func create(_ name: String, _ audience: JSON?) async throws -> ReceivedAnswer {
+            var members: JSONObject = ["preset": "firebase"]
+            members["audience"] = audience
+            let body = Example.issuer(name, iss: "https://\(name).example.test/", try Example.publicKey(), members)
             return try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
         }
-        try await create([:]).expectRefusal(400, "body-invalid", field: "audience")
-        try await create(["audience": "project"]).expect(201)
-        try await world.call(.delete, "/ims/v1/issuers/slash", .operatorKey).expect(204)
-        try await create(["audience": .null]).expect(201)
+        try await create("slash", nil).expectRefusal(400, "body-invalid", field: "audience")
+        try await create("slash", "project").expect(201)
+        try await create("other", .null).expect(201)
     }
 
-    @Test("null for the lifetime beats the switch, absence leaves it to the switch, and answers say what is in force")
+    @Test("an issuer's own rule beats the switch, null too; absence leaves it to the switch, as answers say")
     func lifetime() async throws {
         let world = try await World()
         try await world.set("ims.max-lifetime-seconds", "60")
@@ -123,6 +107,9 @@ import Understudy
         try await world.set("ims.not-before-leeway-seconds", "7")
         expect(try await answer()["expiry_leeway_seconds"], is: 600)
         expect(try await answer()["not_before_leeway_seconds"], is: 7)
+        try await world.replaceUAT(["max_lifetime_seconds": 600, "expiry_leeway_seconds": 0])
+        try await world.me(Forged()).expect(200)
+        try await world.me(Forged(.uat, [("exp", 1_800_000_000)])).expectRefusal(401, "token-expired")
     }
 
     @Test("what an answer says of an issuer, put back, stays in force whatever the switches become")
@@ -172,10 +159,9 @@ import Understudy
         let world = try await World()
         let fields = World.Fields.operatorKey + [("content-type", "text/csv")]
         let path = "/ims/v1/users/import?tenant=demo"
-        let many = "email\n" + String(repeating: "a\n", count: UserImportBounds.rows)
+        let many = "email\n" + String(repeating: "a\n", count: IMS.mostRows)
         try await world.call(.post, path, fields, many).expectRefusal(413, "body-too-large")
-        let some = "email\n" + String(repeating: "a\n", count: 1500)
-        let answer = try await world.call(.post, path, fields, some)
+        let answer = try await world.call(.post, path, fields, "email\n" + String(repeating: "a\n", count: 1500))
         answer.expect(200)
         expect(answer.json["errors"]?.array?.count, is: 1000)
         expect(answer.outcome(of: "import-errors"), is: .noted)
@@ -183,16 +169,14 @@ import Understudy
         try await world.call(.post, path, fields, wide).expectRefusal(400, "body-invalid", field: "email")
     }
 
-    private enum UserImportBounds { static let rows = IMS.mostRows }
-
     @Test(
-        "a page is asked for by digits, and by a cursor as an answer gave it",
+        "a page is asked for by one to a hundred in digits, a cursor as an answer gave it, and times",
         arguments: [
-            "limit=%2B5", "limit=5.0", "cursor=0x10_1", "cursor=%2B1_1", "cursor=1__1", "cursor=1_1_", "cursor=1_0x1",
+            "limit=0", "limit=101", "limit=x", "limit=%2B5", "limit=5.0", "cursor=x", "cursor=nan_1", "cursor=0x10_1",
+            "cursor=%2B1_1", "cursor=1__1", "cursor=1_1_", "cursor=1_0x1", "from=yesterday", "to=1800000000",
         ])
     func page(_ query: String) async throws {
-        let world = try await World()
-        try await world.call(.get, "/ims/v1/trips?" + query, .bearer(try Forged().text())).expectRefusal(
+        try await World().call(.get, "/ims/v1/trips?" + query, .ada).expectRefusal(
             400, "body-invalid", field: String(query.prefix { $0 != "=" }))
     }
 
@@ -200,21 +184,12 @@ import Understudy
         let world = try await World()
         let twin = #"{"tenant":"other","email":"twin@other.test","enterprise_id":"EMP-0777","activate":true}"#
         try await world.call(.post, "/ims/v1/users", .operatorKey, twin).expect(201)
-        let own = twin.replacing("other", with: "demo")
-        try await world.call(.post, "/ims/v1/users", .operatorKey, own).expect(201)
+        try await world.call(.post, "/ims/v1/users", .operatorKey, twin.replacing("other", with: "demo")).expect(201)
         try await world.control(.put, "scenarios", #"{"scenario":"ims-user-deactivated-mid-session"}"#)
         let token = Forged(.uat, [("sub", "EMP-0777")])
         for _ in 1...2 { try await world.me(token).expect(200) }
         try await world.me(token).expectRefusal(403, "user-deactivated")
         try await world.me(Forged(.stranger, [("sub", "EMP-0777")])).expect(200)
-    }
-}
-
-extension JSONObject {
-    fileprivate func with(_ members: JSONObject) -> JSONObject {
-        var object = self
-        for member in members { object[member.name] = member.value }
-        return object
     }
 }
 
@@ -224,10 +199,9 @@ extension JSONObject {
     @Test("replaced fixtures: what nobody touched follows them, what was made or changed stays, fetched keys too")
     func reload() async throws {
         let fixtures = try OwnFixtures()
-        let emulator = try fixtures.emulator(of: "ims")
-        let stage = try Stage(emulator)
-        let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
-        try await touched.call(.patch, Example.me, try IMSLife.fields(), #"{"phone":"+1555"}"#).expect(200)
+        let touched = try await World(on: Stage(fixtures.emulator(of: "ims")))
+        let untouched = try await World(on: touched.stage)
+        try await touched.call(.patch, Example.me, .ada, #"{"phone":"+1555"}"#).expect(200)
         try await touched.me(Forged(.rotating)).expect(200)
         try await touched.replaceUAT(["max_lifetime_seconds": 700])
         try fixtures.put(
@@ -236,7 +210,7 @@ extension JSONObject {
                 ("first_name: \"Ada\"", "first_name: \"Augusta\""), ("EMP-0003", "EMP-0033"),
                 ("preset: firebase\n", "preset: firebase\n    require_kid: false\n"),
             ])
-        try emulator.reload(fixtures.store)
+        try touched.emulator.reload(fixtures.store)
         expect(try await touched.me(Forged()).json["first_name"], is: "Ada", "the record was changed, so it is its own")
         expect(try await untouched.me(Forged()).json["first_name"], is: "Augusta")
         for world in [touched, untouched] {
@@ -280,5 +254,81 @@ extension JSONObject {
         } throws: {
             "\($0)".contains("ims/keys/k2.pem: ") && "\($0)".contains(complaint)
         }
+    }
+}
+
+@Suite("IMS's issuers that change while their keys are fetched") struct ForgeryTests {
+    private static let start = "/ims/v1/issuers/rotating"
+
+    enum Event: String, CaseIterable, Sendable {
+        case reset, importing, deletion, replacement, replacementByURL
+
+        func happen(in world: World, _ exported: String) async throws {
+            switch self {
+            case .reset: try await world.control(.post, "reset")
+            case .importing: try await world.control(.put, "state/ims", exported)
+            case .deletion: _ = try await world.call(.delete, ForgeryTests.start, .operatorKey)
+            case .replacement:
+                let body = ForgeryTests.issuer(try Example.publicKey(2))
+                _ = try await world.call(.put, ForgeryTests.start, .operatorKey, body)
+            case .replacementByURL:
+                let url: JSON = "{self}/ims/dev-issuers/cognito/jwks.json"
+                let body = ForgeryTests.issuer(["type": "jwks-url", "url": url])
+                // The delay of the fetch under way remains.
+                try await world.control(.delete, "faults")
+                _ = try await world.call(.put, ForgeryTests.start, .operatorKey, body)
+            }
+        }
+    }
+
+    fileprivate static func issuer(_ keys: JSON) -> String {
+        Example.issuer("rotating", iss: Forged.Issuer.rotating.rawValue, keys)
+    }
+
+    /// What happens during the fetch, and whether the token that waits for it is forged.
+    private static let cases: [(Event, Bool)] =
+        Event.allCases.map { ($0, true) } + [(.reset, false), (.importing, false)]
+
+    @Test(
+        "a forged token gets nowhere, whatever happens meanwhile; a good one is judged by the keys that come after it",
+        arguments: cases)
+    func meanwhile(_ event: Event, _ isForged: Bool) async throws {
+        let world = try await World()
+        let exported = try await world.control(.get, "state/ims").text
+        let token = isForged ? Forged(.rotating).signed(by: 9) : Forged(.rotating)
+        try await world.delayKeys()
+        async let answer = world.me(token)
+        try await world.waitForFetch()
+        try await event.happen(in: world, exported)
+        let received = try await answer
+        guard isForged else {
+            expect(received.status, is: 200)
+            expect(received.outcome(of: "signature"), is: .passed)
+            return
+        }
+        #expect([401, 503].contains(received.status), "\(received.text)")
+        let entries = world.sandbox.journal.entries().filter { $0.record.route == "me.get" }
+        #expect(entries.allSatisfy { $0.record.failure != nil })
+    }
+}
+
+extension World {
+    /// Delays the keys of `rotating` long enough for something to happen during the fetch.
+    func delayKeys() async throws {
+        let delay = #"{"vendor":"ims","route":"dev-issuer.jwks","fault":{"delay":"1s"}}"#
+        try await control(.put, "faults", delay).expect(200)
+    }
+
+    /// Waits until the keys of `rotating` are being fetched: the dev issuer has been asked, and its answer is delayed.
+    func waitForFetch() async throws {
+        for _ in 0..<10_000 {
+            let listing = try await control(.get, "keys").json
+            let issuer = listing["issuers"]?.array?.first {
+                $0["vendor"] == "ims" && $0["issuer"]?.string == "rotating"
+            }
+            if issuer?["fetches"] != 0 { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        Issue.record("nobody asks for keys")
     }
 }

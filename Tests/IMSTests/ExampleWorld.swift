@@ -7,11 +7,9 @@ import Tokens
 
 enum Example {
     static let me = "/ims/v1/me"
-    static let ada =
-        #"{"id":"usr-1","enterprise_id":"EMP-0001","email":"ada@example.test","first_name":"Ada","last_name":"L","#
-        + #""phone":"","locale":"en","state":"active","activated_at":1800000000}"#
+    /// The `iss` of the issuer that tests onboard.
+    static let newIssuer = "https://new.example.test"
     static let activation = #"{"activation_id":"ben.driver","activation_code":"48291357","email":"ben@example.test"}"#
-    static let cleo = #"{"activation_id":"cleo.driver","activation_code":"11223344","email":"cleo@example.test"}"#
     static let trip =
         #"{"trip_id":"t-1","started_at":"2027-01-15T07:00:00Z","ended_at":"2027-01-15T07:30:00Z","#
         + #""distance_meters":21000}"#
@@ -27,12 +25,8 @@ enum Example {
         return text["issuers"]?[1]?["keys"]?["pem"]?.string ?? ""
     }
 
-    static func issuer(
-        _ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:], tenant: String = "demo"
-    ) -> String {
-        var object: JSONObject = [
-            "name": .string(name), "issuer": .string(iss), "tenant": .string(tenant), "keys": keys,
-        ]
+    static func issuer(_ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:]) -> String {
+        var object: JSONObject = ["name": .string(name), "issuer": .string(iss), "tenant": "demo", "keys": keys]
         for member in members { object[member.name] = member.value }
         return JSON.object(object).text
     }
@@ -62,28 +56,26 @@ extension World {
         return try await call(.get, Example.me, device.map(fields.device) ?? fields)
     }
 
+    /// Onboards the issuer `new`.
+    func createIssuer(_ keys: JSON, _ members: JSONObject = [:]) async throws -> ReceivedAnswer {
+        let body = Example.issuer("new", iss: Example.newIssuer, keys, members)
+        return try await call(.post, "/ims/v1/issuers", .operatorKey, body)
+    }
+
     /// Replaces issuer `uat`, adding these members to its own.
     func replaceUAT(_ members: JSONObject) async throws {
         let body = Example.issuer("uat", iss: Forged.Issuer.uat.rawValue, try Example.publicKey(), members)
-        let answer = try await call(.put, "/ims/v1/issuers/uat", .operatorKey, body)
-        guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
+        try await call(.put, "/ims/v1/issuers/uat", .operatorKey, body).expect(200)
     }
 
     func drill(_ issuer: String, _ drill: String) async throws {
-        let answer = try await control(.post, "keys/ims/\(issuer)/\(drill)")
-        guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
+        try await control(.post, "keys/ims/\(issuer)/\(drill)").expect(200)
     }
 
     func fetches(_ issuer: String = "rotating") async throws -> Int? {
         let listing = try await control(.get, "keys").json
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
-}
-
-struct PreparationFailure: Error, CustomStringConvertible {
-    let answer: String
-
-    var description: String { "the preparation was answered \(answer)" }
 }
 
 /// A token with freely chosen parts, made without the minting call, so that a fault in one cannot hide in the other.
@@ -107,14 +99,8 @@ struct Forged {
             }
         }
 
-        fileprivate var keyID: String? {
-            switch self {
-            case .uat, .legacy, .stranger: nil
-            case .rotating: "k2"
-            case .firebase: "k3"
-            case .cognito: "k4"
-            }
-        }
+        /// Only published keys have one.
+        fileprivate var keyID: String? { 2...4 ~= key ? "k\(key)" : nil }
     }
 
     private static let keys = (1...9).map { number in
@@ -128,6 +114,14 @@ struct Forged {
 
     static func pem(_ number: Int) throws -> String { try key(number).publicPEM ?? "" }
 
+    static func jwk(_ number: Int, kid: String, _ changes: [(String, JSON?)] = []) throws -> JSON {
+        var key = try key(number)
+        key.id = kid
+        var members = key.publicJWK()?.object ?? [:]
+        for (name, value) in changes { members[name] = value }
+        return .object(members)
+    }
+
     var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
     var claims: JSONObject
     var key: Int
@@ -138,6 +132,11 @@ struct Forged {
         header["kid"] = issuer.keyID.map(JSON.string)
         claims = ["iss": .string(issuer.rawValue), "sub": "EMP-0001", "iat": JSON(moment), "exp": JSON(moment + 600)]
         for (name, value) in changes { claims[name] = value }
+    }
+
+    /// A token of the issuer `new`.
+    static func new(by key: Int, kid: String? = nil) -> Forged {
+        Forged(.uat, [("iss", .string(Example.newIssuer))]).signed(by: key).header("kid", kid.map(JSON.string))
     }
 
     func header(_ name: String, _ value: JSON?) -> Forged {
@@ -159,8 +158,8 @@ struct Forged {
     /// The token, signed with RS256 whatever its header says.
     func text() throws -> String { try Self.signed(input, by: key) }
 
-    static func signed(_ input: String, by key: Int, _ algorithm: Algorithm = .rs256) throws -> String {
-        input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: algorithm))
+    static func signed(_ input: String, by key: Int) throws -> String {
+        input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: .rs256))
     }
 }
 

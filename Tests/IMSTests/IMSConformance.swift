@@ -72,15 +72,12 @@ extension TokenCase {
 }
 
 enum IMSLife {
-    private static let newIssuer = "https://new.example.test"
-
     static func fields(_ subject: String = "EMP-0001") throws -> World.Fields {
         .bearer(try Forged(.uat, [("sub", .string(subject))]).text())
     }
 
     static func live(_ world: World) async throws {
-        let issuer = Example.issuer("new", iss: newIssuer, try Example.publicKey(6), ["replay": "single-use"])
-        try await world.call(.post, "/ims/v1/issuers", .operatorKey, issuer).expect(201)
+        try await world.createIssuer(Example.publicKey(6), ["replay": "single-use"]).expect(201)
         try await world.call(.delete, "/ims/v1/issuers/stranger", .operatorKey).expect(204)
         try await world.call(
             .post, "/ims/v1/users", .operatorKey,
@@ -97,7 +94,7 @@ enum IMSLife {
         try await world.drill("cognito", "break")
     }
 
-    private static let once = Forged(.uat, [("iss", .string(newIssuer)), ("jti", "j")]).signed(by: 6)
+    private static let once = Forged(.uat, [("iss", .string(Example.newIssuer)), ("jti", "j")]).signed(by: 6)
 
     static func seen(_ world: World) async throws -> [String] {
         var texts: [String] = []
@@ -109,8 +106,7 @@ enum IMSLife {
         texts.append(try await world.me(Forged(.stranger)).failure ?? "there")
         texts.append(try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json").text)
         texts.append(String(try await world.call(.get, "/ims/dev-issuers/cognito/jwks.json").status))
-        let issuer = try await world.call(.get, "/ims/v1/issuers/new", .operatorKey)
-        texts.append(issuer.text)
+        texts.append(try await world.call(.get, "/ims/v1/issuers/new", .operatorKey).text)
         return texts
     }
 

@@ -7,90 +7,91 @@ import Tokens
 @testable import IMS
 
 @Suite("IMS's key sources") struct KeySourceTests {
-    private static let iss = "https://new.example.test"
-
-    private func create(_ keys: JSON, _ members: JSONObject = [:], in world: World) async throws -> ReceivedAnswer {
-        try await world.call(
-            .post, "/ims/v1/issuers", .operatorKey, Example.issuer("new", iss: Self.iss, keys, members))
-    }
-
-    private static func jwk(_ number: Int, kid: String?, _ changes: [(String, JSON?)] = []) throws -> JSON {
-        var key = try Forged.key(number)
-        key.id = kid
-        var members = key.publicJWK()?.object ?? [:]
-        for (name, value) in changes { members[name] = value }
-        return .object(members)
-    }
-
-    private static func certificate(_ world: World, _ kid: String = "k3") async throws -> JSON {
-        try await world.call(.get, "/ims/dev-issuers/firebase/certs").json[kid] ?? .null
-    }
-
-    private func token(_ key: Int, kid: String? = nil) -> Forged {
-        Forged(.uat, [("iss", .string(Self.iss))]).signed(by: key).header("kid", kid.map(JSON.string))
+    private static func certificate(_ world: World) async throws -> JSON {
+        try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"] ?? .null
     }
 
     @Test("are published by dev issuers with their members in the order of the contract")
     func publishedOrder() async throws {
-        let world = try await World()
-        let answer = try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json")
+        let answer = try await World().call(.get, "/ims/dev-issuers/rotating/jwks.json")
         let key = try #require(answer.json["keys"]?[0]?.object)
         expect(key.map(\.name), is: ["kty", "alg", "use", "kid", "n", "e"])
-        expect(key["kid"], is: "k2")
-        expect(key["e"], is: "AQAB")
     }
 
-    @Test("PEM text holds one public key or several, which are tried in turn, whatever a kid says")
+    @Test("PEM text holds one public key or several, of which four are tried in turn, whatever a kid says")
     func publicKeys() async throws {
         let world = try await World()
-        let text = try Forged.pem(2) + "\n" + Forged.pem(3)
-        let answer = try await create(["type": "pem-public-key", "pem": .string(text)], in: world)
+        let text = try (2...6).map(Forged.pem).joined(separator: "\n")
+        let answer = try await world.createIssuer(["type": "pem-public-key", "pem": .string(text)])
         answer.expect(201)
-        expect(answer.json["keys"]?["kids"], is: [.null, .null])
-        for (key, kid) in [(2, nil), (3, nil), (3, "k9")] { try await world.me(token(key, kid: kid)).expect(200) }
-        try await world.me(token(4)).expectRefusal(401, "signature-invalid")
-    }
-
-    @Test("of more than four bare keys the others are not tried") func manyKeys() async throws {
-        let world = try await World()
-        let text = try (2...6).map(Forged.pem).joined()
-        try await create(["type": "pem-public-key", "pem": .string(text)], in: world).expect(201)
-        try await world.me(token(5)).expect(200)
-        try await world.me(token(6)).expectRefusal(401, "signature-invalid")
+        expect(answer.json["keys"]?["kids"], is: [.null, .null, .null, .null, .null])
+        for (key, kid) in [(2, nil), (5, nil), (5, "k9")] { try await world.me(.new(by: key, kid: kid)).expect(200) }
+        for key in [6, 7] { try await world.me(.new(by: key)).expectRefusal(401, "signature-invalid") }
     }
 
     @Test("a PEM key may have a kid, which tokens then name or leave out") func namedKey() async throws {
         let world = try await World()
-        try await create(["type": "pem-public-key", "pem": .string(try Forged.pem(2)), "kid": "a"], in: world).expect(
-            201)
-        try await world.me(token(2, kid: "a")).expect(200)
-        try await world.me(token(2)).expect(200)
-        try await world.me(token(2, kid: "b")).expectRefusal(401, "kid-unknown")
+        try await world.createIssuer(["type": "pem-public-key", "pem": .string(Forged.pem(2)), "kid": "a"]).expect(201)
+        try await world.me(.new(by: 2, kid: "a")).expect(200)
+        try await world.me(.new(by: 2)).expect(200)
+        try await world.me(.new(by: 2, kid: "b")).expectRefusal(401, "kid-unknown")
     }
 
     @Test("a JWKS, inline: keys that cannot be used are skipped") func keySet() async throws {
         let world = try await World()
         let keys: [JSON] = [
-            ["kty": "EC", "crv": "P-256", "kid": "ec", "x": "AA", "y": "AA"], try Self.jwk(2, kid: "a"),
-            try Self.jwk(3, kid: "enc", [("use", "enc")]), try Self.jwk(4, kid: "b", [("alg", "RS512")]),
-            try Self.jwk(5, kid: "c", [("x", 7), ("key_ops", ["verify"]), ("use", nil)]),
+            ["kty": "EC", "crv": "P-256", "kid": "ec", "x": "AA", "y": "AA"], try Forged.jwk(2, kid: "a"),
+            try Forged.jwk(3, kid: "enc", [("use", "enc")]), try Forged.jwk(4, kid: "b", [("alg", "RS512")]),
+            try Forged.jwk(5, kid: "c", [("x", 7), ("key_ops", ["verify"]), ("use", nil)]),
         ]
-        let answer = try await create(["type": "jwks", "jwks": ["keys": .array(keys)]], in: world)
+        let answer = try await world.createIssuer(["type": "jwks", "jwks": ["keys": .array(keys)]])
         answer.expect(201)
         expect(answer.json["keys"]?["kids"], is: ["a", "c"])
-        try await world.me(token(5, kid: "c")).expect(200)
-        try await world.me(token(4, kid: "b")).expectRefusal(401, "kid-unknown")
-        try await world.me(token(2)).expectRefusal(401, "kid-required")
+        try await world.me(.new(by: 5, kid: "c")).expect(200)
+        try await world.me(.new(by: 4, kid: "b")).expectRefusal(401, "kid-unknown")
+        try await world.me(.new(by: 2)).expectRefusal(401, "kid-required")
+    }
+
+    private static let secret: JSON = ["kty": "oct", "kid": "shared", "k": "c2VjcmV0LWJ5dGVz"]
+
+    @Test("a shared secret of an inline set is not kept") func secretsAreForgotten() async throws {
+        let world = try await World()
+        let set: JSON = ["keys": [Self.secret, try Forged.jwk(2, kid: "a")]]
+        try await world.createIssuer(["type": "jwks", "jwks": set]).expect(201)
+        let state = try await world.control(.get, "state/ims")
+        expect(state.status, is: 200)
+        #expect(state.text.contains("\"shared\""))
+        #expect(!state.text.contains("c2VjcmV0LWJ5dGVz"))
+    }
+
+    @Test("a fetched set tells the same, and warns of a private key") func fetchedSet() async throws {
+        let world = try await World()
+        let keys: [JSON] = [
+            Self.secret, try Forged.jwk(2, kid: "a"), try Forged.jwk(3, kid: "b", [("d", "AQAB")]),
+        ]
+        let rule: JSON = ["route": "dev-issuer.jwks", "respond": ["status": 200, "body": ["keys": .array(keys)]]]
+        try await world.control(.put, "faults", rule.text).expect(200)
+        let answer = try await world.createIssuer(
+            ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"])
+        answer.expect(201)
+        expect(
+            answer.json["warnings"],
+            is: [
+                "private-key-published: key 2 “b”: a private key; expected a public one",
+                "key-skipped: key 0 “shared”: a shared secret (oct); expected a public key",
+            ], "\(answer.text)")
+        let finding = answer.findings.first { $0.check == "keys-fetched" }
+        expect(finding?.note?.contains("key 2 “b”: a private key"), is: true)
     }
 
     @Test("a certificate map, inline, as the third party publishes it") func certificateMap() async throws {
         let world = try await World()
         let certs: JSON = ["k3": try await Self.certificate(world), "broken": "none", "odd": 7]
-        let answer = try await create(["type": "cert-map", "certs": certs], ["preset": "firebase"], in: world)
+        let answer = try await world.createIssuer(["type": "cert-map", "certs": certs], ["preset": "firebase"])
         answer.expect(201)
         expect(answer.json["keys"]?["kids"], is: ["k3"])
         expect(answer.json["audience"], is: "new.example.test")
-        let token = Forged(.uat, [("iss", .string(Self.iss)), ("aud", ["x", "new.example.test"])])
+        let token = Forged(.uat, [("iss", .string(Example.newIssuer)), ("aud", ["x", "new.example.test"])])
         try await world.me(token.signed(by: 3).header("kid", "k3")).expect(200)
         let warnings = answer.json["warnings"]?.array?.compactMap(\.string) ?? []
         #expect(warnings.count == 2 && warnings.allSatisfy { $0.hasPrefix("key-skipped: “") }, "\(answer.text)")
@@ -98,19 +99,18 @@ import Tokens
 
     @Test("a JWKS in a file of the fixture folder") func keySetFile() async throws {
         let fixtures = try OwnFixtures()
-        let set: JSON = ["keys": [try Self.jwk(2, kid: "filed")]]
+        let set: JSON = ["keys": [try Forged.jwk(2, kid: "filed")]]
         try fixtures.write(set.text, to: "ims/sets/partner.json")
-        let world = try await World(on: Stage(.init(fixtures: fixtures.store)))
-        let answer = try await create(["type": "jwks-file", "file": "sets/partner.json"], in: world)
+        let world = try await World(on: Stage(fixtures.emulator(of: "ims")))
+        let answer = try await world.createIssuer(["type": "jwks-file", "file": "sets/partner.json"])
         answer.expect(201)
         expect(answer.json["keys"]?["kids"], is: ["filed"])
-        try await world.me(token(2)).expect(200)
+        try await world.me(.new(by: 2)).expect(200)
     }
 
     @Test("published certificates are certificates of the keys, valid from 2020 to 2040")
     func published() async throws {
-        let world = try await World()
-        let pem = try #require(try await Self.certificate(world).string)
+        let pem = try #require(try await Self.certificate(World()).string)
         let key = try #require(try VerificationKey.pem(pem).first)
         expect(key.thumbprint, is: (try Forged.key(3).thumbprint))
         expect(key.validity?.notBefore, is: 1_577_836_800)
@@ -120,20 +120,20 @@ import Tokens
     @Test("a fetched source is asked at once, and a failure is only a warning") func fetched() async throws {
         let world = try await World()
         let source: JSON = ["type": "cert-map-url", "url": "{self}/ims/dev-issuers/firebase/certs"]
-        let answer = try await create(source, in: world)
+        let answer = try await world.createIssuer(source)
         answer.expect(201)
         expect(answer.json["keys"]?["kids"], is: ["k3"])
         expect(answer.json["keys"]?["fetched_at"], is: 1_800_000_000)
         expect(answer.json["warnings"], is: [])
         let away: JSON = ["type": "jwks-url", "url": "http://127.0.0.1:1/jwks.json"]
         let replaced = try await world.call(
-            .put, "/ims/v1/issuers/new", .operatorKey, Example.issuer("new", iss: Self.iss, away))
+            .put, "/ims/v1/issuers/new", .operatorKey, Example.issuer("new", iss: Example.newIssuer, away))
         replaced.expect(200)
         expect(replaced.json["keys"]?["kids"], is: [])
         expect(replaced.json["keys"]?["fetched_at"], is: .null)
         expect(replaced.json["warnings"], is: ["jwks-unreachable"])
         expect(replaced.outcome(of: "keys-fetched"), is: .noted)
-        try await world.me(token(3)).expectRefusal(503, "keys-unavailable")
+        try await world.me(.new(by: 3)).expectRefusal(503, "keys-unavailable")
     }
 
     private static let wrong: [(JSON, String, String?)] = [
@@ -142,9 +142,7 @@ import Tokens
         (["type": "jwks", "jwks": []], "body-invalid", "keys.jwks"),
         (["type": "jwks", "jwks": [:], "kid": "a"], "body-invalid", "keys.kid"),
         (["type": "pem-public-key", "pem": 7], "body-invalid", "keys.pem"),
-        (["type": "jwks", "jwks": ["keys": []]], "key-source-invalid", nil),
         (["type": "jwks", "jwks": ["key": []]], "key-source-invalid", nil),
-        (["type": "jwks", "jwks": ["keys": [["kty": "oct", "k": "AAAA"]]]], "key-source-invalid", nil),
         (["type": "cert-map", "certs": [:]], "key-source-invalid", nil),
         (["type": "jwks-file", "file": "../rezolve/accounts.yaml"], "key-source-invalid", nil),
         (["type": "jwks-file", "file": "/etc/passwd"], "key-source-invalid", nil),
@@ -160,21 +158,21 @@ import Tokens
     @Test("a wrong source is refused, and nothing is onboarded", arguments: wrong)
     func refused(_ keys: JSON, _ failure: String, _ field: String?) async throws {
         let world = try await World()
-        try await create(keys, in: world).expectRefusal(400, failure, field: field)
+        try await world.createIssuer(keys).expectRefusal(400, failure, field: field)
         expect(try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count, is: 7)
     }
 
     @Test("two keys of one kid, a certificate as public key, and a public key as certificate are refused")
     func mismatches() async throws {
         let world = try await World()
-        let twice: JSON = ["keys": [try Self.jwk(2, kid: "a"), try Self.jwk(3, kid: "a")]]
+        let twice: JSON = ["keys": [try Forged.jwk(2, kid: "a"), try Forged.jwk(3, kid: "a")]]
         let certificate = try await Self.certificate(world)
         for keys: JSON in [
             ["type": "jwks", "jwks": twice], ["type": "pem-public-key", "pem": certificate],
             ["type": "pem-certificate", "pem": .string(try Forged.pem(2))],
             ["type": "pem-public-key", "pem": .string(try Forged.pem(2) + Forged.pem(3)), "kid": "a"],
         ] {
-            try await create(keys, in: world).expectRefusal(400, "key-source-invalid")
+            try await world.createIssuer(keys).expectRefusal(400, "key-source-invalid")
         }
     }
 
@@ -188,8 +186,7 @@ import Tokens
             ("not_before_leeway_seconds", -1), ("expiry_leeway_seconds", .null), ("isuer", "x"), ("name", "New"),
         ] as [(String, JSON)])
     func wrongMember(_ name: String, _ value: JSON) async throws {
-        let world = try await World()
-        try await create(try Example.publicKey(), [name: value], in: world).expectRefusal(
+        try await World().createIssuer(try Example.publicKey(), [name: value]).expectRefusal(
             400, "body-invalid", field: name)
     }
 
@@ -198,9 +195,8 @@ import Tokens
         let rules: JSONObject = [
             "preset": "cognito", "token_use": "access", "audience": "app", "require_kid": false, "require_typ": true,
         ]
-        let answer = try await create(try Example.publicKey(2), rules, in: world)
-        answer.expect(201)
-        let token = Forged(.uat, [("iss", .string(Self.iss)), ("token_use", "access")]).signed(by: 2)
+        try await world.createIssuer(Example.publicKey(2), rules).expect(201)
+        let token = Forged(.uat, [("iss", .string(Example.newIssuer)), ("token_use", "access")]).signed(by: 2)
         try await world.me(token).expectRefusal(401, "audience-mismatch", field: "client_id")
         var good = token
         good.claims["client_id"] = "app"
@@ -217,19 +213,15 @@ import Tokens
         let taken = Example.issuer("uat", iss: Forged.Issuer.rotating.rawValue, try Example.publicKey())
         try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, taken).expectRefusal(
             409, "issuer-exists", field: "issuer")
-        let moved = Example.issuer("uat", iss: Self.iss, try Example.publicKey(2))
+        let moved = Example.issuer("uat", iss: Example.newIssuer, try Example.publicKey(2))
         let answer = try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, moved)
         answer.expect(200)
         expect(answer.json["created_at"], is: 1_800_000_000)
-        let names = try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.map {
-            $0["name"]
-        }
-        expect(names?.first, is: "uat")
+        let listed = try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]
+        expect(listed?[0]?["name"], is: "uat")
         try await world.me(Forged()).expectRefusal(401, "issuer-unknown")
-        try await world.me(token(2)).expect(200)
-        try await world.call(.delete, "/ims/v1/issuers/uat", .operatorKey).expect(204)
-        try await world.me(token(2)).expectRefusal(401, "issuer-unknown")
-        try await world.call(.delete, "/ims/v1/issuers/uat", .operatorKey).expectRefusal(404, "issuer-not-found")
+        try await world.me(.new(by: 2)).expect(200)
+        try await world.call(.delete, "/ims/v1/issuers/uatt", .operatorKey).expectRefusal(404, "issuer-not-found")
     }
 }
 
@@ -280,19 +272,22 @@ import Tokens
         try fixtures.put(
             "ims/accounts.yaml",
             [("url: \"{self}/ims/dev-issuers/rotating/jwks.json\"", "url: \"https://127.1:1/jwks.json\"")])
-        let world = try await World(on: Stage(.init(fixtures: fixtures.store)))
-        let body = Example.issuer(
-            "new", iss: "https://new.example.test", ["type": "jwks-url", "url": "https://127.1:1/other.json"])
-        let created = try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
+        let world = try await World(on: Stage(fixtures.emulator(of: "ims")))
+        let keys: JSON = ["type": "jwks-url", "url": "https://127.1:1/other.json"]
+        let created = try await world.createIssuer(keys)
         created.expect(201)
         expect(created.json["warnings"], is: ["jwks-unreachable"])
         let other = try await World()
         try await other.set("ims.jwks-allow", "127.1")
-        try await other.call(.post, "/ims/v1/issuers", .operatorKey, body).expect(201)
+        try await other.createIssuer(keys).expect(201)
         try await other.set("ims.jwks-allow", "")
-        let answer = try await other.me(Forged(.rotating, [("iss", "https://new.example.test")]))
+        let state = try await other.control(.get, "state/ims").text
+        try await other.control(.put, "state/ims", state).expect(200)
+        let answer = try await other.me(Forged(.rotating, [("iss", .string(Example.newIssuer))]))
         answer.expectRefusal(503, "keys-unavailable")
         expect(answer.outcome(of: "keys-fetched"), is: nil, "nothing was asked for")
+        let note = answer.findings.first { $0.check == "keys" }?.note
+        expect(note, is: "This URL is never fetched, however long you wait.")
         try await other.call(.post, "/ims/v1/issuers/new/refresh", .operatorKey).expectRefusal(
             400, "jwks-url-not-allowed")
     }

@@ -128,6 +128,21 @@ import Tokens
         try await world.me(Forged(.uat, [("iss", .string(decomposed))]).signed(by: 2)).expect(200)
     }
 
+    @Test("a lifetime has a limit also without a beginning, and counts from now")
+    func lifetimeWithoutBeginning() async throws {
+        let world = try await World()
+        try await world.set("ims.missing-not-before", "accept")
+        try await world.set("ims.max-lifetime-seconds", "900")
+        func token(_ end: Int, _ nbf: JSON? = nil) -> Forged {
+            Forged(.uat, [("iat", nil), ("nbf", nbf), ("exp", JSON(end))])
+        }
+        try await world.me(token(1_800_000_900)).expect(200)
+        let answer = try await world.me(token(1_800_000_901))
+        answer.expectRefusal(401, "lifetime-too-long")
+        expect(answer.entry?.explanation?.contains("Without nbf and iat it counts from now to exp"), is: true)
+        try await world.me(token(1_800_000_901, .null)).expectRefusal(401, "lifetime-too-long")
+    }
+
     // MARK: - The SDK's check
 
     private func check(_ text: String, margin: Duration = .seconds(60)) -> JSON {

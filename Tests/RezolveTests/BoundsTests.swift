@@ -1,6 +1,5 @@
 import Emulation
 import Expectations
-import Foundation
 import JSON
 import Support
 import Testing
@@ -38,19 +37,6 @@ import Understudy
             entities.insert(try #require(guest.json["sdkEntity"]?.string))
         }
         expect(entities.count, is: 3)
-    }
-
-    @Test("an explanation names the account whose key fits, not the one that the request names")
-    func explainedAccount() async throws {
-        let world = try await World()
-        let token = try await world.mint("rezolve/login")
-        let order: JSON = ["token": .string(token), "request": ["partner": "3"]]
-        let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0]
-        expect(verdict?["account"], is: "partner 317")
-        expect(verdict?["failure"], is: "masked-signature")
-        let keyless: JSON = ["token": .string(token), "request": ["partner": "404"]]
-        let other = try await world.control(.post, "tokens/explain", keyless.text).json["verdicts"]?[0]
-        expect(other?["failure"], is: "masked-no-auth-key")
     }
 
     @Test("a password in a body that was sent to another route is masked too") func neighbouringRoute() async throws {
@@ -138,14 +124,14 @@ import Understudy
 
     @Test(
         "a key pair that is none, or a broken one, is named by its file",
-        arguments: [("", "nothing"), ("MIIEvgIBADANBg", "AAAAAAAAAAAAAA"), ("MIIEvg", "MIIEvw"), ("-----END", "")])
-    func brokenKey(_ sound: String, _ broken: String) throws {
-        let text = try String(contentsOfFile: Repository.root + "/Fixtures/rezolve/keys/ada.pem", encoding: .utf8)
-        let folder = try TemporaryFolder([
-            "rezolve/keys/ada.pem": sound.isEmpty ? broken : text.replacing(sound, with: broken)
+        arguments: [
+            ("-----BEGIN", "nothing"), ("MIIEvgIBADANBg", "AAAAAAAAAAAAAA"), ("MIIEvg", "MIIEvw"), ("-----END", ""),
         ])
+    func brokenKey(_ sound: String, _ broken: String) throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put("rezolve/keys/ada.pem", [(sound, broken)])
         #expect {
-            try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
+            try fixtures.emulator(of: "rezolve")
         } throws: {
             "\($0)".contains("rezolve/keys/ada.pem: is not a private key in PEM")
         }
@@ -176,8 +162,7 @@ import Understudy
 
     private func register(_ user: String, _ world: World) async throws -> ReceivedAnswer {
         let token = try await world.mint("rezolve/registration", ["partner_entity_id": .string(user)])
-        return try await world.call(
-            .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"z@example.test"}"#)
+        return try await world.register(token)
     }
 
     @Test("two users of core are two customers, and the token of one does not open the other")
@@ -193,8 +178,7 @@ import Understudy
         expect(try await register(Self.composed, world).failure, is: "registration-duplicate")
         let token = try await world.mint(
             "rezolve/login", ["customer": .string(entities[0]), "partner_entity_id": .string(Self.decomposed)])
-        let answer = try await world.call(
-            .get, "/api/v1/partner/317/customer/\(entities[0])/profile", .keyN.bearer(token).device(Example.device))
+        let answer = try await world.call(.get, Example.customer(entities[0]) + "/profile", .core(token))
         answer.expectDenied("masked-other-user")
         let reason = answer.entry?.explanation ?? ""
         #expect(reason.contains("zo\\u00e9"), "\(reason)")
@@ -210,10 +194,9 @@ import Understudy
             ).expect(200)
         }
         let token = try await world.mint("rezolve/login", ["customer": .string(Self.composed)])
-        let fields = World.Fields.keyN.bearer(token).device(Example.device)
-        let path = "/api/v1/partner/317/customer/"
-        try await world.call(.get, path + "zo%C3%A9/addressbook", fields).expect(200, "[]")
-        try await world.call(.get, path + "zoe%CC%81/addressbook", fields).expectDenied("masked-other-user")
+        try await world.call(.get, Example.customer("zo%C3%A9/addressbook"), .core(token)).expect(200, "[]")
+        try await world.call(.get, Example.customer("zoe%CC%81/addressbook"), .core(token))
+            .expectDenied("masked-other-user")
     }
 
     @Test("two users of RUA have two names and two passwords") func users() async throws {
@@ -256,8 +239,7 @@ import Understudy
             let guest = try await world.call(.post, "/v2/credentials/register/guest", .keyN)
             let entity = try #require(guest.json["sdkEntity"]?.string)
             let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
-            let fields = World.Fields.keyN.bearer(token).device(Example.device)
-            let key = try await world.call(.get, "/api/v1/partner/317/customer/\(entity)/publickey", fields)
+            let key = try await world.call(.get, Example.customer(entity) + "/publickey", .core(token))
             key.expect(200)
             entities.insert(entity)
             keys.insert(key.text)

@@ -9,13 +9,15 @@ import Tokens
 enum Example {
     static let apiKeyN = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
     static let apiKeyS = "00000000-0000-4000-8000-000000000003"
-    static let apiKeyX = "00000000-0000-4000-8000-000000000404"
     static let device = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
     static let secret = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
 
-    static let ada = "/api/v1/partner/317/customer/entity123"
-    static let ben = "/api/v1/partner/317/customer/entity456"
+    static let ada = customer("entity123")
+    static let ben = customer("entity456")
     static let addresses = ada + "/addressbook"
+
+    /// The path of a customer of partner N.
+    static func customer(_ entity: String) -> String { "/api/v1/partner/317/customer/" + entity }
 
     /// A registration JWT for `user-2001`.
     static let regNew =
@@ -59,30 +61,21 @@ enum Example {
     static let address1 =
         #"{"id":"address-1","short_name":"Home","full_name":"Ada L","line_1":"1 Test Street","line_2":"","#
         + #""city":"Brno","state":"JM","zip":"60200","country":"CZ","country_alpha2":null,"phone_id":"phone-1"}"#
-    static let card1 =
-        #"{"id":"card-1","type":"credit","brand":"visa","pan6":"420000","pan4":"0000","short_name":"Test card","#
-        + #""name_on_card":"Ada L","valid_from":"1026","expires_on":"1030","address_id":"address-1"}"#
     static let login = #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"dev-1"}"#
     static let newCard =
         #"{"short_name":"Test","pan":"x","pan6":"420000","pan4":"0000","brand":"visa","type":"credit","#
         + #""name_on_card":"Ada L","expires_on":"1030","address_id":"address-1","valid_from":null}"#
-
-    static func ruaAda(timesLoggedIn: String) -> String {
-        #"{"id":1001,"username":"ada@example.test","title":null,"firstName":"Ada","lastName":"L","#
-            + #""email":"ada@example.test","phone":"+15550100","language":"en","sdkEntity":"entity123","#
-            + #""sdkPartner":"317","createdAt":"2027-01-15T08:00:00.000","updatedAt":"2027-01-15T08:00:00.000","#
-            + #""enabled":true,"partnerId":"317","applicationId":null,"timesLoggedIn":\#(timesLoggedIn),"#
-            + #""roles":[{"role":"ROLE_USER"}],"socialProviders":null,"guest":false,"accountNonExpired":true,"#
-            + #""accountNonLocked":true,"credentialsNonExpired":true,"timezone":"GMT"}"#
-    }
 }
 
 extension World.Fields {
     /// The api key of partner N, S or X.
     static let keyN: Self = [("x-rezolve-partner-apikey", Example.apiKeyN)]
     static let keyS: Self = [("x-rezolve-partner-apikey", Example.apiKeyS)]
-    static let keyX: Self = [("x-rezolve-partner-apikey", Example.apiKeyX)]
-    static let ada = keyN.bearer(Example.jwtAda).device(Example.device)
+    static let keyX: Self = [("x-rezolve-partner-apikey", "00000000-0000-4000-8000-000000000404")]
+    static let ada = core(Example.jwtAda)
+
+    /// What the core wants of partner N's customers: the api key, the token, and the device of the examples.
+    static func core(_ token: String) -> Self { keyN.bearer(token).device(Example.device) }
 
     func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
 
@@ -91,24 +84,34 @@ extension World.Fields {
     func device(_ id: String) -> Self { self + [("x-rezolve-device-id", id)] }
 }
 
+extension World {
+    /// Reads Ada's address book.
+    func addresses(_ token: String) async throws -> ReceivedAnswer {
+        try await call(.get, Example.addresses, .core(token))
+    }
+
+    /// Registers the user of a registration JWT at the core.
+    func register(_ token: String) async throws -> ReceivedAnswer {
+        try await call(.post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
+    }
+}
+
 /// Tokens with freely chosen text, for what no minting call would make.
 enum Forged {
     static let loginHeader = #"{"auth":"v2","alg":"HS512","typ":"JWT"}"#
     static let registrationHeader = #"{"alg":"HS512","typ":"JWT"}"#
 
-    static func token(secret: String = Example.secret, header: String = loginHeader, claims: String) throws -> String {
-        try token(secret: secret, header: Array(header.utf8), claims: Array(claims.utf8))
+    static func token(
+        secret: [UInt8] = Array(Example.secret.utf8), header: String = loginHeader, claims: String
+    ) throws -> String {
+        let input = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+        let signature = try SigningKey.secret(secret).sign(Array(input.utf8), algorithm: .hs512)
+        return input + "." + Base64URL.encode(signature)
     }
 
-    static func token(claims: String, by secret: String) throws -> String { try token(secret: secret, claims: claims) }
-
-    static func token(secret: String = Example.secret, header: [UInt8], claims: [UInt8]) throws -> String {
-        try signed(Base64URL.encode(header) + "." + Base64URL.encode(claims), secret: secret)
-    }
-
-    static func signed(_ input: String, secret: String = Example.secret) throws -> String {
-        let key = try SigningKey.secret(secret)
-        return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs512))
+    /// A registration JWT of a user, whose id is JSON text.
+    static func registration(_ user: String) throws -> String {
+        try token(header: registrationHeader, claims: adaClaims(entity: #"":NONE:""#, user: user, device: nil))
     }
 
     /// Ada's claims; each parameter is JSON text, and `nil` omits the member.
@@ -119,25 +122,6 @@ enum Forged {
         let members = [("rezolve_entity_id", entity), ("partner_entity_id", user), ("exp", exp), ("device_id", device)]
         return "{" + members.compactMap { name, value in value.map { #""\#(name)":\#($0)"# } }.joined(separator: ",")
             + "}"
-    }
-
-    static func registrationClaims(user: String = #""user-3001""#, exp: String = "1800001800") -> String {
-        adaClaims(entity: #"":NONE:""#, user: user, exp: exp, device: nil)
-    }
-}
-
-/// Base64 of RFC 4648 section 4, implemented independently of the product's.
-enum Base64Text {
-    static func encode(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-        var text = ""
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let word = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for digit in 0...group.count { text.append(alphabet[word >> (18 - 6 * digit) & 0x3F]) }
-            text += String(repeating: "=", count: 3 - group.count)
-        }
-        return text
     }
 }
 

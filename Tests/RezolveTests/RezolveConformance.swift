@@ -59,8 +59,8 @@ extension VendorConformance {
 extension TokenCase {
     private static let signatures = [
         "missing-alg", "wrong-alg", "alg-none", "wrong-secret", "wrong-key", "secret-base64-decoded",
-        "tampered-payload",
-        "bad-signature", "truncated-signature", "padded-base64", "two-parts", "four-parts", "alg-hs256",
+        "tampered-payload", "bad-signature", "truncated-signature", "padded-base64", "two-parts", "four-parts",
+        "alg-hs256",
     ].map { ($0, "masked-signature" as String?) }
 
     private static let claims: [(String, String?)] = [
@@ -84,29 +84,20 @@ extension TokenCase {
         "registration", defects: signatures + claims + [("other-user", "registration-duplicate")], refused: refused,
         words: ["other-user": "is registered"]
     ) { world, order in
-        let token = try await world.mint("rezolve/registration", order)
-        return try await world.call(
-            .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
+        try await world.register(world.mint("rezolve/registration", order))
     }
 
     fileprivate static let login = TokenCase(
         "login", defects: signatures + claims + loginClaims, refused: refused, words: words
-    ) {
-        try await list($0, kind: "login", $1)
-    }
+    ) { world, order in try await world.addresses(world.mint("rezolve/login", order)) }
 
     /// A logout token, which has expired already unless the order sets its lifetime.
     fileprivate static let logout = TokenCase(
         "logout", defects: signatures + claims + loginClaims, refused: refused, words: words
-    ) {
-        var order = $1
+    ) { world, order in
+        var order = order
         order["expires_in"] = 1800
-        return try await list($0, kind: "logout", order)
-    }
-
-    private static func list(_ world: World, kind: String, _ order: JSONObject) async throws -> ReceivedAnswer {
-        let token = try await world.mint("rezolve/" + kind, order)
-        return try await world.call(.get, Example.addresses, .keyN.bearer(token).device(Example.device))
+        return try await world.addresses(world.mint("rezolve/logout", order))
     }
 }
 
@@ -141,8 +132,7 @@ enum RezolveLife {
             texts.append(try await world.call(.get, "/v1/credentials/confirm/000000/\(id)", .keyN).text)
         }
         let ben = try await world.mint("rezolve/login", ["customer": "entity456"])
-        let fields = World.Fields.keyN.bearer(ben).device(Example.device)
-        texts.append(try await world.call(.get, Example.ben + "/profile", fields).failure ?? "there")
+        texts.append(try await world.call(.get, Example.ben + "/profile", .core(ben)).failure ?? "there")
         return texts
     }
 
@@ -163,8 +153,7 @@ enum RezolveLife {
         login.expect(200)
         let entity = try #require(login.json["sdkEntity"]?.string)
         let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
-        let key = try await world.call(
-            .get, "/api/v1/partner/317/customer/\(entity)/publickey", .keyN.bearer(token).device(Example.device))
+        let key = try await world.call(.get, Example.customer(entity) + "/publickey", .core(token))
         key.expect(200)
         return key.text
     }

@@ -16,10 +16,8 @@ extension RouteCase {
             "guest.login", .post, "/api/v2/authentication/login/guest",
             fields: .keyN.bearer(Example.regNew), body: #"{"deviceId":"dev-1","entityId":"NEW"}"#
         ) {
-            [
-                "NEW": try await $0.call(.post, "/api/v2/authentication/register/guest", .keyN).json["sdkEntity"]?
-                    .string ?? ""
-            ]
+            let guest = try await $0.call(.post, "/api/v2/authentication/register/guest", .keyN)
+            return ["NEW": guest.json["sdkEntity"]?.string ?? ""]
         },
         RouteCase("publickey.get", .get, Example.ada + "/publickey", fields: .ada),
         RouteCase("profile.get", .get, Example.ada + "/profile", fields: .ada),
@@ -115,11 +113,9 @@ extension SwitchCase {
     }
 
     private static let timeCases: [SwitchCase] = [
-        SwitchCase(
-            "max-lifetime-seconds", "off", list(claims: Forged.adaClaims(exp: "1900000000"))),
+        SwitchCase("max-lifetime-seconds", "off", list(claims: Forged.adaClaims(exp: "1900000000"))),
         SwitchCase("max-lifetime-seconds", "1800", list(Example.jwtAda)),
-        SwitchCase(
-            "max-lifetime-seconds", "1799", failure: "token-lifetime-too-long", list(Example.jwtAda)),
+        SwitchCase("max-lifetime-seconds", "1799", failure: "token-lifetime-too-long", list(Example.jwtAda)),
         SwitchCase("leeway-seconds", "0", failure: "token-expired", list(Example.jwtAdaOld)),
         SwitchCase(
             "leeway-seconds", "1", note: "a token whose leeway ends now", failure: "token-expired",
@@ -145,31 +141,24 @@ extension SwitchCase {
     private static let notYet = Forged.adaClaims(exp: #"1800009000,"nbf":1800003600"#)
 
     private static let deviceCases: [SwitchCase] = [
-        SwitchCase(
-            "device-check", "enforce", failure: "masked-device-mismatch", list(Example.jwtAda, device: nil)),
+        SwitchCase("device-check", "enforce", failure: "masked-device-mismatch", list(Example.jwtAda, device: nil)),
         SwitchCase("device-check", "off", list(Example.jwtAda, device: "another")),
-        SwitchCase(
-            "device-check", "off", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
-        SwitchCase(
-            "device-check", "if-present", note: "without header", list(Example.jwtAda, device: nil)),
-        SwitchCase(
-            "device-check", "if-present", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase("device-check", "off", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase("device-check", "if-present", note: "without header", list(Example.jwtAda, device: nil)),
+        SwitchCase("device-check", "if-present", note: "without claim", list(claims: Forged.adaClaims(device: nil))),
         SwitchCase(
             "device-check", "if-present", note: "with both", failure: "masked-device-mismatch",
             list(Example.jwtAda, device: "another")),
     ]
 
     private static let schemeCases: [SwitchCase] = [
-        SwitchCase(
-            "bearer-scheme", "required", failure: "masked-token-missing", authorization(Example.jwtAda)),
+        SwitchCase("bearer-scheme", "required", failure: "masked-token-missing", authorization(Example.jwtAda)),
         SwitchCase(
             "bearer-scheme", "required", note: "twice", failure: "masked-signature",
             authorization("Bearer Bearer " + Example.jwtAda)),
         SwitchCase("bearer-scheme", "lenient", authorization(Example.jwtAda)),
-        SwitchCase(
-            "bearer-scheme", "lenient", note: "once", authorization("Bearer " + Example.jwtAda)),
-        SwitchCase(
-            "bearer-scheme", "lenient", note: "twice", authorization("Bearer bearer  " + Example.jwtAda)),
+        SwitchCase("bearer-scheme", "lenient", note: "once", authorization("Bearer " + Example.jwtAda)),
+        SwitchCase("bearer-scheme", "lenient", note: "twice", authorization("Bearer bearer  " + Example.jwtAda)),
         SwitchCase(
             "bearer-scheme", "lenient", note: "three times", failure: "masked-signature",
             authorization("Bearer Bearer Bearer " + Example.jwtAda)),
@@ -181,10 +170,8 @@ extension SwitchCase {
             authorization("Bearer Bearer")),
     ]
 
-    static let register: World.Send = {
-        let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
-        return try await $0.call(
-            .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
+    private static let register: World.Send = {
+        try await $0.register($0.mint("rezolve/registration", ["partner_entity_id": "user-1001"]))
     }
 
     private static let loggedOut: World.Send = {
@@ -210,12 +197,11 @@ extension SwitchCase {
 
     static let unknownEntity: World.Send = {
         let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
-        return try await $0.call(
-            .get, "/api/v1/partner/317/customer/entity-new/addressbook", .keyN.bearer(token).device(Example.device))
+        return try await $0.call(.get, Example.customer("entity-new/addressbook"), .core(token))
     }
 
-    private static func createAddress(_ body: String) -> World.Send {
-        { try await $0.call(.post, Example.addresses, .ada, body) }
+    private static func create(_ place: String, _ body: String) -> World.Send {
+        { try await $0.call(.post, Example.ada + place, .ada, body) }
     }
 
     static let sampleRenewal: World.Send = {
@@ -225,22 +211,17 @@ extension SwitchCase {
     }
 
     private static let bodyCases: [SwitchCase] = [
-        SwitchCase("address-required-fields", "none", createAddress("{}")),
-        SwitchCase("address-required-fields", "shop", failure: "body-missing-fields", createAddress("{}")),
+        SwitchCase("address-required-fields", "none", create("/addressbook", "{}")),
+        SwitchCase("address-required-fields", "shop", failure: "body-missing-fields", create("/addressbook", "{}")),
         SwitchCase(
             "address-required-fields", "shop", note: "all there",
-            createAddress(#"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
-        SwitchCase("pan-check", "any-string") {
-            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
-        },
-        SwitchCase("pan-check", "decrypt", failure: "body-wrong-type") {
-            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
-        },
+            create("/addressbook", #"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
+        SwitchCase("pan-check", "any-string", create("/wallet", Example.newCard)),
+        SwitchCase("pan-check", "decrypt", failure: "body-wrong-type", create("/wallet", Example.newCard)),
         SwitchCase("ios-sample-renewal", "off", failure: "masked-api-key", sampleRenewal),
         SwitchCase("ios-sample-renewal", "on", sampleRenewal),
         SwitchCase("ios-sample-renewal", "on", note: "an ordinary registration") {
-            try await $0.call(
-                .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"a@example.test"}"#)
+            try await $0.register(Example.regNew)
         },
     ]
 
@@ -262,15 +243,12 @@ extension SwitchCase {
     }
 
     private static let shapeCases: [SwitchCase] = [
-        SwitchCase(
-            "error-envelope", "bare", failure: "phone-not-found", shows: "\n" + Example.notFound, missingPhone),
+        SwitchCase("error-envelope", "bare", failure: "phone-not-found", shows: "\n" + Example.notFound, missingPhone),
         SwitchCase(
             "error-envelope", "errors-array", failure: "phone-not-found",
             shows: #"\#n{"errors":[\#(Example.notFound)]}"#, missingPhone),
-        SwitchCase(
-            "message-style", "error-page", failure: "phone-not-found", shows: Example.notFound, missingPhone),
-        SwitchCase(
-            "message-style", "staging", failure: "phone-not-found", shows: "Phone not found", missingPhone),
+        SwitchCase("message-style", "error-page", failure: "phone-not-found", shows: Example.notFound, missingPhone),
+        SwitchCase("message-style", "staging", failure: "phone-not-found", shows: "Phone not found", missingPhone),
         SwitchCase(
             "profile-dates", "unix-seconds", shows: #""date_created":1800000000,"date_updated":1800000000"#,
             profile),

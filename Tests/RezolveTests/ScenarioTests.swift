@@ -1,6 +1,5 @@
-import Emulation
 import Expectations
-import HTTPTypes
+import Foundation
 import JSON
 import Support
 import Testing
@@ -9,72 +8,25 @@ import Tokens
 @Suite("Rezolve's scenarios and actions") struct ScenarioTests {
     private func world(_ scenario: String) async throws -> World {
         let world = try await World()
-        let answer = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-\#(scenario)"}"#)
-        expect(answer.status, is: 200, "\(answer.text)")
+        try await world.control(.put, "scenarios", #"{"scenario":"rezolve-\#(scenario)"}"#).expect(200)
         return world
     }
 
-    private func fields(_ token: String) -> World.Fields { .keyN.bearer(token).device(Example.device) }
-
-    /// The app from the vendor's page on JWT authentication: on 401 it renews once and repeats the call once; after a
-    /// second 401 it logs its user out and stops.
-    private struct App {
-        let world: World
-        var token: String
-        var renewals = 0
-        var isLoggedOut = false
-
-        init(_ world: World) async throws {
-            self.world = world
-            let answer = try await world.call(
-                .post, "/v2/credentials/login", .keyN,
-                #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"\#(Example.device)"}"#)
-            token = answer["authorization"] ?? ""
-        }
-
-        mutating func readAddresses() async throws -> Int {
-            let first = try await send()
-            guard first == 401 else { return first }
-            let renewed = try await world.call(.get, "/v2/credentials/ping", .keyN.authorization(token))
-            token = renewed.json["accessToken"]?.string ?? ""
-            renewals += 1
-            let second = try await send()
-            isLoggedOut = second == 401
-            return second
-        }
-
-        private func send() async throws -> Int {
-            try await world.call(.get, Example.addresses, .keyN.authorization(token).device(Example.device)).status
-        }
-    }
-
-    @Test("an app that renews once on 401 and repeats goes on, call after call") func renewal() async throws {
+    @Test("the journal says which call of a session was refused, and what it takes to go on")
+    func expiry() async throws {
         let world = try await world("token-expires-mid-session")
-        var app = try await App(world)
-        for call in 1...4 { expect(try await app.readAddresses(), is: 200, "call \(call)") }
-        expect(app.renewals, is: 1)
-        #expect(!app.isLoggedOut)
-        let entries = world.sandbox.journal.entries()
-        expect(entries.map(\.record.route), is: ["rua.login"] + books(3) + ["rua.ping"] + books(2))
-        expect(entries.map(\.response.status.code), is: [200, 200, 200, 401, 200, 200, 200])
-        expect(entries[3].record.failure, is: "token-expired")
+        let token = try await world.mint("rezolve/login")
+        for _ in 1...2 { try await world.addresses(token).expect(200) }
+        let refused = try await world.addresses(token)
+        refused.expectExpired()
         expect(
-            entries[3].explanation,
-            is: "scenario rezolve-token-expires-mid-session in fresh at call 3, to expired: fail token-expired; "
-                + "waits for a call of \(Self.routes) with a newer token")
+            refused.entry?.explanation,
+            is: "scenario rezolve-token-expires-mid-session in fresh at call 3, to expired: fail token-expired; waits "
+                + "for a call of publickey.get, profile.*, phonebook.*, addressbook.*, wallet.* with a newer token")
     }
 
-    private static let routes = "publickey.get, profile.*, phonebook.*, addressbook.*, wallet.*"
-
-    private func books(_ count: Int) -> [String?] { Array(repeating: "addressbook.list", count: count) }
-
-    @Test("an app whose user is logged out elsewhere renews once, gets a second 401 and stops")
-    func loggedOut() async throws {
+    @Test("whose user is logged out elsewhere gets a renewed token that is over") func loggedOut() async throws {
         let world = try await world("logged-out-elsewhere")
-        var app = try await App(world)
-        expect(try await app.readAddresses(), is: 401)
-        expect(app.renewals, is: 1)
-        #expect(app.isLoggedOut)
         let token = try await world.mint("rezolve/login")
         let renewal = try await world.call(.get, "/v2/credentials/ping", World.Fields().bearer(token))
         let renewed = CompactToken(String((renewal.json["accessToken"]?.string ?? "").dropFirst("Bearer ".count)))
@@ -87,13 +39,11 @@ import Tokens
         let token = try await world.mint("rezolve/login")
         var statuses: [Int] = []
         for number in 1...3 {
-            statuses.append(
-                try await world.call(
-                    .post, Example.ada + "/phonebook", fields(token), #"{"name":"n","phone":"+1555010\#(number)"}"#
-                ).status)
+            let body = #"{"name":"n","phone":"+1555010\#(number)"}"#
+            statuses.append(try await world.call(.post, Example.ada + "/phonebook", .core(token), body).status)
         }
         expect(statuses, is: [201, 201, 503])
-        for _ in 1...5 { _ = try await world.call(.get, Example.ada + "/profile", fields(token)) }
+        for _ in 1...5 { _ = try await world.call(.get, Example.ada + "/profile", .core(token)) }
         let reads = world.sandbox.journal.entries().suffix(5).map(\.response.transmission)
         #expect(reads.prefix(4).allSatisfy { (.milliseconds(200)...(.milliseconds(800))).contains($0.delay) })
         expect(reads.last?.fault, is: .truncated(bytes: 40))
@@ -105,10 +55,10 @@ import Tokens
             .post, "state/rezolve/register-customer", #"{"partner_entity_id":"user-9","entity":"entity-9"}"#)
         expect(made.text, is: #"{"entity_id":"entity-9","partner_id":"317"}"#)
         let token = try await world.mint("rezolve/login", ["customer": "entity-9"])
-        let path = "/api/v1/partner/317/customer/entity-9/addressbook"
-        expect(try await world.call(.get, path, fields(token)).text, is: "[]")
+        let path = Example.customer("entity-9/addressbook")
+        try await world.call(.get, path, .core(token)).expect(200, "[]")
         try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity-9"}"#)
-        expect(try await world.call(.get, path, fields(token)).failure, is: "masked-other-user")
+        try await world.call(.get, path, .core(token)).expectDenied("masked-other-user")
     }
 
     @Test("a session can be ended from outside") func logOut() async throws {
@@ -149,7 +99,6 @@ extension ScenarioPlay {
 }
 
 @Suite("Rezolve's switches") struct SwitchTests {
-
     @Test("the renewal of the JWT page's sample opens core with its token") func sampleRenewalWorks() async throws {
         let world = try await World()
         try await world.set("rezolve.ios-sample-renewal", "on")
@@ -175,31 +124,22 @@ extension ScenarioPlay {
         try await world.call(.post, "/api/v1/authentication/register", [], body).expectDenied("masked-api-key")
     }
 
-    @Test("an adopted customer stays, and takes nobody's id") func adopted() async throws {
+    @Test("an adopted customer stays, takes nobody's id, and has a key pair of its own") func adopted() async throws {
         let world = try await World()
         try await world.set("rezolve.unknown-entity", "adopt")
         try await SwitchCase.unknownEntity(world).expect(200, "[]")
         try await world.set("rezolve.unknown-entity", "refuse")
         try await SwitchCase.unknownEntity(world).expect(200, "[]")
         try await world.set("rezolve.unknown-entity", "adopt")
-        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-other""#))
-        try await world.call(
-            .get, "/api/v1/partner/317/customer/entity-other/addressbook", .keyN.bearer(token).device(Example.device)
-        ).expectDenied("masked-other-user")
-        try await world.call(
-            .get, "/api/v1/partner/317/customer/entity-third/addressbook", .keyN.bearer(token).device(Example.device)
-        ).expectDenied("masked-other-user")
-    }
-
-    @Test("an adopted customer gets a key pair of its own") func adoptedKey() async throws {
-        let world = try await World()
-        try await world.set("rezolve.unknown-entity", "adopt")
-        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
-        let fields = World.Fields.keyN.bearer(token).device(Example.device)
-        let path = "/api/v1/partner/317/customer/entity-new/publickey"
-        let first = try await world.call(.get, path, fields)
-        first.expect(200)
-        try await world.call(.get, path, fields).expect(200, first.text)
+        let other = try Forged.token(claims: Forged.adaClaims(entity: #""entity-other""#))
+        for entity in ["entity-other", "entity-third"] {
+            try await world.call(.get, Example.customer(entity) + "/addressbook", .core(other))
+                .expectDenied("masked-other-user")
+        }
+        let own = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
+        let key = try await world.call(.get, Example.customer("entity-new/publickey"), .core(own))
+        key.expect(200)
+        try await world.call(.get, Example.customer("entity-new/publickey"), .core(own)).expect(200, key.text)
     }
 
     @Test(
@@ -216,7 +156,7 @@ extension ScenarioPlay {
         try await world.set("rezolve.pan-check", "decrypt")
         let pem = try await world.call(.get, Example.ada + "/publickey", .ada).json["public_key"]?.string ?? ""
         let key = try #require(try VerificationKey.pem(pem).first)
-        let pan = Base64Text.encode(try #require(key.encryptOAEP(Array(number.utf8))))
+        let pan = Data(try #require(key.encryptOAEP(Array(number.utf8)))).base64EncodedString()
         let body: JSON = [
             "short_name": "Test card", "name_on_card": "Ada L", "address_id": "address-1", "pan": .string(pan),
             "pan6": .string(pan6), "pan4": .string(pan4),
