@@ -191,15 +191,4 @@ import Tokens
         let long = try verify("--jwk", "key.jwk", "--json", "-", input: String(repeating: "a.", count: 500_000))
         expect(try JSON.parse(long.output.utf8)["error"], is: "jwt-malformed")
     }
-
-    @Test("is in the help, with its clients in the completions") func help() throws {
-        let help = try Program.run("token", "verify", "--help").output
-        for option in [
-            "--cid", "--scp", "--typ", "--exp/--no-exp", "--iat/--no-iat", "--jwk", "--rsa-key", "--profile",
-        ] {
-            #expect(help.contains(option), "\(option)")
-        }
-        let script = try Program.run("--generate-completion-script", "fish").output
-        #expect(script.contains("ims-sdk") && script.contains("okta"))
-    }
 }
