@@ -115,9 +115,10 @@ private let sampleToken =
         arguments: ["": 0, "\n": 0, "\r\n": 0, "\n\n": 1, " ": 1, "\r": 1, " \n": 1] as [String: Int32])
     func verifyLine(_ end: String, _ code: Int32) throws {
         let run = try Program.run(
-            "token", "verify", "--secret", "secret", "--signature-only", "--json", "-", input: sampleToken + end
+            "token", "verify", "--secret", "secret", "--signature-only", "-", input: sampleToken + end
         ).exits(code)
-        expect(try failed(in: run), is: (code == 0 ? [] : ["signature-base64url", "signature"]))
+        let failed = run.output.matches(of: /FAILED +([a-z0-9-]+)/).map { String($0.1) }
+        expect(failed, is: (code == 0 ? [] : ["signature-base64url", "signature"]))
     }
 
     @Test(
