@@ -1,5 +1,4 @@
 import Expectations
-import HTTPEngine
 import JSON
 import Testing
 

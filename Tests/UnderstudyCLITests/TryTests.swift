@@ -1,8 +1,6 @@
 import Expectations
-import Foundation
 import JSON
 import Testing
-import Understudy
 
 @Suite("understudy try") struct TryTests {
     /// The curl lines of an output, as they are printed.

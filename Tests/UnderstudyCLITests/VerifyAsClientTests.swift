@@ -1,5 +1,4 @@
 import Expectations
-import Foundation
 import JSON
 import Testing
 import Tokens
