@@ -20,19 +20,15 @@ import Testing
             is: [" …", "   \"d\": 4,", "   \"e\": [", "     1,", "-    2", "+    5", "   ],", "   \"f\": 6", " }"])
     }
 
+    private static let otherSpelling = "the content is the same JSON in another spelling (blanks or escapes)"
+    private static let otherForm =
+        "the content is the same JSON, but the order of members or the form of a number differs"
+
     @Test(
         "what differs in spelling alone is told apart",
         arguments: [
-            (#"{"a":1}"#, #"{"a": 1}"#, "the content is the same JSON in another spelling (blanks or escapes)"),
-            (#"["é"]"#, #"["\u00e9"]"#, "the content is the same JSON in another spelling (blanks or escapes)"),
-            (
-                #"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#,
-                "the content is the same JSON, but the order of members or the form of a number differs"
-            ),
-            (
-                #"{"a":1}"#, #"{"a":1.0}"#,
-                "the content is the same JSON, but the order of members or the form of a number differs"
-            ),
+            (#"{"a":1}"#, #"{"a": 1}"#, otherSpelling), (#"["é"]"#, #"["\u00e9"]"#, otherSpelling),
+            (#"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#, otherForm), (#"{"a":1}"#, #"{"a":1.0}"#, otherForm),
             (#"{"a":1}"#, #"{"a":"1"}"#, "the content differs"), ("a", "b", "the content differs"),
         ])
     func spellings(_ expected: String, _ found: String, _ message: String) async throws {
@@ -198,42 +194,32 @@ import Testing
     @Test("hold", arguments: Self.holding)
     func hold(_ assert: String) async throws { expect(try await failures(assert), is: []) }
 
-    static let failing: [(String, String)] = [
-        ("status == 200", "status == 200: found 201"),
-        ("status not == 201", "status not == 201: found 201, for which it does hold"),
-        ("header \"none\" exists", "header \"none\" exists: found nothing"),
-        ("header \"none\" count == 0", "nothing was found for the filter count to work on"),
-        ("jsonpath \"$.s\" == \"hello\"", "jsonpath \"$.s\" == \"hello\": found “Hello World”"),
-        ("jsonpath \"$.n\" == \"3\"", "jsonpath \"$.n\" == \"3\": found 3"),
-        (
-            "jsonpath \"$.n\" contains \"3\"",
-            "jsonpath \"$.n\" contains \"3\": found a JSON number, 3, to which this predicate does not apply"
-        ),
-        (
-            "jsonpath \"$.n\" not contains \"4\"",
-            "jsonpath \"$.n\" not contains \"4\": found a JSON number, 3, to which this predicate does not apply"
-        ),
-        (
-            "jsonpath \"$.s\" > 3",
-            "jsonpath \"$.s\" > 3: found a JSON string, “Hello World”, to which this predicate does not apply"
-        ),
-        (
-            "jsonpath \"$.t\" isEmpty",
-            "jsonpath \"$.t\" isEmpty: found a JSON boolean, true, to which this predicate does not apply"
-        ),
-        ("jsonpath \"$.f\" isInteger", "jsonpath \"$.f\" isInteger: found 1.50"),
-        ("jsonpath \"$.none\" == 1", "jsonpath \"$.none\" == 1: found nothing"),
-        ("jsonpath \"$.l\" nth 3 exists", "jsonpath \"$.l\" nth 3 exists: found nothing"),
-        ("jsonpath \"$.s\" count == 1", "the filter count cannot work on a JSON string, “Hello World”"),
-        ("jsonpath \"$.s\" toInt == 1", "the filter toInt cannot work on a JSON string, “Hello World”"),
-        ("jsonpath \"$.s\" jsonpath \"$\" exists", "the content is not JSON: line 1, column 1: unexpected “H”"),
-        (
-            "jsonpath \"$.{{name}}.\" exists",
-            "“$.World.”, character 9: found the end; expected “*” or a name of letters, digits and “_”; write other names as ['name']"
-        ),
-        ("body regex /Hello/ exists", "the regular expression has no group whose text could be taken"),
-        ("body matches \"{{name}}(\"", "“World(” is not a supported regular expression"),
-        ("bytes == hex,00;", "bytes == hex,00;: found \(answer.body.count) bytes"),
+    static let failing: [String: String] = [
+        "status == 200": "status == 200: found 201",
+        "status not == 201": "status not == 201: found 201, for which it does hold",
+        "header \"none\" exists": "header \"none\" exists: found nothing",
+        "header \"none\" count == 0": "nothing was found for the filter count to work on",
+        "jsonpath \"$.s\" == \"hello\"": "jsonpath \"$.s\" == \"hello\": found “Hello World”",
+        "jsonpath \"$.n\" == \"3\"": "jsonpath \"$.n\" == \"3\": found 3",
+        "jsonpath \"$.n\" contains \"3\"":
+            "jsonpath \"$.n\" contains \"3\": found a JSON number, 3, to which this predicate does not apply",
+        "jsonpath \"$.n\" not contains \"4\"":
+            "jsonpath \"$.n\" not contains \"4\": found a JSON number, 3, to which this predicate does not apply",
+        "jsonpath \"$.s\" > 3":
+            "jsonpath \"$.s\" > 3: found a JSON string, “Hello World”, to which this predicate does not apply",
+        "jsonpath \"$.t\" isEmpty":
+            "jsonpath \"$.t\" isEmpty: found a JSON boolean, true, to which this predicate does not apply",
+        "jsonpath \"$.f\" isInteger": "jsonpath \"$.f\" isInteger: found 1.50",
+        "jsonpath \"$.none\" == 1": "jsonpath \"$.none\" == 1: found nothing",
+        "jsonpath \"$.l\" nth 3 exists": "jsonpath \"$.l\" nth 3 exists: found nothing",
+        "jsonpath \"$.s\" count == 1": "the filter count cannot work on a JSON string, “Hello World”",
+        "jsonpath \"$.s\" toInt == 1": "the filter toInt cannot work on a JSON string, “Hello World”",
+        "jsonpath \"$.s\" jsonpath \"$\" exists": "the content is not JSON: line 1, column 1: unexpected “H”",
+        "jsonpath \"$.{{name}}.\" exists":
+            "“$.World.”, character 9: found the end; expected “*” or a name of letters, digits and “_”; write other names as ['name']",
+        "body regex /Hello/ exists": "the regular expression has no group whose text could be taken",
+        "body matches \"{{name}}(\"": "“World(” is not a supported regular expression",
+        "bytes == hex,00;": "bytes == hex,00;: found \(answer.body.count) bytes",
     ]
 
     @Test("fail, and say what was found", arguments: Self.failing)

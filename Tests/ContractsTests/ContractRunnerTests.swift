@@ -150,9 +150,7 @@ import Testing
         expect(script.requests.first?.fields.first?.value, is: "real")
     }
 
-    @Test(
-        "a variable that such a call would have given is named with the line that needs it and the one that is left out"
-    )
+    @Test("a variable that such a call would have given is named with the line that needs it and that of the call")
     func lostVariables() async throws {
         let script = Script("")
         let result = try await script.run(prepared, ["base": "http://a", "user": "ben"], leavesOutPreparations: true)

@@ -1,9 +1,7 @@
 import ArgumentParser
-import Emulation
 import Expectations
 import Foundation
 import Testing
-import Understudy
 
 @testable import UnderstudyCLI
 
@@ -11,89 +9,83 @@ import Understudy
     @Test(
         "a wrong flag stops the start with the value and what would be right",
         arguments: [
-            (["--port", "eighty"], "--port eighty is not a port (0–65535).\n"),
-            (["--port", "65536"], "--port 65536 is not a port (0–65535).\n"),
-            (["--https-port", "x"], "--https-port x is not a port (0–65535).\n"),
-            (["--log", "xml"], "--log xml is not a form of log (text, json, off).\n"),
-            (["--sandbox-ttl", "10"], "--sandbox-ttl 10 is not a duration such as 90s, 10m or 2h.\n"),
-            (["--sandboxes", "0"], "--sandboxes 0 is not a number of sandboxes (from 1).\n"),
-            (["--seed", "0x7"], "--seed 0x7 is not a whole number from 0.\n"),
-            (["--state-limit", "0"], "--state-limit 0 is not a number of megabytes (1–4096).\n"),
-            (["--state", "/tmp"], "--state /tmp is a folder; expected a file, such as /tmp/understudy.db.\n"),
-            (
-                ["--state", "redis://ada:secret@localhost"],
-                "--state redis://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database.\n"
-            ),
-            (
-                ["--state", "nowhere/understudy.db"],
-                "--state nowhere/understudy.db cannot be used: No such file or directory.\n"
-            ),
-            (["--drain", "soon"], "--drain soon is not a duration up to 1h such as 5s.\n"),
-            (["--profile", "real"], "--profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"),
-            (
-                ["--profile", "rezolv=observed"],
-                "no vendor is called rezolv; did you mean “rezolve”? (set by a flag).\n"
-            ),
-            (
-                ["--switch", "rezolve.device-chek=off"],
-                "no switch is called rezolve.device-chek; did you mean “rezolve.device-check”? (set by a flag).\n"
-            ),
-            (
-                ["--switch", "rezolve.device-check=maybe"],
-                "switch rezolve.device-check cannot be “maybe”; it can be enforce, off, if-present (set by a flag).\n"
-            ),
-            (["--switch", "rezolve"], "--switch rezolve is not of the form VENDOR.NAME=VALUE.\n"),
-            (
-                ["--fixtures", "nowhere"],
-                "the fixture folder nowhere does not exist or is not a folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
-            ),
-            (
-                ["--public-base", "http://x:99999"],
-                "--public-base http://x:99999 is not from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n"
-            ),
-            (
-                ["--state=~/understudy.db"],
-                "state ~/understudy.db begins with ~, which no shell has replaced here; write the whole path.\n"
-            ),
-            (["--host", "no such host"], "\"no such host\" is not an address of this machine"),
+            ["--port", "eighty"]: "--port eighty is not a port (0–65535).\n",
+            ["--port", "65536"]: "--port 65536 is not a port (0–65535).\n",
+            ["--https-port", "x"]: "--https-port x is not a port (0–65535).\n",
+            ["--log", "xml"]: "--log xml is not a form of log (text, json, off).\n",
+            ["--sandbox-ttl", "10"]: "--sandbox-ttl 10 is not a duration such as 90s, 10m or 2h.\n",
+            ["--sandboxes", "0"]: "--sandboxes 0 is not a number of sandboxes (from 1).\n",
+            ["--seed", "0x7"]: "--seed 0x7 is not a whole number from 0.\n",
+            ["--state-limit", "0"]: "--state-limit 0 is not a number of megabytes (1–4096).\n",
+            ["--state", "/tmp"]: "--state /tmp is a folder; expected a file, such as /tmp/understudy.db.\n",
+            ["--state", "redis://ada:secret@localhost"]:
+                "--state redis://… is no known kind of database; expected a file such as understudy.db, or postgres://user@host/database.\n",
+            ["--state", "nowhere/understudy.db"]:
+                "--state nowhere/understudy.db cannot be used: No such file or directory.\n",
+            ["--drain", "soon"]: "--drain soon is not a duration up to 1h such as 5s.\n",
+            ["--profile", "real"]: "--profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n",
+            ["--profile", "rezolv=observed"]:
+                "no vendor is called rezolv; did you mean “rezolve”? (set by a flag).\n",
+            ["--switch", "rezolve.device-chek=off"]:
+                "no switch is called rezolve.device-chek; did you mean “rezolve.device-check”? (set by a flag).\n",
+            ["--switch", "rezolve.device-check=maybe"]:
+                "switch rezolve.device-check cannot be “maybe”; it can be enforce, off, if-present (set by a flag).\n",
+            ["--switch", "rezolve"]: "--switch rezolve is not of the form VENDOR.NAME=VALUE.\n",
+            ["--fixtures", "nowhere"]:
+                "the fixture folder nowhere does not exist or is not a folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n",
+            ["--public-base", "http://x:99999"]:
+                "--public-base http://x:99999 is not from-host, or scheme, host and port such as https://mocks.example.test:8443, without a slash at the end.\n",
+            ["--state=~/understudy.db"]:
+                "state ~/understudy.db begins with ~, which no shell has replaced here; write the whole path.\n",
+            ["--host", "no such host"]: "\"no such host\" is not an address of this machine",
+            ["--config", "mistyped.yaml"]: "mistyped.yaml: no such file; looked in .\n",
+            ["--port", "0", "--https-port", "0", "--tls-cert", "cert.pem"]:
+                "the certificate cert.pem has no key; give it with --tls-key as well, or leave out --tls-cert.\n",
+            ["--port", "0", "--https-port", "0", "--tls-key", "key.pem"]:
+                "the key key.pem has no certificate; give it with --tls-cert as well, or leave out --tls-key.\n",
+            ["--port", "0", "--tls-key", "key.pem", "--tls-cert", "cert.pem"]:
+                "the certificate cert.pem needs a port; give one with --https-port, such as 8443.\n",
+            ["--port", "0", "--https-port", "0", "--tls-cert", "none.pem", "--tls-key", "none.pem"]:
+                "the certificate none.pem cannot be read: No such file or directory",
+            ["--port", "0", "--https-port", "0", "--tls-cert", "/etc/passwd", "--tls-key", "/etc/passwd"]:
+                "/etc/passwd: there is no certificate in it: expected PEM",
+        ] as [[String]: String])
+    func flag(options: [String], complaint: String) throws { try Program.run(["serve"] + options).refuses(complaint) }
+
+    @Test(
+        "a wrong variable names where it was set, and what the file says",
+        arguments: [
+            "UNDERSTUDY_WATCH=yes": "is not true or false. Set in the environment.\n",
+            "UNDERSTUDY_PORT=eighty":
+                "is not a port (0–65535). Set in the environment; understudy.yaml says 8080.\n",
         ])
-    func flag(options: [String], complaint: String) throws {
-        let run = try Program.run(["serve"] + options)
-        expect(run.status, is: 2)
-        #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
-        #expect(run.output.isEmpty)
+    func environment(variable: String, complaint: String) throws {
+        let words = variable.split(separator: "=").map(String.init)
+        let folder = try TemporaryFolder(["understudy.yaml": "port: 8080\n"])
+        try Program.run("serve", environment: [words[0]: words[1]], in: folder).refuses("\(variable) \(complaint)")
     }
 
     @Test(
         "a file in another encoding, or with what nobody sees, is named in people's words",
         arguments: [
-            ([0xFF, 0xFE] + utf16("port: 1"), "understudy.yaml: the file is UTF-16; save it as UTF-8"),
-            (utf16("port: 1"), "understudy.yaml: the file is UTF-16; save it as UTF-8"),
-            (
-                Array("a: 1\nport: é".utf8).dropLast(2) + [0xE9],
-                "understudy.yaml:2:7: the file is not UTF-8: a byte 0xE9 stands here; save it as UTF-8"
-            ),
-            (
-                Array("port: \u{FEFF}1".utf8),
-                "understudy.yaml:1:7: there is an invisible byte order mark here; remove it"
-            ),
-            (
-                Array("profile:\n\trezolve: observed".utf8),
-                "understudy.yaml:2:1: a tab indents this line; YAML requires spaces"
-            ),
-        ] as [([UInt8], String)])
+            [0xFF, 0xFE] + utf16("port: 1"): "understudy.yaml: the file is UTF-16; save it as UTF-8",
+            utf16("port: 1"): "understudy.yaml: the file is UTF-16; save it as UTF-8",
+            Array("a: 1\nport: ".utf8) + [0xE9]:
+                "understudy.yaml:2:7: the file is not UTF-8: a byte 0xE9 stands here; save it as UTF-8",
+            Array("port: \u{FEFF}1".utf8):
+                "understudy.yaml:1:7: there is an invisible byte order mark here; remove it",
+            Array("profile:\n\trezolve: observed".utf8):
+                "understudy.yaml:2:1: a tab indents this line; YAML requires spaces",
+        ] as [[UInt8]: String])
     func encoding(_ bytes: [UInt8], _ complaint: String) throws {
         let folder = TemporaryFolder()
         try Data(bytes).write(to: folder.url.appending(path: "understudy.yaml"))
-        let run = try Program.run("routes", in: folder)
-        expect(run.status, is: 2)
-        expect(run.complaint, is: "understudy: \(complaint)\n")
+        try Program.run("routes", in: folder).refuses(complaint + "\n")
     }
 
     @Test("a byte order mark at the beginning is no mistake") func mark() throws {
-        let folder = TemporaryFolder()
-        try folder.write("\u{FEFF}profile: observed\n", to: "understudy.yaml")
-        expect(try Program.run("routes", in: folder).status, is: 0)
+        let folder = try TemporaryFolder(["understudy.yaml": "\u{FEFF}profile: observed\n"])
+        try Program.run("routes", in: folder).exits(0)
     }
 
     @Test("a variable that nobody knows is told, with the nearest that there is, and stops nothing")
@@ -101,8 +93,7 @@ import Understudy
         // Those of the clients and of Compose are no options, but known.
         let known = ["UNDERSTUDY_PORT", "UNDERSTUDY_BINARY", "UNDERSTUDY_URL", "UNDERSTUDY_IMAGE", "UNDERSTUDY_KQUEUE"]
         let variables = Dictionary(uniqueKeysWithValues: (known + ["UNDERSTUDY_PROT"]).map { ($0, "1") })
-        let run = try Program.run("routes", environment: variables)
-        expect(run.status, is: 0)
+        let run = try Program.run("routes", environment: variables).exits(0)
         expect(
             run.complaint,
             is:
@@ -110,57 +101,32 @@ import Understudy
         )
     }
 
-    @Test("a key file that is missing is complained of where it is named") func missingKey() throws {
-        let folder = TemporaryFolder()
-        let accounts = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Fixtures/ims/accounts.yaml")
-        let text = try String(contentsOf: accounts, encoding: .utf8).replacing("keys/k1.pem", with: "keys/k0.pem")
-        try folder.write(text, to: "Fixtures/ims/accounts.yaml")
+    @Test(
+        "a key file that is missing is complained of where it is named",
+        arguments: [["routes"], ["fixtures", "check", "Fixtures"], ["serve", "--port", "0"]])
+    func missingKey(_ command: [String]) throws {
+        let text = try Program.fixture("ims/accounts.yaml").replacing("keys/k1.pem", with: "keys/k0.pem")
+        let folder = try TemporaryFolder(["Fixtures/ims/accounts.yaml": text])
         let line =
             try #require(
                 text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("k0.pem") }) + 1
-        let run = try Program.run("routes", in: folder)
-        expect(run.status, is: 2)
+        let run = try Program.run(command, in: folder).exits(2)
         #expect(run.complaint.hasPrefix("understudy: Fixtures/ims/accounts.yaml:\(line):"), "\(run.complaint)")
         #expect(run.complaint.contains(": ims/keys/k0.pem: no such file; looked in Fixtures, "), "\(run.complaint)")
-    }
-
-    @Test("a wrong variable names where it was set, and what the file says") func environment() throws {
-        let folder = TemporaryFolder()
-        try folder.write("port: 8080\n", to: "understudy.yaml")
-        let run = try Program.run("serve", environment: ["UNDERSTUDY_PORT": "eighty"], in: folder)
-        expect(run.status, is: 2)
-        expect(
-            run.complaint,
-            is:
-                "understudy: UNDERSTUDY_PORT=eighty is not a port (0–65535). Set in the environment; understudy.yaml says 8080.\n"
-        )
     }
 
     @Test(
         "a wrong configuration file names line and column",
         arguments: [
-            ("port: eighty\n", "understudy: understudy.yaml: port eighty is not a port (0–65535).\n"),
-            ("host: x\nprot: 1\n", "understudy: understudy.yaml:2:1: unknown member “prot”; did you mean “port”?\n"),
-            ("port: [1\n", "understudy: understudy.yaml:1:7: not YAML: there is no ] "),
-            ("profile: real\n", "understudy: understudy.yaml:1:10: “real” is not one of documented, observed\n"),
-            (
-                "switches:\n  rezolve.pan-check: sometimes\n",
-                "understudy: understudy.yaml:2:22: switch rezolve.pan-check cannot be “sometimes”; it can be any-string, decrypt\n"
-            ),
+            "port: eighty\n": "understudy.yaml: port eighty is not a port (0–65535).\n",
+            "host: x\nprot: 1\n": "understudy.yaml:2:1: unknown member “prot”; did you mean “port”?\n",
+            "port: [1\n": "understudy.yaml:1:7: not YAML: there is no ] ",
+            "profile: real\n": "understudy.yaml:1:10: “real” is not one of documented, observed\n",
+            "switches:\n  rezolve.pan-check: sometimes\n":
+                "understudy.yaml:2:22: switch rezolve.pan-check cannot be “sometimes”; it can be any-string, decrypt\n",
         ])
     func file(text: String, complaint: String) throws {
-        let folder = TemporaryFolder()
-        try folder.write(text, to: "understudy.yaml")
-        let run = try Program.run("serve", in: folder)
-        expect(run.status, is: 2)
-        #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
-    }
-
-    @Test("a configuration file that is named must exist") func missingFile() throws {
-        let run = try Program.run("serve", "--config", "mistyped.yaml")
-        expect(run.status, is: 2)
-        expect(run.complaint, is: "understudy: mistyped.yaml: no such file; looked in .\n")
+        try Program.run("serve", in: TemporaryFolder(["understudy.yaml": text])).refuses(complaint)
     }
 
     @Test(
@@ -170,28 +136,22 @@ import Understudy
             ["ca"], ["healthcheck"],
         ])
     func help(command: [String]) throws {
-        let run = try Program.run(command + ["--help"])
-        expect(run.status, is: 0)
+        let run = try Program.run(command + ["--help"]).exits(0)
         #expect(run.output.contains("Example: understudy " + command.joined(separator: " ")), "\(run.output)")
     }
 }
 
 @Suite("understudy fixtures check") struct FixturesCheckTests {
     @Test("good fixtures are called good") func good() throws {
-        let folder = TemporaryFolder()
-        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
-        let installed = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
-        try folder.write(installed, to: "rezolve/failures.yaml")
-        try folder.write("", to: "rezolve/notes.txt")
-        let run = try Program.run("fixtures", "check", folder.path)
-        expect(run.status, is: 0)
+        let installed = try Program.fixture("rezolve/failures.yaml")
+        let folder = try TemporaryFolder(["rezolve/failures.yaml": installed, "rezolve/notes.txt": ""])
+        let run = try Program.run("fixtures", "check", folder.path).exits(0)
         let routes = "rezolve: 31 routes, 36 failures, good\n"
         #expect(run.output.hasPrefix("read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\n" + routes))
         try folder.write(
             installed.replacing(/about: "[^"]*"/, with: "about: '${HERE}'", maxReplacements: 1),
             to: "rezolve/failures.yaml")
-        let warned = try Program.run("fixtures", "check", folder.path)
-        expect(warned.status, is: 0)
+        let warned = try Program.run("fixtures", "check", folder.path).exits(0)
         #expect(
             warned.output.contains(": ${HERE} stands here as it is; no variable is replaced in fixtures\n" + routes),
             "\(warned.output)")
@@ -203,8 +163,7 @@ import Understudy
         for path in ["mine.yml", "rezolv/accounts.yaml", "ims/notes.txt", "ims/contract/own.hurl"] {
             try folder.write("GET {{base}}/a\nHTTP 404\n", to: path)
         }
-        let run = try Program.run("fixtures", "check", folder.path)
-        expect(run.status, is: 0, run.complaint)
+        let run = try Program.run("fixtures", "check", folder.path).exits(0)
         expect(
             run.output.split(separator: "\n").prefix(4).map(String.init),
             is: [
@@ -214,34 +173,30 @@ import Understudy
     }
 
     @Test("a folder of which nothing would be read is no set of fixtures") func nothingRead() throws {
-        let folder = TemporaryFolder()
-        try folder.write("", to: "rezolve/account.yaml")
-        let run = try Program.run("fixtures", "check", folder.path)
-        expect(run.status, is: 2)
-        #expect(run.complaint.contains("holds no file that would be read; expected one such as rezolve/accounts.yaml."))
+        try Program.run("fixtures", "check", ".", in: TemporaryFolder(["rezolve/account.yaml": ""]))
+            .refuses(". holds no file that would be read; expected one such as rezolve/accounts.yaml.\n")
     }
 
     @Test("of several folders each is judged, and one that is wrong makes the answer no") func several() throws {
-        let folder = TemporaryFolder()
-        try folder.write("partners: [\n", to: "wrong/rezolve/accounts.yaml")
-        try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good/rezolve/contract/a.hurl")
-        let run = try Program.run("fixtures", "check", "wrong", "good", "none", in: folder)
-        expect(run.status, is: 1)
+        let folder = try TemporaryFolder([
+            "wrong/rezolve/accounts.yaml": "partners: [\n",
+            "good/rezolve/contract/a.hurl": "GET {{base}}/a\nHTTP 404\n",
+        ])
+        let run = try Program.run("fixtures", "check", "wrong", "good", "none", in: folder).exits(1)
         #expect(run.complaint.isEmpty, "\(run.complaint)")
         let parts = run.output.split(separator: "\n", omittingEmptySubsequences: false).split { $0.hasSuffix(":") }
         expect(parts.count, is: 3)
         expect(parts.first?.first?.hasPrefix("wrong/rezolve/accounts.yaml:1:11: not YAML: "), is: true)
         expect(parts.dropFirst().first?.first, is: "read: rezolve/contract/a.hurl")
         expect(parts.last?.first?.hasPrefix("the fixture folder none does not exist"), is: true)
-        expect(try Program.run("fixtures", "check", "good", "good", in: folder).status, is: 0)
+        try Program.run("fixtures", "check", "good", "good", in: folder).exits(0)
     }
 
     @Test("all mistakes are told at once, by file and line, and a misspelt member is taken as it was meant")
     func allMistakes() throws {
-        let installed = try #require(FixtureStore.installedFolder)
         let folder = TemporaryFolder()
         func write(_ path: String, _ changes: (String, String)...) throws {
-            var text = try String(contentsOfFile: "\(installed)/\(path)", encoding: .utf8)
+            var text = try Program.fixture(path)
             for (old, new) in changes { text = text.replacing(old, with: new, maxReplacements: 1) }
             try folder.write(text, to: path)
         }
@@ -251,8 +206,7 @@ import Understudy
         try write("rezolve/scenarios/busy-backend.yaml", ("every: 3", "evry: 3"), ("every: 5", "every: \"5\""))
         try write("okta/accounts.yaml", ("grants: [authorization_code", "grants: [authorisation_code"))
         try folder.write("routes: { mine: { method: GET, path: /ims/v1/me, respond: {} } }", to: "own/backend.yaml")
-        let run = try Program.run("fixtures", "check", ".", in: folder)
-        expect(run.status, is: 2)
+        let run = try Program.run("fixtures", "check", ".", in: folder).exits(2)
         expect(run.output, is: "")
         let lines = run.complaint.split(separator: "\n").map {
             $0.replacing(/:\d+:\d+:/, with: ":").replacing(/; expected some of .*/, with: "")
@@ -272,11 +226,9 @@ import Understudy
     }
 
     @Test("no more than twenty mistakes are listed") func manyMistakes() throws {
-        let folder = TemporaryFolder()
         let failures = (0..<25).map { "  nothing-\($0): {}\n" }.joined()
-        try folder.write("failures:\n" + failures, to: "rezolve/failures.yaml")
-        let run = try Program.run("fixtures", "check", ".", in: folder)
-        expect(run.status, is: 2)
+        let folder = try TemporaryFolder(["rezolve/failures.yaml": "failures:\n" + failures])
+        let run = try Program.run("fixtures", "check", ".", in: folder).exits(2)
         let lines = run.complaint.split(separator: "\n")
         expect(lines.count, is: 22)
         #expect(lines[19].hasPrefix("rezolve/failures.yaml:21:3: unknown failure “nothing-19”"), "\(run.complaint)")
@@ -285,25 +237,17 @@ import Understudy
 
     @Test("a copy of older fixtures starts: missing failures are as installed, former members are remarked on")
     func olderCopy() async throws {
-        let installed = try #require(FixtureStore.installedFolder)
-        func text(_ path: String) throws -> String {
-            try String(contentsOfFile: "\(installed)/\(path)", encoding: .utf8)
-        }
         let folder = TemporaryFolder()
-        try folder.write(
-            try text("rezolve/failures.yaml").replacing(/\n  rua-no-auth-key:\n(?:    .*\n)+/, with: "\n"),
-            to: "rezolve/failures.yaml")
-        try folder.write(
-            try text("bloomreach/accounts.yaml").replacing(
-                /permissions:\n      customer_ids: \{ account_id: signed-only \}\n(?:      .*\n)*/,
-                with: "signed_only_ids: [\"account_id\"]\n"),
-            to: "bloomreach/accounts.yaml")
-        try folder.write(
-            try text("bloomreach/content/in-app-messages.yaml").replacing(
-                "button_type: browser", with: "button_action_type: browser"),
-            to: "bloomreach/content/in-app-messages.yaml")
-        let run = try Program.run("fixtures", "check", ".", in: folder)
-        #expect(run.status == 0, "\(run.complaint)")
+        func write(_ path: String, _ old: some RegexComponent, _ new: String) throws {
+            try folder.write(Program.fixture(path).replacing(old, with: new), to: path)
+        }
+        try write("rezolve/failures.yaml", /\n  rua-no-auth-key:\n(?:    .*\n)+/, "\n")
+        try write(
+            "bloomreach/accounts.yaml",
+            /permissions:\n      customer_ids: \{ account_id: signed-only \}\n(?:      .*\n)*/,
+            "signed_only_ids: [\"account_id\"]\n")
+        try write("bloomreach/content/in-app-messages.yaml", /button_type: browser/, "button_action_type: browser")
+        let run = try Program.run("fixtures", "check", ".", in: folder).exits(0)
         let warnings = run.output.split(separator: "\n").filter { $0.hasPrefix("warning: ") }
             .map { String($0.replacing(/:\d+:\d+:/, with: ":")) }
         expect(
@@ -313,31 +257,8 @@ import Understudy
                 "warning: bloomreach/content/in-app-messages.yaml: no app reads this member; it is button_type now",
                 "warning: rezolve/failures.yaml: these failures are missing and are as installed: rua-no-auth-key",
             ])
-        let server = try await RunningServer("--fixtures", ".", in: folder)
-        let stopped = server.stop()
-        expect(stopped.status, is: 0)
+        let stopped = try await RunningServer("--fixtures", ".", in: folder).stop().exits(0)
         #expect(stopped.log.contains("are as installed: rua-no-auth-key"), "\(stopped.log)")
-    }
-
-    @Test(
-        "a wrong file gives its line and exit code 2, for the check and for the start",
-        arguments: [
-            ("bad YAML", "accounts.yaml", "partners: [\n", ":1:11: not YAML: there is no ] for the bracket"),
-            (
-                "missing file", "accounts.yaml",
-                "device_id: \"d\"\nusers: []\npartners:\n  - { id: \"1\", api_key: \"a\" }\ncustomers:\n  - { entity: \"e\", partner: \"1\", partner_entity_id: \"u\", created: 1, key_pair: \"keys/none.pem\" }\n",
-                "rezolve/keys/none.pem: no such file"
-            ),
-        ])
-    func wrong(name: String, file: String, text: String, complaint: String) throws {
-        let folder = TemporaryFolder()
-        try folder.write(text, to: "fixtures/rezolve/\(file)")
-        for command in [["fixtures", "check", "fixtures"], ["serve", "--fixtures", "fixtures"]] {
-            let run = try Program.run(command, in: folder)
-            expect(run.status, is: 2)
-            #expect(run.complaint.hasPrefix("understudy: "), "\(run.complaint)")
-            #expect(run.complaint.contains(complaint), "\(run.complaint)")
-        }
     }
 }
 

@@ -19,7 +19,6 @@ import Testing
         let folder = TemporaryFolder()
         if !file.isEmpty { try folder.write(file, to: "understudy.yaml") }
         let server = try await RunningServer(flags, environment: environment, in: folder)
-        defer { server.process.terminate() }
         for (host, status) in [("a.example.test", 200), ("B.example.test:1", 200), ("c.example.test", 403)] {
             expect(try health(of: server, as: host), is: status, "\(host)")
         }
@@ -28,37 +27,23 @@ import Testing
     @Test("the name that it listens at is its own") func ownName() async throws {
         // The resolver reads it as an address, other readers as a name.
         let server = try await RunningServer("--host", "localhost")
-        defer { server.process.terminate() }
         expect(try health(of: server, as: "localhost"), is: 200)
         expect(try health(of: server, as: "localhost.example"), is: 403)
     }
 
     /// Uses curl, since our own client sends the name of the host it connects to.
     private func health(of server: RunningServer, as host: String) throws -> Int? {
-        let (curl, output) = (Process(), Pipe())
-        curl.executableURL = URL(filePath: "/usr/bin/env")
-        curl.arguments = [
-            "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: \(host)",
-            server.base + "/_understudy/health",
-        ]
-        curl.standardOutput = output
-        try curl.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        curl.waitUntilExit()
-        return Int(text)
+        let url = server.base + "/_understudy/health"
+        let script = "curl -s -o /dev/null -w '%{http_code}' -H 'Host: \(host)' \(url)"
+        return try Int(Program.run([], under: script).output)
     }
 
     @Test(
         "what is not a host name stops the start",
         arguments: ["http://a.example", "a.example:8080", "*.example", "a b", "ä.example"])
     func wrongName(name: String) throws {
-        let run = try Program.run("serve", "--allow-host", name)
-        expect(run.status, is: 2)
-        expect(
-            run.complaint,
-            is:
-                "understudy: --allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.\n"
-        )
+        try Program.run("serve", "--allow-host", name).refuses(
+            "--allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.\n")
     }
 
     private static let warning =
@@ -72,9 +57,7 @@ import Testing
             (["--host", "127.0.0.2"], 0), (["--host", "localhost"], 0), (["--host", "::1"], 0),
         ])
     func warning(options: [String], count: Int) async throws {
-        let server = try await RunningServer(options)
-        let end = try await stopAfterBanner(server)
-        expect(end.status, is: 0)
+        let end = try await stopAfterBanner(RunningServer(options)).exits(0)
         expect(end.log.split(separator: "\n").count, is: count, "\(end.log)")
         expect(end.log.components(separatedBy: Self.warning).count, is: count + 1, "\(end.log)")
     }
@@ -87,60 +70,41 @@ import Testing
 
     @Test("a control token comes from a file or the environment, and is warned of on the command line")
     func tokenFile() async throws {
-        let folder = TemporaryFolder()
-        try folder.write("t0ken\n", to: "token")
-        try folder.write("a\nb\n", to: "two")
+        let folder = try TemporaryFolder(["token": "t0ken\n", "two": "a\nb\n"])
         let server = try await RunningServer("--log", "off", "--control-token", "@token", in: folder)
-        defer { server.process.terminate() }
         func clock(_ options: [String], _ environment: [String: String] = [:]) throws -> Program.Run {
             try Program.run(["clock", "--server", server.base] + options, environment: environment, in: folder)
         }
-        for quiet in [
-            try clock(["--control-token", "@token"]), try clock([], ["UNDERSTUDY_CONTROL_TOKEN": "@token"]),
-            try clock([], ["UNDERSTUDY_CONTROL_TOKEN": "t0ken"]),
-        ] {
-            expect(quiet.status, is: 0)
-            expect(quiet.complaint, is: "")
+        for (options, variable) in [(["--control-token", "@token"], ""), ([], "@token"), ([], "t0ken")] {
+            let variables = variable.isEmpty ? [:] : ["UNDERSTUDY_CONTROL_TOKEN": variable]
+            try clock(options, variables).succeeds()
         }
-        let seen = try clock(["--control-token", "t0ken"])
-        expect(seen.status, is: 0)
-        expect(seen.complaint, is: Self.visible)
-        let wrong = try clock(["--control-token", "@two"])
-        expect(wrong.status, is: 2)
-        expect(wrong.complaint, is: "understudy: --control-token: found 2 lines in two; expected the token alone.\n")
-        let missing = try clock(["--control-token", "@none"])
-        expect(missing.status, is: 2)
-        expect(missing.complaint, is: "understudy: --control-token: none cannot be read: No such file or directory.\n")
+        expect(try clock(["--control-token", "t0ken"]).exits(0).complaint, is: Self.visible)
+        try clock(["--control-token", "@two"]).refuses(
+            "--control-token: found 2 lines in two; expected the token alone.\n")
+        try clock(["--control-token", "@none"]).refuses(
+            "--control-token: none cannot be read: No such file or directory.\n")
         let warned = try await stopAfterBanner(RunningServer("--log", "off", "--control-token", "t0ken"))
         expect(warned.log, is: Self.visible)
     }
 
     @Test("a log in JSON stays one") func warningInJSON() async throws {
-        let server = try await RunningServer("--host", "0.0.0.0", "--log", "json")
-        let end = try await stopAfterBanner(server)
+        let end = try await stopAfterBanner(RunningServer("--host", "0.0.0.0", "--log", "json"))
         let line = try JSON.parse(Array(end.log.split(separator: "\n").joined().utf8))
         expect(line["level"], is: "warning")
         expect(line["message"]?.string?.hasSuffix(Self.warning), is: true, "\(end.log)")
     }
 
     /// The warning follows the banner, so it is the last thing a person sees.
-    private func stopAfterBanner(_ server: RunningServer) async throws -> (status: Int32, log: String) {
-        var printed = ""
-        while !printed.contains("Stop with Control-C.") {
-            let data = server.output.fileHandleForReading.availableData
-            guard !data.isEmpty else { break }
-            printed += String(decoding: data, as: UTF8.self)
-        }
-        let end = server.stop()
-        return (end.status, end.log)
+    private func stopAfterBanner(_ server: RunningServer) -> Program.Run {
+        _ = server.banner()
+        return server.stop()
     }
 }
 
 @Suite("understudy routes") struct RoutesCommandTests {
     private func rows(_ options: String...) throws -> JSON {
-        let run = try Program.run(["routes", "--json"] + options)
-        expect(run.status, is: 0, "\(run.complaint)")
-        return try JSON.parse(run.output.utf8)
+        try JSON.parse(Program.run(["routes", "--json"] + options).exits(0).output.utf8)
     }
 
     @Test("several lists come at once, each under its name, and one alone as it always did") func lists() throws {
@@ -160,11 +124,8 @@ import Testing
         expect(Set(two.compactMap { $0["vendor"]?.string }), is: ["ims", "rezolve"])
         let books = try #require(try rows("--grep", "AddressBook").array)
         #expect(!books.isEmpty && books.allSatisfy { $0.text.lowercased().contains("addressbook") })
-        let none = try Program.run("routes", "--grep", "nothing has this")
-        expect(none.status, is: 1)
-        let unknown = try Program.run("routes", "--vendor", "imss")
-        expect(unknown.complaint, is: "understudy: no vendor is called imss; did you mean “ims”?\n")
-        expect(unknown.status, is: 2)
+        try Program.run("routes", "--grep", "nothing has this").exits(1)
+        try Program.run("routes", "--vendor", "imss").refuses("no vendor is called imss; did you mean “ims”?\n")
     }
 
     #if os(Linux)
@@ -175,28 +136,16 @@ import Testing
             ])
         func fullDisk(_ command: String) throws {
             let folder = TemporaryFolder()
-            let shell = Process()
-            shell.executableURL = URL(filePath: "/bin/sh")
-            shell.arguments = ["-c", "exec \(Program.path) \(command) >/dev/full"]
-            shell.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
-            shell.currentDirectoryURL = folder.url
-            let complaint = Pipe()
-            shell.standardError = complaint
-            try shell.run()
-            let text = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            shell.waitUntilExit()
-            expect(shell.terminationStatus, is: 2)
+            let run = try Program.run(
+                Program.words(command), environment: ["HOME": folder.path], in: folder,
+                under: #"exec "$0" "$@" >/dev/full"#
+            ).exits(2)
             #expect(
-                text.hasSuffix("understudy: standard output cannot be written: No space left on device.\n"), "\(text)")
+                run.complaint.hasSuffix("understudy: standard output cannot be written: No space left on device.\n"),
+                "\(run.complaint)")
         }
     #endif
 }
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 @Suite("The queue of log lines") struct LineWriterTests {
     @Test("takes lines up to its limit, and drops those beyond", arguments: [(0, 0), (1, 1)])
@@ -228,17 +177,10 @@ import Testing
 /// Fixture folders with entries that are not files: a check ends with a message and never waits.
 @Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(15))) struct HostileFixtureTests {
     private func complaint(_ folder: TemporaryFolder) throws -> String {
-        let run = try Program.run("fixtures", "check", folder.path + "/own", in: folder)
-        expect(run.status, is: 2)
-        return run.complaint
+        try Program.run("fixtures", "check", folder.path + "/own", in: folder).exits(2).complaint
     }
 
-    private func folder() throws -> TemporaryFolder {
-        let folder = TemporaryFolder()
-        try FileManager.default.createDirectory(
-            atPath: folder.path + "/own/rezolve/scenarios", withIntermediateDirectories: true)
-        return folder
-    }
+    private func folder() throws -> TemporaryFolder { try TemporaryFolder(["own/rezolve/scenarios/readme.txt": ""]) }
 
     @Test(
         "a body_file that leads out of the folder is told with file, line, column and where it leads",
@@ -246,8 +188,7 @@ import Testing
     func bodyFile(_ target: String) throws {
         let folder = try folder()
         try folder.write("not for everybody", to: "outside.txt")
-        let scenarios = folder.path + "/own/rezolve/scenarios"
-        try FileManager.default.createSymbolicLink(atPath: scenarios + "/x.txt", withDestinationPath: target)
+        try folder.link("own/rezolve/scenarios/x.txt", to: target)
         try folder.write(
             """
             scenario: linked
@@ -270,10 +211,7 @@ import Testing
         expect(mkfifo(pipe.path + "/own/rezolve/failures.yaml", 0o600), is: 0)
         #expect(try complaint(pipe).contains("rezolve/failures.yaml: is a named pipe; expected a file"))
         let loop = try folder()
-        for name in ["a", "b", "c"] {
-            try FileManager.default.createSymbolicLink(
-                atPath: loop.path + "/own/rezolve/scenarios/" + name, withDestinationPath: "..")
-        }
+        for name in ["a", "b", "c"] { try loop.link("own/rezolve/scenarios/" + name, to: "..") }
         #expect(try complaint(loop).contains("rezolve/scenarios/a: is a link to "))
         let many = try folder()
         for number in 1...10_000 {

@@ -1,5 +1,4 @@
 import Emulation
-import HTTPEngine
 import JSON
 import Testing
 import Understudy
@@ -7,25 +6,16 @@ import Wire
 
 @testable import UnderstudyCLI
 
-/// A real server, which answers not quite as its description says.
-private struct Tenant: RequestHandler {
-    let isChanged: Bool
-
-    func answer(_ request: Request) -> Answer {
-        switch request.path {
-        case "/ims/v1/me" where isChanged:
-            .ready(
-                .json([
-                    "id": 7, "trips": [["km": 1, "s3cret|": "pa55word"]], "tags": ["pa55word": "pa55word", "b": 2],
-                ]))
-        case "/ims/v1/me": .ready(.json(["id": "u", "name": nil, "trips": [["km": 1.0]], "tags": [:]]))
-        case "/ims/v1/trips" where isChanged: .ready(.text("pa55word", status: .accepted))
-        case "/ims/v1/trips": .ready(.json([]))
-        default: .ready(.text("nothing", status: .notFound))
-        }
+/// A real server's answer, which is not quite as its description says.
+private func answer(to request: Request, isChanged: Bool) -> Response {
+    switch request.path {
+    case "/ims/v1/me" where isChanged:
+        .json(["id": 7, "trips": [["km": 1, "s3cret|": "pa55word"]], "tags": ["pa55word": "pa55word", "b": 2]])
+    case "/ims/v1/me": .json(["id": "u", "name": nil, "trips": [["km": 1.0]], "tags": [:]])
+    case "/ims/v1/trips" where isChanged: .text("pa55word", status: .accepted)
+    case "/ims/v1/trips": .json([])
+    default: .text("nothing", status: .notFound)
     }
-
-    func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
 @Suite("understudy contract run --report") struct DriftTests {
@@ -51,25 +41,20 @@ private struct Tenant: RequestHandler {
         }
     }
 
-    private func run(against tenant: Tenant) async throws -> Program.Run {
+    private func run(isChanged: Bool) throws -> Program.Run {
         try describe()
         try folder.write(
             "GET {{base}}/ims/v1/me\nGET {{base}}/ims/v1/me?x=pa55word\nGET {{base}}/ims/v1/trips\nGET {{base}}/nowhere\n",
             to: "a.hurl")
-        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: tenant)
-        server.start()
-        let run = try Program.run(
-            "contract", "run", "a.hurl", "--against", "http://127.0.0.1:\(server.addresses[0].port)", "--report",
-            "drift.md",
-            "--junit", "report.xml", "--fixtures", "own", in: folder)
-        await server.stop(within: .zero)
-        return run
+        let server = try LocalServer { answer(to: $0, isChanged: isChanged) }
+        return try Program.run(
+            "contract", "run", "a.hurl", "--against", server.base, "--report", "drift.md", "--junit", "report.xml",
+            "--fixtures", "own", in: folder)
     }
 
     @Test("says by route what is new, gone, of another type or not described, without a value, and the exit code is 1")
-    func drift() async throws {
-        let run = try await run(against: Tenant(isChanged: true))
-        #expect(run.status == 1, "\(run.complaint)")
+    func drift() throws {
+        let run = try run(isChanged: true).exits(1)
         #expect(
             run.output.hasSuffix(
                 "1 files: 4 of 4 cases passed\ndrift at 2 routes: 3 exchanges of 2 routes; 1 of no described route\n"))
@@ -104,9 +89,8 @@ private struct Tenant: RequestHandler {
         #expect(!(report + tests.replacing("x=pa55word", with: "")).contains("pa55word"))
     }
 
-    @Test("says so when there is none") func none() async throws {
-        let run = try await run(against: Tenant(isChanged: false))
-        #expect(run.status == 0, "\(run.output)\(run.complaint)")
+    @Test("says so when there is none") func none() throws {
+        let run = try run(isChanged: false).exits(0)
         #expect(run.output.hasSuffix("no drift: 3 exchanges of 2 routes; 1 of no described route\n"))
         #expect(try folder.read("drift.md").contains("## ims trips.list\n\nExchanges: 1, as described\n"))
         #expect(try folder.read("report.xml").contains(#"<testsuite name="drift.md" tests="2" failures="0""#))

@@ -1,5 +1,4 @@
 import Expectations
-import HTTPEngine
 import JSON
 import Testing
 
@@ -86,21 +85,18 @@ import Testing
     }
 
     @Test("a correct app holds where it meets a behaviour, and what it does not meet is not held") func held() throws {
-        let run = try drill("--parallel", "3", app: "renews")
-        expect(run.complaint, is: "")
+        let run = try drill("--parallel", "3", app: "renews").succeeds()
         let lines = run.output.split(separator: "\n")
         expect(lines.count, is: 4, "\(run.output)")
         #expect(lines[0].hasPrefix("rezolve-down     not reached"), "\(run.output)")
         #expect(lines[1].hasPrefix("rezolve-expires  held         #1"), "\(run.output)")
         #expect(lines[2].hasPrefix("rezolve-reads    held         #2"), "\(run.output)")
         #expect(lines[3].hasPrefix("3 behaviours: 2 held, 0 broken, 1 not reached; "))
-        expect(run.status, is: 0)
     }
 
     @Test("a broken one is shown with the calls, what is wrong, and what a correct client does; a baseline excuses it")
     func broken() throws {
-        let run = try drill("--json", "--only", "rezolve-expires", "--junit", "drill.xml", app: "gives-up")
-        expect(run.status, is: 1)
+        let run = try drill("--json", "--only", "rezolve-expires", "--junit", "drill.xml", app: "gives-up").exits(1)
         expect(run.complaint, is: "")
         let report = try JSON.parse(Array(run.output.utf8))
         let item = report["behaviours"]?[0]
@@ -112,16 +108,14 @@ import Testing
         #expect(junit.contains(#"<testsuites name="drill" tests="1" failures="1""#), "\(junit)")
         #expect(junit.contains(#"<failure message="It does not renew.">"#), "\(junit)")
         try folder.write(run.output, to: "before.json")
-        let again = try drill("--baseline", "before.json", app: "gives-up")
-        expect(again.status, is: 0)
+        let again = try drill("--baseline", "before.json", app: "gives-up").exits(0)
         #expect(again.output.contains("broken as before  rezolve-expires (high): The token expires"), "\(again.output)")
         #expect(again.output.contains("  A correct client: Renews once, and repeats the refused call. (RFC 6750"))
         #expect(again.output.contains("1 broken, 1 not reached (0 of them new)"))
     }
 
     @Test("an app that calls without end, or does not end, is ended with its children") func ended() throws {
-        let endless = try drill("--only", "rezolve-expires", app: "endless")
-        expect(endless.status, is: 1)
+        let endless = try drill("--only", "rezolve-expires", app: "endless").exits(1)
         #expect(endless.output.contains("The command was ended: its calls fill the journal."), "\(endless.output)")
         let start = ContinuousClock.now
         let hanging = try drill("--only", "rezolve-expires", "--time-limit", "3s", app: "hanging")
@@ -129,84 +123,57 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(300))
     }
 
-    @Test("at a fixed address one run comes after the other, and finds a fresh server there") func fixed() async throws
-    {
+    @Test("at a fixed address one run comes after the other, and finds a fresh server there")
+    func fixed() async throws {
         // A port that was free a moment ago.
         let server = try await RunningServer()
-        let address = server.base.dropFirst("http://".count)
-        _ = server.stop()
-        let run = try drill("--listen", String(address), app: "renews")
-        expect(run.status, is: 0, "\(run.complaint)")
+        server.stop()
+        let run = try drill("--listen", "127.0.0.1:\(server.port)", app: "renews").exits(0)
         #expect(run.output.contains("3 behaviours: 2 held, 0 broken, 1 not reached"), "\(run.output)")
     }
 
     @Test("what is missing is said before any behaviour is armed") func missing() throws {
-        let silent = try drill(app: "silent")
-        expect(silent.status, is: 2)
-        expect(
-            silent.complaint,
-            is: """
-                understudy: without any behaviour armed the command must succeed and call a vendor, and it called no vendor; \
-                expected calls of rezolve to the address in UNDERSTUDY_URL, or to {url} in the command, or to that of --listen.
-
-                """)
-        let failing = try drill(app: "failing")
-        expect(failing.status, is: 2)
-        expect(
-            failing.complaint,
-            is: """
-                understudy: without any behaviour armed the command must succeed and call a vendor, and its exit code was 1.
-                The last lines of its output:
-                  sign-in is broken
-
-                """)
+        let condition = "without any behaviour armed the command must succeed and call a vendor, and "
+        try drill(app: "silent").refuses(
+            condition
+                + "it called no vendor; expected calls of rezolve to the address in UNDERSTUDY_URL, or to {url} in the command, or to that of --listen.\n"
+        )
+        try drill(app: "failing").refuses(
+            condition + "its exit code was 1.\nThe last lines of its output:\n  sign-in is broken\n")
     }
 
     @Test(
         "misuse is said in a sentence",
         arguments: [
-            ("drill", "there is no command; expected it after --, such as understudy drill -- npm test"),
-            (
-                "drill -- no-such-program-here",
-                "the command no-such-program-here was not found; expected a program that drives the app, after --."
-            ),
-            (
-                "drill --only rezolve-expire -- true",
-                "no drill is called rezolve-expire; did you mean “rezolve-expires”?"
-            ),
-            ("drill --vendor rezolv -- true", "no vendor is called rezolv; did you mean “rezolve”?"),
-            (
-                "drill --listen 8080x -- true",
-                "--listen 8080x is not an address; expected HOST:PORT such as 127.0.0.1:8080."
-            ),
-            ("drill --parallel 0 -- true", "--parallel is 0; expected 1 to 64."),
-            ("drill --time-limit soon -- true", "--time-limit soon is not a duration such as 500ms or 3s."),
-            (
-                "drill --baseline app.py -- true",
-                "the baseline app.py is not a report; expected the JSON that understudy drill --json writes."
-            ),
+            "drill": "there is no command; expected it after --, such as understudy drill -- npm test",
+            "drill -- no-such-program-here":
+                "the command no-such-program-here was not found; expected a program that drives the app, after --.",
+            "drill --only rezolve-expire -- true": "no drill is called rezolve-expire; did you mean “rezolve-expires”?",
+            "drill --vendor rezolv -- true": "no vendor is called rezolv; did you mean “rezolve”?",
+            "drill --listen 8080x -- true":
+                "--listen 8080x is not an address; expected HOST:PORT such as 127.0.0.1:8080.",
+            "drill --parallel 0 -- true": "--parallel is 0; expected 1 to 64.",
+            "drill --time-limit soon -- true": "--time-limit soon is not a duration such as 500ms or 3s.",
+            "drill --baseline app.py -- true":
+                "the baseline app.py is not a report; expected the JSON that understudy drill --json writes.",
         ])
     func misuse(_ line: String, _ complaint: String) throws {
-        let run = try Program.run(Program.words(line), in: folder)
-        expect(run.complaint, is: "understudy: \(complaint)\n")
-        expect(run.status, is: 2)
+        try Program.run(Program.words(line), in: folder).refuses(complaint + "\n")
     }
 
     @Test("coverage says what was met, and fails below a share") func coverage() async throws {
         let server = try await RunningServer()
-        defer { _ = server.stop() }
-        let nothing = try Program.run("coverage", "--server", server.base)
-        expect(nothing.status, is: 1)
+        let nothing = try Program.run("coverage", "--server", server.base).exits(1)
         expect(nothing.complaint, is: "understudy: no call has met any vendor.\n")
-        _ = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(60))
+        _ = try await server.get("/v2/credentials/ping")
         let run = try Program.run(
-            "coverage", "--server", server.base, "--at-least", "90%", "--junit", "coverage.xml", in: folder)
-        expect(run.status, is: 1)
+            "coverage", "--server", server.base, "--at-least", "90%", "--junit", "coverage.xml", in: folder
+        ).exits(1)
         #expect(run.output.hasPrefix("1 of "), "\(run.output)")
         #expect(run.complaint.hasPrefix("understudy: rezolve: 2 of "), "\(run.complaint)")
         #expect(try folder.read("coverage.xml").contains(#"<testsuites name="coverage" tests="1" failures="1""#))
-        expect(try Program.run("coverage", "--server", server.base, "--at-least", "1").status, is: 0)
-        let wrong = try Program.run("coverage", "--server", server.base, "--at-least", "all")
-        expect(wrong.complaint, is: "understudy: --at-least all is not a share; expected one from 0% to 100%.\n")
+        try Program.run("coverage", "--server", server.base, "--at-least", "1").exits(0)
+        try Program.run("coverage", "--server", server.base, "--at-least", "all").refuses(
+            "--at-least all is not a share; expected one from 0% to 100%.\n")
     }
 }

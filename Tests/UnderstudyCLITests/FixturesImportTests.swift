@@ -101,16 +101,12 @@ import Tokens
         let written = try Program.run("fixtures", "import", "app.har", "--output", "Fixtures/own/app.yaml", in: folder)
         expect([written.output, written.complaint], is: ["wrote Fixtures/own/app.yaml\n", omitted])
         expect(try folder.read("Fixtures/own/app.yaml"), is: Self.routes)
-        let check = try Program.run("fixtures", "check", "Fixtures", in: folder)
-        expect(check.complaint, is: "")
+        let check = try Program.run("fixtures", "check", "Fixtures", in: folder).succeeds()
         #expect(check.output.contains("own: 2 routes, 3 failures, good"))
         let listed = try Program.run("routes", "--vendor", "own", "--json", in: folder)
         expect(try JSON.parse(listed.output.utf8)[0]?["path"], is: "/my/own/baskets/{part4}")
-        let again = try Program.run("fixtures", "import", "app.har", "--output", "Fixtures/own/app.yaml", in: folder)
-        expect(again.status, is: 2)
-        expect(
-            again.complaint,
-            is: "understudy: --output Fixtures/own/app.yaml exists; expected the name of a new file.\n")
+        try Program.run("fixtures", "import", "app.har", "--output", "Fixtures/own/app.yaml", in: folder).refuses(
+            "--output Fixtures/own/app.yaml exists; expected the name of a new file.\n")
         let schemas = try Program.run("fixtures", "schemas", "Fixtures", in: folder)
         #expect(schemas.output.contains("wrote Fixtures/own/schemas/routes.schema.json\n"), "\(schemas)")
     }
@@ -130,8 +126,7 @@ import Tokens
                 ]
             ]
         ]
-        let run = try Program.run("fixtures", "import", "-", input: har.text, in: folder)
-        expect(run.status, is: 0)
+        let run = try Program.run("fixtures", "import", "-", input: har.text, in: folder).exits(0)
         expect(
             run.complaint,
             is: """
@@ -148,8 +143,8 @@ import Tokens
     func command() throws {
         let run = try Program.run(
             "fixtures", "import", "curl -X PUT https://api.example.com/my/own/x -H 'Authorization: Bearer sesame'",
-            in: folder)
-        expect(run.complaint, is: "")
+            in: folder
+        ).succeeds()
         #expect(
             run.output.hasSuffix(
                 #"""
@@ -184,14 +179,12 @@ import Tokens
 
             []
             """
-        let run = try Program.run("fixtures", "import", "--contract", "-", input: text, in: folder)
-        expect(run.complaint, is: "")
+        let run = try Program.run("fixtures", "import", "--contract", "-", input: text, in: folder).succeeds()
         #expect(run.output.contains("POST {{base}}/_understudy/tokens/rezolve/login"), "\(run.output)")
         #expect(run.output.contains("{{token1}}"), "\(run.output)")
         #expect(!run.output.contains("defect") && !run.output.contains("sesame"), "\(run.output)")
         try folder.write(run.output, to: "call.hurl")
-        let passed = try Program.run("contract", "run", "call.hurl", in: folder)
-        expect(passed.status, is: 0, passed.output)
+        try Program.run("contract", "run", "call.hurl", in: folder).exits(0)
         let unanswered = text.prefix { !$0.isNewline } + "\nHost: api.example.com\nAuthorization: Bearer \(token)\n"
         let open = try Program.run("fixtures", "import", "--contract", "-", input: String(unanswered), in: folder)
         #expect(open.output.hasSuffix("\nHTTP *\n"), "\(open)")
@@ -200,35 +193,23 @@ import Tokens
     @Test(
         "wrong input is misuse, with a sentence that says what was found and what would be right",
         arguments: [
-            (["nowhere.har"], "", "the recording nowhere.har cannot be read: No such file or directory"),
-            (["-"], "", "standard input: it is empty; expected a HAR, a curl command, or a request as text."),
-            (["-"], "{", "standard input: it is not JSON: "),
-            (
-                ["curl https://a.example/authn/factors -F a=b"], "",
-                "the curl command: -F at word 3 sends a file or a multipart form, which is not taken; expected a HAR with that call."
-            ),
-            (
-                ["curl https://a.example/oauth2/default/.well-known/openid-configuration"], "",
-                "the curl command: each of its calls is one of a vendor's routes; expected another call, or --contract."
-            ),
-            (
-                ["--contract", "curl https://a.example/my/own/x"], "",
-                "the curl command: none of its calls is one of a vendor's routes; without --contract it makes own routes."
-            ),
-            (
-                [
-                    "--contract",
-                    "curl https://a.example/oauth2/default/v1/userinfo -H 'Authorization: Bearer sesame-open'",
-                ],
-                "",
-                "the curl command: no contract case can be made of entry 1, userinfo.get, which holds a secret that the journal masks."
-            ),
-            (["--entry", "2", "curl https://a.example/my/own/x"], "", "--entry 2: it has 1 entries, counted from 1."),
-        ])
-    func misuse(_ words: [String], _ input: String, _ complaint: String) throws {
-        let run = try Program.run(["fixtures", "import"] + words, input: input, in: folder)
-        expect(run.status, is: 2)
-        expect(run.output, is: "")
-        #expect(run.complaint.hasPrefix("understudy: \(complaint)"), "\(run.complaint)")
+            ["nowhere.har"]: "the recording nowhere.har cannot be read: No such file or directory",
+            ["-"]: "standard input: it is empty; expected a HAR, a curl command, or a request as text.",
+            ["curl https://a.example/authn/factors -F a=b"]:
+                "the curl command: -F at word 3 sends a file or a multipart form, which is not taken; expected a HAR with that call.",
+            ["curl https://a.example/oauth2/default/.well-known/openid-configuration"]:
+                "the curl command: each of its calls is one of a vendor's routes; expected another call, or --contract.",
+            ["--contract", "curl https://a.example/my/own/x"]:
+                "the curl command: none of its calls is one of a vendor's routes; without --contract it makes own routes.",
+            ["--contract", "curl https://a.example/oauth2/default/v1/userinfo -H 'Authorization: Bearer sesame-open'"]:
+                "the curl command: no contract case can be made of entry 1, userinfo.get, which holds a secret that the journal masks.",
+            ["--entry", "2", "curl https://a.example/my/own/x"]: "--entry 2: it has 1 entries, counted from 1.",
+        ] as [[String]: String])
+    func misuse(_ words: [String], _ complaint: String) throws {
+        try Program.run(["fixtures", "import"] + words, in: folder).refuses(complaint)
+    }
+
+    @Test("standard input that is no JSON is misuse") func brokenInput() throws {
+        try Program.run("fixtures", "import", "-", input: "{").refuses("standard input: it is not JSON: ")
     }
 }

@@ -23,8 +23,7 @@ import Understudy
         arguments: vendors)
     func isGood(_ vendor: String) throws {
         let folder = TemporaryFolder()
-        let run = try Program.run("init", "--vendor", vendor, in: folder)
-        #expect((run.status, run.complaint) == (0, ""))
+        try Program.run("init", "--vendor", vendor, in: folder).succeeds()
         let fixtures = folder.path + "/Fixtures"
         let store = FixtureStore(layers: [fixtures, try #require(FixtureStore.installedFolder)])
         let emulator = try Emulator(fixtures: store)
@@ -38,15 +37,13 @@ import Understudy
         // Its accounts are enough for a token.
         let sample = emulator.vendors.first { $0.identity.id == vendor }
         _ = try sample?.sampleRequest(at: SandboxClock.machine, base: "http://localhost:8080")
-        let check = try Program.run("fixtures", "check", "Fixtures", in: folder)
-        #expect((check.status, check.complaint) == (0, ""))
+        let check = try Program.run("fixtures", "check", "Fixtures", in: folder).succeeds()
         #expect(!check.output.contains("not read"))
     }
 
     @Test("it prints each file that it wrote, and two commands that can be pasted") func output() throws {
         let folder = TemporaryFolder()
-        let run = try Program.run("init", "my app", "--vendor", "ims", in: folder)
-        expect(run.status, is: 0)
+        let run = try Program.run("init", "my app", "--vendor", "ims", in: folder).exits(0)
         expect(written(run).sorted(), is: paths(folder).filter { !$0.hasSuffix("/") })
         let lines = run.output.split(separator: "\n").map(String.init)
         expect(lines.suffix(3).first, is: "Next:")
@@ -83,52 +80,35 @@ import Understudy
         }
     }
 
-    enum Obstacle: CaseIterable { case file, folder, brokenLink }
+    enum Obstacle: CaseIterable { case file, folder, brokenLink, fileForFolder }
 
-    @Test("a file that is there already stops it before anything is written", arguments: Obstacle.allCases)
+    @Test("what is there already stops it before anything is written", arguments: Obstacle.allCases)
     func overwritesNothing(_ obstacle: Obstacle) throws {
         let folder = TemporaryFolder()
         let place = "Fixtures/ims/scenarios/my-busy-backend.yaml"
+        var complaint = "\(place) is there already, and nothing is overwritten; move it away, or name another folder.\n"
         switch obstacle {
         case .file: try folder.write("mine", to: place)
         case .folder: try folder.write("mine", to: place + "/file")
         case .brokenLink:
             try folder.write("mine", to: "Fixtures/ims/scenarios/other.yaml")
-            try FileManager.default.createSymbolicLink(
-                atPath: "\(folder.path)/\(place)", withDestinationPath: "nowhere")
+            try folder.link(place, to: "nowhere")
+        case .fileForFolder:
+            try folder.write("mine", to: "Fixtures")
+            complaint = "Fixtures is not a folder, and files are to be written into it; name another folder.\n"
         }
         let before = paths(folder)
-        let run = try Program.run("init", "--vendor", "ims", in: folder)
-        #expect(run.status == 2 && run.output == "")
-        expect(
-            run.complaint,
-            is:
-                "understudy: \(place) is there already, and nothing is overwritten; move it away, or name another folder.\n"
-        )
+        try Program.run("init", "--vendor", "ims", in: folder).refuses(complaint)
         expect(paths(folder), is: before)
         if case .file = obstacle { expect(try folder.read(place), is: "mine") }
     }
 
     @Test("a second time it names what it wrote the first time") func twice() throws {
         let folder = TemporaryFolder()
-        expect(try Program.run("init", in: folder).status, is: 0)
-        let run = try Program.run("init", in: folder)
-        expect(run.status, is: 2)
+        try Program.run("init", in: folder).exits(0)
+        let run = try Program.run("init", in: folder).exits(2)
         #expect(run.complaint.hasPrefix("understudy: understudy.yaml, compose.yaml, "), "\(run.complaint)")
         #expect(run.complaint.contains(" more are there already, and nothing is overwritten; move them away, "))
-    }
-
-    @Test("a file where a folder is to be is named, and nothing is written") func fileInTheWay() throws {
-        let folder = TemporaryFolder()
-        try folder.write("mine", to: "Fixtures")
-        let run = try Program.run("init", in: folder)
-        #expect(
-            (run.status, run.complaint)
-                == (
-                    2,
-                    "understudy: Fixtures is not a folder, and files are to be written into it; name another folder.\n"
-                ))
-        expect(paths(folder), is: ["Fixtures"])
     }
 
     /// Of the shorter path all folders fit into the longest path that the system takes, and not all files; of the longer
@@ -138,8 +118,7 @@ import Understudy
         let folder = TemporaryFolder()
         let long = Array(repeating: String(repeating: "a", count: 250), count: 16).joined(separator: "/") + "/"
         let deep = long + String(repeating: "b", count: length - long.utf8.count)
-        let run = try Program.run("init", deep, in: folder)
-        expect(run.status, is: 2)
+        let run = try Program.run("init", deep, in: folder).exits(2)
         let place = length > 4060 ? "/Fixtures/rezolve/failures" : "/Fixtures/rezolve/accounts.yaml"
         #expect(
             run.complaint.hasSuffix("\(place) cannot be written: File name too long. Nothing was left behind.\n"),
@@ -147,26 +126,21 @@ import Understudy
         expect(paths(folder), is: [])
     }
 
-    private static let misuses: [([String], String)] = [
-        (["--vendor", "imss"], "no vendor is called imss; did you mean “ims”?"),
-        (["--language", "pyton"], "there is no client for the language pyton; did you mean “python”?"),
-        (
-            ["--language", "fortran"],
-            "there is no client for the language fortran; known are swift, python, javascript"
-        ),
-        ([""], "the folder is empty; leave it out, or give one."),
-        (["--clients", "x"], "--clients x is for the first test; name its language with --language."),
-        (
-            ["--language", "python", "--clients", "nowhere"],
-            "--clients nowhere has no folder Python; expected Sources/Clients of a checkout."
-        ),
-    ]
-
-    @Test("wrong words are answered with what would be right, and nothing is written", arguments: misuses)
+    @Test(
+        "wrong words are answered with what would be right, and nothing is written",
+        arguments: [
+            ["--vendor", "imss"]: "no vendor is called imss; did you mean “ims”?",
+            ["--language", "pyton"]: "there is no client for the language pyton; did you mean “python”?",
+            ["--language", "fortran"]:
+                "there is no client for the language fortran; known are swift, python, javascript",
+            [""]: "the folder is empty; leave it out, or give one.",
+            ["--clients", "x"]: "--clients x is for the first test; name its language with --language.",
+            ["--language", "python", "--clients", "nowhere"]:
+                "--clients nowhere has no folder Python; expected Sources/Clients of a checkout.",
+        ] as [[String]: String])
     func misuse(_ words: [String], _ complaint: String) throws {
         let folder = TemporaryFolder()
-        let run = try Program.run(["init"] + words, in: folder)
-        #expect((run.status, run.complaint) == (2, "understudy: \(complaint)\n"))
+        try Program.run(["init"] + words, in: folder).refuses(complaint + "\n")
         expect(paths(folder), is: [])
     }
 
@@ -175,19 +149,17 @@ import Understudy
         arguments: ["swift", "python", "javascript"])
     func languages(_ language: String) throws {
         let folder = TemporaryFolder()
-        let run = try Program.run("init", "--language", language, in: folder)
-        #expect((run.status, run.complaint) == (0, ""))
-        let tests = written(run).filter { $0.hasPrefix("tests/") }
+        let run = try Program.run("init", "--language", language, in: folder).succeeds()
+        let tests = try written(run).filter { $0.hasPrefix("tests/") }.map { try folder.read($0) }
         #expect(tests.count > 1)
-        for path in tests { #expect(!(try folder.read(path)).contains("{{"), "\(path)") }
-        let all = try tests.map { try folder.read($0) }.joined()
-        #expect(all.contains("/Sources/Clients/"))
+        #expect(tests.filter { $0.contains("{{") } == [])
+        #expect(tests.joined().contains("/Sources/Clients/"))
     }
 
     @Test("the written configuration has every option, and a server starts with the values that stand in it")
     func configuration() throws {
         let folder = TemporaryFolder()
-        expect(try Program.run("init", in: folder).status, is: 0)
+        try Program.run("init", in: folder).exits(0)
         // Of a name like no other, all that there are are said.
         try folder.write("not-an-option-of-anything: 1", to: "wrong.yaml")
         let wrong = try Program.run("routes", "--config", "wrong.yaml", in: folder).complaint
@@ -202,19 +174,18 @@ import Understudy
         for option in schema["properties"]?.object ?? [:] {
             expect(option.value["description"]?.string?.isEmpty, is: false, "\(option.name)")
         }
-        expect(try Program.run("routes", "--config", "understudy.yaml", in: folder).status, is: 0)
+        try Program.run("routes", "--config", "understudy.yaml", in: folder).exits(0)
     }
 }
 
 @Suite("understudy fixtures schemas") struct FixtureSchemasCommandTests {
     @Test("it writes anew what init wrote, for the vendors that have a folder there") func refresh() throws {
         let folder = TemporaryFolder()
-        expect(try Program.run("init", "--vendor", "ims", "--vendor", "okta", in: folder).status, is: 0)
+        try Program.run("init", "--vendor", "ims", "--vendor", "okta", in: folder).exits(0)
         let path = "Fixtures/ims/schemas/scenario.schema.json"
         let first = try folder.read(path)
         try folder.write("{}", to: path)
-        let run = try Program.run("fixtures", "schemas", "Fixtures", in: folder)
-        #expect((run.status, run.complaint) == (0, ""))
+        let run = try Program.run("fixtures", "schemas", "Fixtures", in: folder).succeeds()
         expect(try folder.read(path), is: first)
         #expect(run.output.contains("wrote \(path)\n"))
         #expect(!run.output.contains("comapi"))
@@ -224,12 +195,9 @@ import Understudy
     }
 
     @Test("a folder that is none, and an unknown vendor, are named") func misuse() throws {
-        let folder = try Program.run("fixtures", "schemas", "nowhere")
-        #expect(
-            (folder.status, folder.complaint)
-                == (2, "understudy: nowhere does not exist or is not a folder; expected a folder of fixtures.\n"))
-        let vendor = try Program.run("fixtures", "schemas", "--vendor", "oktaa", ".")
-        #expect(
-            (vendor.status, vendor.complaint) == (2, "understudy: no vendor is called oktaa; did you mean “okta”?\n"))
+        try Program.run("fixtures", "schemas", "nowhere").refuses(
+            "nowhere does not exist or is not a folder; expected a folder of fixtures.\n")
+        try Program.run("fixtures", "schemas", "--vendor", "oktaa", ".").refuses(
+            "no vendor is called oktaa; did you mean “okta”?\n")
     }
 }

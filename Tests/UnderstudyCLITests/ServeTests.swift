@@ -1,7 +1,6 @@
 import Expectations
 import Foundation
 import HTTPEngine
-import HTTPTypes
 import JSON
 import Testing
 import Understudy
@@ -11,12 +10,9 @@ import Understudy
         "it prints where it is and what to do next, logs a line a request with the reason, and stops on SIGTERM with 0")
     func lifecycle() async throws {
         let server = try await RunningServer()
-        let refused = try await HTTPClient.send(
-            method: .post, url: server.base + "/api/v1/authentication/register", body: Array("{}".utf8),
-            within: .seconds(120))
+        let refused = try await server.send(.post, "/api/v1/authentication/register", [:], "{}")
         expect(refused.status, is: .forbidden)
-        let end = server.stop()
-        expect(end.status, is: 0)
+        let end = server.stop().exits(0)
         #expect(end.output.contains("Understudy \(Emulator.version) at \(server.base)"))
         #expect(end.output.contains("Dashboard: \(server.base)/_understudy/"))
         #expect(end.output.contains("Calls to try: understudy try --server \(server.base)\n"))
@@ -45,48 +41,34 @@ import Understudy
         let folder = TemporaryFolder()
         if !file.isEmpty { try folder.write(file, to: "understudy.yaml") }
         let server = try await RunningServer(flags, environment: environment, in: folder)
-        _ = try await HTTPClient.send(method: .post, url: server.base + "/_understudy/reset", within: .seconds(120))
-        let answer = try await HTTPClient.send(
-            url: server.base + "/api/v1/partner/317/customer/entity123/addressbook", within: .seconds(120))
+        _ = try await server.send(.post, "/_understudy/reset")
+        let answer = try await server.get("/api/v1/partner/317/customer/entity123/addressbook")
         expect(answer.status, is: .unauthorized, "without it a call without credentials gets 403")
         #expect(server.stop().output.contains("Active scenario: rezolve-logged-out-elsewhere, in logged-out"))
     }
 
     @Test("a scenario that is not there, or wrong, stops the start with what would be right")
     func wrongScenario() throws {
-        let unknown = try Program.run("serve", "--port", "0", "--scenario", "rezolve-busy-backnd")
-        expect(unknown.status, is: 2)
-        #expect(
-            unknown.complaint.contains(
-                "no scenario is called rezolve-busy-backnd; did you mean “rezolve-busy-backend”?"))
-        let folder = TemporaryFolder()
+        try Program.run("serve", "--port", "0", "--scenario", "rezolve-busy-backnd")
+            .refuses("no scenario is called rezolve-busy-backnd; did you mean “rezolve-busy-backend”?")
         let text =
             "scenario: mine\nabout: x\nvendor: rezolve\nstates:\n  a:\n    - on: adressbook.list\n      fail: token-expired\n"
-        try folder.write(text, to: "Mine/rezolve/scenarios/mine.yaml")
-        let wrong = try Program.run("serve", "--port", "0", "--fixtures", "Mine", in: folder)
-        expect(wrong.status, is: 2)
-        #expect(
-            wrong.complaint.contains(
-                "Mine/rezolve/scenarios/mine.yaml:6:11: rezolve has no route adressbook.list; did you mean “addressbook.list”?"
-            ))
+        let folder = try TemporaryFolder(["Mine/rezolve/scenarios/mine.yaml": text])
+        try Program.run("serve", "--port", "0", "--fixtures", "Mine", in: folder).refuses(
+            "Mine/rezolve/scenarios/mine.yaml:6:11: rezolve has no route adressbook.list; did you mean “addressbook.list”?"
+        )
     }
 
     @Test("a line of the log says what an intervention did, and which route a lost request meant")
     func interventions() async throws {
         let server = try await RunningServer()
-        func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") async throws {
-            // One of the faults truncates the answer.
-            _ = try? await HTTPClient.send(
-                method: method, url: server.base + path, body: Array(body.utf8), within: .seconds(120))
+        let faults = [#""respond":{"status":418}"#, #""fault":"reset""#].enumerated().map { index, effect in
+            #"{"vendor":"rezolve","route":"rua.ping","call":\#(index + 1),\#(effect)}"#
         }
-        let fault = #"{"vendor":"rezolve","route":"rua.ping","call":NUMBER,EFFECT}"#
-        let effects = [#""respond":{"status":418}"#, #""fault":"reset""#]
-        let faults = effects.enumerated().map { index, effect in
-            fault.replacing("NUMBER", with: "\(index + 1)").replacing("EFFECT", with: effect)
-        }
-        try await send(.put, "/_understudy/faults", #"{"faults":[\#(faults.joined(separator: ","))]}"#)
-        for _ in 1...2 { try await send(.get, "/v2/credentials/ping") }
-        try await send(.get, "/v1/partner/317/customer/x/phonebook")
+        _ = try await server.send(.put, "/_understudy/faults", [:], #"{"faults":[\#(faults.joined(separator: ","))]}"#)
+        // One of the faults truncates the answer.
+        for _ in 1...2 { _ = try? await server.get("/v2/credentials/ping") }
+        _ = try await server.get("/v1/partner/317/customer/x/phonebook")
         let log = server.stop().log
         #expect(
             log.contains(
@@ -100,9 +82,8 @@ import Understudy
 
     @Test("the log can be JSON, one object a line") func jsonLog() async throws {
         let server = try await RunningServer("--log", "json")
-        _ = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(120))
-        let end = server.stop()
-        let line = try #require(end.log.split(separator: "\n").first)
+        _ = try await server.get("/v2/credentials/ping")
+        let line = try #require(server.stop().log.split(separator: "\n").first)
         let entry = try JSON.parse(line.utf8)
         expect(entry["vendor"], is: "rezolve")
         expect(entry["route"], is: "rua.ping")
@@ -112,32 +93,28 @@ import Understudy
 
     @Test("a port that is taken ends the start with one line and 2") func portTaken() async throws {
         let server = try await RunningServer("--log", "off")
-        let port = try #require(server.base.split(separator: ":").last)
-        let second = try Program.run("serve", "--port", String(port))
-        expect(second.status, is: 2)
-        expect(
-            second.complaint,
-            is: "understudy: port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one.\n"
-        )
-        expect(server.stop().status, is: 0)
+        let variables = ["UNDERSTUDY_PORT": "0", "UNDERSTUDY_CA_DIRECTORY": "ca"]
+        for name in ["UNDERSTUDY_PORT", "UNDERSTUDY_HTTPS_PORT"] {
+            try Program.run("serve", environment: variables.merging([name: server.port]) { $1 }).refuses(
+                "port \(server.port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one.\n")
+        }
+        server.stop().exits(0)
     }
 
-    @Test("healthcheck finds the server at the port that it wrote down, and else at the one that options name")
-    func healthcheckFinds() async throws {
+    @Test("healthcheck finds a server by --server, its port file or its options, and says 0 if it is well, and else 1")
+    func healthcheck() async throws {
         let server = try await RunningServer()
-        let written = try Program.run(
-            "healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_PORT": "1"], in: server.folder)
-        expect(written.status, is: 0, "\(written.complaint)")
-        let port = server.base.split(separator: ":").last.map(String.init) ?? ""
-        let folder = TemporaryFolder()
-        try folder.write("port: \(port)\nhost: 0.0.0.0\n", to: "understudy.yaml")
-        let configured = try Program.run("healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "none"], in: folder)
-        expect(configured.status, is: 0, "\(configured.complaint)")
-        _ = server.stop()
-        let gone = try Program.run("healthcheck", in: folder)
-        expect(gone.status, is: 1)
-        #expect(
-            gone.complaint.hasPrefix("understudy: http://127.0.0.1:\(port)/_understudy/health: "), "\(gone.complaint)")
+        let configured = try TemporaryFolder(["understudy.yaml": "port: \(server.port)\nhost: 0.0.0.0\n"])
+        let written = ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_PORT": "1"]
+        try Program.run("healthcheck", environment: written, in: server.folder).exits(0)
+        try Program.run("healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "none"], in: configured).exits(0)
+        let well = try Program.run("healthcheck", "--server", server.base).exits(0)
+        #expect(well.output.hasPrefix(#"{"status":"ok","version":"\#(Emulator.version)""#), "\(well.output)")
+        server.stop().exits(0)
+        let named = try Program.run("healthcheck", "--server", server.base).exits(1)
+        for gone in [named, try Program.run("healthcheck", in: configured).exits(1)] {
+            #expect(gone.complaint.hasPrefix("understudy: \(server.base)/_understudy/health: "), "\(gone.complaint)")
+        }
     }
 
     @Test(
@@ -149,17 +126,14 @@ import Understudy
         ])
     func anyAddress(host: String, written: String, base: String) async throws {
         let server = try await RunningServer("--host", host, "--log", "off")
-        let port = try #require(server.base.split(separator: ":").last)
-        expect(try server.folder.read("ports"), is: written.replacing("PORT", with: port) + "\n")
+        expect(try server.folder.read("ports"), is: written.replacing("PORT", with: server.port) + "\n")
         let environment = ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_HOST": "0.0.0.0"]
         for command in [["healthcheck"], ["journal"], ["clock"]] {
-            let run = try Program.run(command, environment: environment, in: server.folder)
-            expect(run.status, is: 0, "\(run.complaint)")
+            try Program.run(command, environment: environment, in: server.folder).exits(0)
         }
         let output = server.stop().output
-        #expect(
-            output.contains("understudy journal --refused --server \(base.replacing("PORT", with: port))\n"),
-            "\(output)")
+        let address = base.replacing("PORT", with: server.port)
+        #expect(output.contains("understudy journal --refused --server \(address)\n"), "\(output)")
         let family = ["::": "IPv6", "0.0.0.0": "IPv4"][host]
         expect(output.contains("It listens on every"), is: (family != nil))
         if let family { #expect(output.contains("It listens on every \(family) address of this machine; ")) }
@@ -178,75 +152,48 @@ import Understudy
                 expect(answer.status, is: (line.hasPrefix("control") ? .notFound : .unauthorized), "\(host) \(line)")
             }
         }
-        _ = server.stop()
+        server.stop()
         let single = try await RunningServer("--log", "off", "--host", "127.0.0.1")
-        defer { single.process.terminate() }
-        let port = try #require(single.base.split(separator: ":").last)
         await #expect(throws: ClientError.self) {
-            try await HTTPClient.send(url: "http://[::1]:\(port)/", within: .seconds(120))
+            try await HTTPClient.send(url: "http://[::1]:\(single.port)/", within: .seconds(120))
         }
-    }
-
-    @Test("healthcheck says 0 of a server that is well and 1 of one that is not there")
-    func healthcheck() async throws {
-        let server = try await RunningServer("--log", "off")
-        let well = try Program.run("healthcheck", "--server", server.base)
-        expect(well.status, is: 0)
-        #expect(well.output.hasPrefix(#"{"status":"ok","version":"\#(Emulator.version)""#))
-        expect(server.stop().status, is: 0)
-        let gone = try Program.run("healthcheck", "--server", server.base)
-        expect(gone.status, is: 1)
-        #expect(gone.complaint.hasPrefix("understudy: \(server.base)/_understudy/health: "))
     }
 
     @Test("token commands can ask a running server, in a sandbox, by its clock") func remoteTokens() async throws {
         let server = try await RunningServer("--log", "off", "--control-token", "t0ken")
-        defer { server.process.terminate() }
         let options = ["--server", server.base, "--sandbox", "past", "--control-token", "t0ken"]
-        let clock = try await HTTPClient.send(
-            method: .put, url: server.base + "/~past/_understudy/clock", fields: [.authorization: "Bearer t0ken"],
-            body: Array(#"{"now":1800000000,"freeze":true}"#.utf8), within: .seconds(120))
+        let clock = try await server.send(
+            .put, "/~past/_understudy/clock", ["authorization": "Bearer t0ken"], #"{"now":1800000000,"freeze":true}"#)
         expect(clock.status, is: .ok)
         let minted = try Program.run(["token", "mint", "rezolve", "login"] + options)
         #expect(
             minted.output.hasSuffix(
                 ".zFuj3X0RjSH-JWz72sHSJVhdFtcKUwYV3Jk1jvNGnD-k44d7Q8Ww9snj1zi_JkaK9nTGpjY7AcWUttT-nIc0iQ\n"))
-        let explained = try Program.run(["token", "explain"] + options, input: minted.output)
-        expect(explained.status, is: 0)
-        let refused = try Program.run("token", "mint", "rezolve", "login", "--server", server.base)
-        expect(refused.status, is: 1)
+        try Program.run(["token", "explain"] + options, input: minted.output).exits(0)
+        let refused = try Program.run("token", "mint", "rezolve", "login", "--server", server.base).exits(1)
         expect(refused.complaint, is: "understudy: The control API requires its bearer token.\n")
     }
 
     @Test("a log that nobody reads any more does not end the server") func closedLog() async throws {
         let server = try await RunningServer()
-        defer { server.process.terminate() }
         try server.log.fileHandleForReading.close()
         try server.output.fileHandleForReading.close()
-        for _ in 0..<3 {
-            let answer = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(120))
-            expect(answer.status, is: .unauthorized)
-        }
+        for _ in 0..<3 { expect(try await server.get("/v2/credentials/ping").status, is: .unauthorized) }
     }
 
     @Test("a profile for all that is set by a flag beats the file's profile of one vendor")
     func profilePrecedence() async throws {
-        let folder = TemporaryFolder()
-        try folder.write("profile: { rezolve: observed }\n", to: "c.yaml")
+        let folder = try TemporaryFolder(["c.yaml": "profile: { rezolve: observed }\n"])
         let server = try await RunningServer(
-            "--log", "off", "--config", folder.path + "/c.yaml", "--profile", "documented")
-        defer { server.process.terminate() }
-        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(120))
-        expect(try JSON.parse(settings.body)["switches"]?["rezolve.device-check"], is: "enforce")
+            "--log", "off", "--config", "c.yaml", "--profile", "documented", in: folder)
+        expect(try await server.json("/_understudy/settings")["switches"]?["rezolve.device-check"], is: "enforce")
     }
 
     @Test("switches and profiles of flags, environment and file hold from the first request on")
     func behaviour() async throws {
         let server = try await RunningServer(
             "--switch", "rezolve.error-envelope=bare", "--log", "off", environment: ["UNDERSTUDY_PROFILE": "observed"])
-        defer { server.process.terminate() }
-        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(120))
-        let values = try JSON.parse(settings.body)
+        let values = try await server.json("/_understudy/settings")
         expect(values["profile"], is: "observed")
         expect(values["switches"]?["rezolve.error-envelope"], is: "bare")
         expect(values["switches"]?["rezolve.device-check"], is: "off")
@@ -261,15 +208,10 @@ import Understudy
             let folder = TemporaryFolder()
             if options.isEmpty { try folder.write("seed: 7\nsandbox-ttl: 2h\n", to: "understudy.yaml") }
             let server = try await RunningServer(["--log", "off"] + options, in: folder)
-            defer { server.process.terminate() }
-            let guest = try await HTTPClient.send(
-                method: .post, url: server.base + "/~a/v2/credentials/register/guest",
-                fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
-                within: .seconds(120))
+            let guest = try await server.send(.post, "/~a/v2/credentials/register/guest", RunningServer.apiKey)
             expect(guest.status, is: .ok)
             answers.insert(guest.body)
-            let listed = try await HTTPClient.send(url: server.base + "/_understudy/sandboxes", within: .seconds(120))
-            let sandboxes = try JSON.parse(listed.body)["sandboxes"]
+            let sandboxes = try await server.json("/_understudy/sandboxes")["sandboxes"]
             expect(sandboxes?[0]?["seed"], is: 7)
             expect(sandboxes?[1]?["clock"], is: "frozen")
             expect(sandboxes?[1]?["ttl_seconds"], is: (options.isEmpty ? 7200 : .null))
@@ -279,9 +221,10 @@ import Understudy
 }
 
 @Suite("understudy serve --watch") struct WatchTests {
+    private static let refused = "/api/v1/partner/317/customer/entity123/wallet"
+
     private func health(_ server: RunningServer) async throws -> JSON? {
-        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(120))
-        return try JSON.parse(answer.body)["reload"]
+        try await server.json("/_understudy/health")["reload"]
     }
 
     private func wait(_ server: RunningServer, until holds: (JSON?) -> Bool) async throws {
@@ -295,25 +238,22 @@ import Understudy
 
     @Test("a changed file is taken over, a broken one is named in health and log, and the server goes on")
     func watch() async throws {
-        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
-        let text = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
-        let folder = TemporaryFolder()
-        try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
-        try folder.write("watch: true\n", to: "understudy.yaml")
+        let text = try Program.fixture("rezolve/failures.yaml")
+        let folder = try TemporaryFolder([
+            "Fixtures/rezolve/failures.yaml": text, "understudy.yaml": "watch: true\n",
+        ])
         let server = try await RunningServer(in: folder)
-        let refused = server.base + "/api/v1/partner/317/customer/entity123/wallet"
         expect(try await health(server)?["watching"], is: true)
         try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["count"] == 1 }
-        let answer = try await HTTPClient.send(url: refused, within: .seconds(120))
-        expect(try JSON.parse(answer.body)["message"], is: "No.")
+        let body = try await server.get(Self.refused).body
+        expect(try JSON.parse(body)["message"], is: "No.")
         try folder.write("failures: 7\n", to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["problem"]?.string?.contains("rezolve/failures.yaml:1:11: ") == true }
-        expect(try await HTTPClient.send(url: refused, within: .seconds(120)).body, is: answer.body)
+        expect(try await server.get(Self.refused).body, is: body)
         try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["problem"] == .null && $0?["count"] == 2 }
-        let end = server.stop()
-        expect(end.status, is: 0)
+        let end = server.stop().exits(0)
         #expect(end.log.contains(" notice The fixtures were reloaded: "))
         #expect(
             end.log.contains(
@@ -322,19 +262,15 @@ import Understudy
     }
 
     @Test("a folder that appears later lies over the others from then on") func appears() async throws {
-        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
-        let text = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
+        let text = try Program.fixture("rezolve/failures.yaml").replacing("Access is denied.", with: "No.")
         let folder = TemporaryFolder()
-        let server = try await RunningServer(["--watch"], in: folder)
-        try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
+        let server = try await RunningServer("--watch", in: folder)
+        try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
         try await wait(server) { $0?["count"] == 1 }
-        let answer = try await HTTPClient.send(
-            url: server.base + "/api/v1/partner/317/customer/entity123/wallet", within: .seconds(120))
-        expect(try JSON.parse(answer.body)["message"], is: "No.")
+        expect(try await server.json(Self.refused)["message"], is: "No.")
         // A folder that has gone is reported: otherwise the layer below would silently show through.
         try FileManager.default.removeItem(atPath: folder.path + "/Fixtures")
         try await wait(server) { $0?["problem"]?.string?.contains("the folder of fixtures is gone") == true }
-        _ = server.stop()
     }
 
     @Test("the folders in force are told at the start and in health, with what nobody reads")
@@ -343,9 +279,8 @@ import Understudy
         for path in ["mine.yml", "rezolv/accounts.yaml", "ims/notes.txt", "ims/extra.yaml", "ims/contract/own.hurl"] {
             try folder.write("a: 1\n", to: "Fixtures/" + path)
         }
-        let server = try await RunningServer([], in: folder)
-        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(120))
-        let layers = try #require(try JSON.parse(answer.body)["layers"]?.array)
+        let server = try await RunningServer(in: folder)
+        let layers = try #require(try await server.json("/_understudy/health")["layers"]?.array)
         let own = folder.url.resolvingSymlinksInPath().path + "/Fixtures"
         expect(layers.count, is: 2)
         expect(layers[0]["folder"]?.string, is: own)
@@ -358,11 +293,5 @@ import Understudy
         let end = server.stop()
         #expect(end.output.contains("\nFixtures: \(own), over "), "\(end.output)")
         #expect(end.log.contains("understudy: nobody reads \(own)/rezolv/; did you mean “rezolve”?\n"), "\(end.log)")
-    }
-
-    @Test("a value of the variable that is neither true nor false stops the start") func wrongVariable() throws {
-        let run = try Program.run("serve", environment: ["UNDERSTUDY_WATCH": "yes"])
-        expect(run.status, is: 2)
-        expect(run.complaint, is: "understudy: UNDERSTUDY_WATCH=yes is not true or false. Set in the environment.\n")
     }
 }

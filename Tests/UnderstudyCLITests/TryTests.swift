@@ -1,9 +1,6 @@
 import Expectations
-import Foundation
-import HTTPEngine
 import JSON
 import Testing
-import Understudy
 
 @Suite("understudy try") struct TryTests {
     /// The curl lines of an output, as they are printed.
@@ -13,13 +10,7 @@ import Understudy
 
     /// Runs a line as a shell does.
     private func run(_ line: String) throws -> (status: String, body: String) {
-        let (shell, output) = (Process(), Pipe())
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", "\(line) --silent --show-error"]
-        shell.standardOutput = output
-        try shell.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        shell.waitUntilExit()
+        let text = try Program.run([], under: "\(line) --silent --show-error").output
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
         return (String(text.prefix { $0 != "\r" && $0 != "\r\n" }), String(parts.last ?? ""))
     }
@@ -27,9 +18,7 @@ import Understudy
     @Test("each vendor has a call that is accepted, one that is refused, and the command that says why")
     func allVendors() async throws {
         let server = try await RunningServer("--log", "off")
-        defer { server.process.terminate() }
-        let printed = try Program.run("try", environment: ["UNDERSTUDY_URL": server.base])
-        expect(printed.status, is: 0, printed.complaint)
+        let printed = try Program.run("try", environment: ["UNDERSTUDY_URL": server.base]).exits(0)
         let calls = calls(in: printed.output)
         expect(calls.count, is: 10)
         for (index, call) in calls.enumerated() {
@@ -41,12 +30,10 @@ import Understudy
         #expect(printed.output.contains("  understudy journal --refused --last 1 --vendor comapi\n"))
     }
 
-    @Test("a vendor alone comes with its sample accounts, in the sandbox and by the address that were named")
+    @Test("a vendor alone comes with its sample accounts, in the named sandbox and by the address; no vendor is misuse")
     func vendor() async throws {
         let server = try await RunningServer("--log", "off", environment: ["UNDERSTUDY_SEED": "1"])
-        defer { server.process.terminate() }
-        let printed = try Program.run("try", "rezolve", "--server", server.base + "/", "--sandbox", "mine")
-        expect(printed.status, is: 0, printed.complaint)
+        let printed = try Program.run("try", "rezolve", "--server", server.base + "/", "--sandbox", "mine").exits(0)
         #expect(printed.output.contains(" entity id       entity123\n"), "\(printed.output)")
         // Neither auth key of the sample partners is shown.
         #expect(!printed.output.contains("understudy-test-key"))
@@ -60,43 +47,32 @@ import Understudy
         let why = try Program.run(
             "journal", "--refused", "--last", "1", "--vendor", "rezolve", "--server", server.base, "--sandbox", "mine")
         #expect(why.output.contains("signature: "), "\(why.output)")
+        try Program.run("try", "rezolv", "--server", server.base).refuses(
+            "no vendor is called rezolv; did you mean “rezolve”?\n")
     }
 
     @Test("with a port of their own for control calls, and with a token, the calls go to the vendors")
     func separatePort() async throws {
         let server = try await RunningServer(
             "--log", "off", "--control-port", "0", "--control-token", "@/proc/sys/kernel/ostype")
-        defer { server.process.terminate() }
-        var output = ""
-        while !output.contains("Stop with Control-C.") {
-            output += String(decoding: server.output.fileHandleForReading.availableData, as: UTF8.self)
-        }
+        let output = server.banner()
         #expect(output.contains("Both need the control token, in UNDERSTUDY_CONTROL_TOKEN.\n"), "\(output)")
         let control = try #require(output.firstMatch(of: /Dashboard: (http:\/\/[0-9.:]+)\/_understudy\//)).1
         let printed = try Program.run(
-            "try", "ims", "--server", String(control), environment: ["UNDERSTUDY_CONTROL_TOKEN": "Linux"])
-        expect(printed.status, is: 0, printed.complaint)
+            "try", "ims", "--server", String(control), environment: ["UNDERSTUDY_CONTROL_TOKEN": "Linux"]
+        ).exits(0)
         #expect(calls(in: printed.output)[0].contains(" \(server.base)/ims/v1/me "), "\(printed.output)")
-        let denied = try Program.run("try", "ims", "--server", String(control))
-        expect(denied.status, is: 1)
+        let denied = try Program.run("try", "ims", "--server", String(control)).exits(1)
         expect(denied.complaint, is: "understudy: The control API requires its bearer token.\n")
-    }
-
-    @Test("a vendor that there is not is misuse, with the nearest name") func unknown() async throws {
-        let server = try await RunningServer("--log", "off")
-        defer { server.process.terminate() }
-        let wrong = try Program.run("try", "rezolv", "--server", server.base)
-        expect(wrong.status, is: 2)
-        expect(wrong.complaint, is: "understudy: no vendor is called rezolv; did you mean “rezolve”?\n")
     }
 }
 
 @Suite("understudy serve --print-config") struct PrintConfigTests {
     @Test("each option has its value and where that was set, and secrets are masked") func rows() throws {
-        let folder = TemporaryFolder()
-        try folder.write(
-            "log: json\nport: 1\nsandboxes: 9\n\nswitches:\n  rezolve.device-check: off\nprofile: observed\n",
-            to: "understudy.yaml")
+        let folder = try TemporaryFolder([
+            "understudy.yaml":
+                "log: json\nport: 1\nsandboxes: 9\n\nswitches:\n  rezolve.device-check: off\nprofile: observed\n"
+        ])
         let shown = try Program.run(
             [
                 "serve", "--print-config", "--port=0", "--watch", "--allow-host", "a", "--allow-host", "b", "--switch",
@@ -104,9 +80,8 @@ import Understudy
             ],
             environment: [
                 "UNDERSTUDY_PORT": "2", "UNDERSTUDY_SANDBOXES": "8", "UNDERSTUDY_STATE": "postgres://me:secret@db/x",
-            ],
-            in: folder)
-        expect(shown.status, is: 0, shown.complaint)
+            ], in: folder
+        ).exits(0)
         let rows = shown.output.split(separator: "\n").map { String($0).replacing(#/ {2,}/#, with: "|") }
         for row in [
             "host|127.0.0.1, and ::1 if there is one|default", "port|0|flag", "log|json|understudy.yaml:1",
@@ -122,6 +97,6 @@ import Understudy
     }
 
     @Test("a wrong option is misuse still") func misuse() throws {
-        expect(try Program.run("serve", "--print-config", "--prot", "1").status, is: 2)
+        try Program.run("serve", "--print-config", "--prot", "1").exits(2)
     }
 }
