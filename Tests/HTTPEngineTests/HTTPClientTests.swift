@@ -59,32 +59,18 @@ import Wire
 
     @Test func `An answer that does not come in time is given up`() async throws {
         let isOver = Signal()
-        let handler = StubHandler(respond: { _ in
-            .deferred {
-                await isOver.wait()
-                return .empty()
-            }
-        })
-        try await withServer(handler) { port in
+        try await withServer(StubHandler.holding(until: isOver)) { port in
             await #expect(throws: ClientError.timedOut) {
-                try await HTTPClient.send(url: "http://127.0.0.1:\(port)/", within: .milliseconds(50))
+                try await HTTPClient.send(url: "http://127.0.0.1:\(port)/held", within: .milliseconds(50))
             }
             isOver.give()
         }
     }
 
     @Test func `A cancelled task does not wait for its answer`() async throws {
-        let isRequested = Signal()
-        let isOver = Signal()
-        let handler = StubHandler(respond: { _ in
-            isRequested.give()
-            return .deferred {
-                await isOver.wait()
-                return .empty()
-            }
-        })
-        try await withServer(handler) { port in
-            let call = Task { try await HTTPClient.send(url: "http://127.0.0.1:\(port)/", within: .seconds(300)) }
+        let (isRequested, isOver) = (Signal(), Signal())
+        try await withServer(StubHandler.holding(isRequested, until: isOver)) { port in
+            let call = Task { try await HTTPClient.send(url: "http://127.0.0.1:\(port)/held", within: .seconds(300)) }
             await isRequested.wait()
             call.cancel()
             await #expect(throws: ClientError.cancelled) { try await call.value }
