@@ -87,8 +87,7 @@ import Wire
 
     @Test(arguments: [
         "", "http://", "http:///a", "https://", "https:///a", "https:/a", "ftp://a/", "/a", "http://a b/",
-        "http://a/b c", "http://u@a/",
-        "http://a:x/", "http://a/\r\nX: y", "http://a\0/", "http://ä/",
+        "http://a/b c", "http://u@a/", "http://a:x/", "http://a/\r\nX: y", "http://a\0/", "http://ä/",
     ])
     func `What is no URL is refused before anything is sent`(url: String) async {
         await #expect(throws: ClientError.invalidURL(url)) {

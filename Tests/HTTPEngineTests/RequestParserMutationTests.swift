@@ -66,8 +66,7 @@ extension ParserOutcome {
 /// Valid requests and ways to damage them.
 private enum RequestMutation {
     private static let seeds = [
-        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /a/b?c=d HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a/b?c=d HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
         "POST /p HTTP/1.1\r\nHost: a.test:80\r\nContent-Length: 5\r\n\r\nhello",
         "PUT /c HTTP/1.1\r\nHost: [::1]:8\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3;a=\"b\"\r\nabc\r\n0\r\nT: v\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
@@ -189,6 +188,33 @@ enum ParserOutcome: Hashable {
     }
 }
 
+/// A rule of requests, and requests that break it.
+struct BrokenRule: CustomTestStringConvertible {
+    let testDescription: String
+    private let refusal: RequestRejection
+    private let requests: [String]
+
+    /// The rules of a table by how a request is refused; each text that breaks one stands for `%` in the template.
+    static func all(
+        in template: String, _ rules: KeyValuePairs<RequestRejection, KeyValuePairs<String, [String]>>
+    ) -> [BrokenRule] {
+        rules.flatMap { refusal, rules in
+            rules.map { rule, texts in
+                BrokenRule(
+                    testDescription: rule, refusal: refusal, requests: texts.map { template.replacing("%", with: $0) })
+            }
+        }
+    }
+
+    /// Expects that each request is refused, all at once and byte by byte, and that nothing comes behind the refusal.
+    func expectRefusals(at location: SourceLocation = #_sourceLocation) {
+        for request in requests {
+            let outcomes = ParserOutcome.parse(request, at: location)
+            expect(outcomes, is: [.refusal(refusal)], String(reflecting: request), sourceLocation: location)
+        }
+    }
+}
+
 extension RequestParser {
     fileprivate mutating func collect(_ outcomes: inout [ParserOutcome], _ bodyLimit: Int) {
         while true {
@@ -247,8 +273,7 @@ extension ParserOutcome.Parsed {
         Attempt("TE.TE by a list", "Transfer-Encoding: chunked, identity"),
         Attempt("TE.TE by quotes", "Transfer-Encoding: \"chunked\""),
         Attempt("CL.CL by two lines", "Content-Length: 0\r\nContent-Length: 38"),
-        Attempt("CL.CL by a list", "Content-Length: 0, 43"),
-        Attempt("CL.CL by a sign", "Content-Length: +43"),
+        Attempt("CL.CL by a list", "Content-Length: 0, 43"), Attempt("CL.CL by a sign", "Content-Length: +43"),
         Attempt("CL.CL by a blank", "Content-Length: 4 3"),
         Attempt("CL.CL by a blank before the colon", "Content-Length : 43"),
         Attempt("0.CL by a folded line", "Content-Length:\r\n 43"),
