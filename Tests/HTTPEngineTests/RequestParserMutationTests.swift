@@ -5,21 +5,12 @@ import Wire
 
 @testable import HTTPEngine
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// Feeds the parser randomly damaged requests, the same ones in every run.
 @Suite struct RequestParserMutationTests {
-    /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
-    private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
-
     @Test(arguments: 0..<8) func `Damaged requests come out complete or refused, whatever the portions`(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var tally: [Bool: Int] = [:]
-        for number in 0..<max(1, Self.inputCount / 8) {
+        for number in 0..<max(1, Mutation.inputs / 8) {
             let input = RequestMutation.input(&random)
             let limits = RequestMutation.limits(&random)
             let whole = ParserOutcome.parse(input, limits: limits, bodyLimit: 64)
@@ -34,8 +25,8 @@ import Wire
             for outcome in whole { tally[outcome.isRefusal, default: 0] += 1 }
         }
         // If all or none of the inputs were refused, this would test nothing.
-        #expect(tally[true, default: 0] > Self.inputCount / 80)
-        #expect(tally[false, default: 0] > Self.inputCount / 80)
+        #expect(tally[true, default: 0] > Mutation.inputs / 80)
+        #expect(tally[false, default: 0] > Mutation.inputs / 80)
     }
 
     /// Whether no outcome before the last is a refusal, and handlers may see every request.
