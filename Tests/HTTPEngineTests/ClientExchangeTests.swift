@@ -238,15 +238,7 @@ import Testing
 
     /// Sends all of the bytes; returns false if the client has gone.
     @discardableResult private func write(_ bytes: [UInt8], to socket: Socket) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            switch rest.withUnsafeBytes(socket.write) {
-            case .moved(let count): rest = rest.dropFirst(count)
-            case .wouldBlock: waitFor(socket, [.writing])
-            case .ended, .broken: return false
-            }
-        }
-        return true
+        socket.writeAll(bytes, by: socket.write)
     }
 
     /// Whether the client ends its direction within the given milliseconds; its input is discarded.

@@ -56,12 +56,6 @@ import Testing
         expect(ParserOutcome.requests(text).map(\.body), is: [[0x61]])
     }
 
-    @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-    func `Section 6: a coding counts whatever the method is`(method: String) {
-        let text = "\(method) / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
-        expect(ParserOutcome.requests(text).map(\.body), is: [[0x61]])
-    }
-
     @Test(arguments: [
         "Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 0",
     ])
@@ -202,13 +196,6 @@ import Testing
     private func bodies(_ length: String, _ rest: String, at location: SourceLocation = #_sourceLocation) -> [String] {
         let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n\(rest)"
         return ParserOutcome.requests(text, at: location).map { String(decoding: $0.body, as: UTF8.self) }
-    }
-
-    @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-    func `Section 6: a length counts whatever the method is`(method: String) {
-        let content = "GET /inside HTTP/1.1\r\nHost: a\r\n\r\n"
-        let text = "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
-        expect(ParserOutcome.requests(text + next).map(\.target), is: ["/", "/next"])
     }
 
     @Test(arguments: ["1.0", "1.1"])

@@ -308,8 +308,10 @@ extension ParserOutcome.Parsed {
         ),
     ]
 
-    @Test(arguments: swallowed, ["GET", "HEAD", "POST", "DELETE", "OPTIONS"])
-    func `Section 11-2: a request in a content stays content`(attempt: Attempt, method: String) {
+    @Test(arguments: swallowed, ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+    func `Sections 6 and 11-2: a request in a content stays content, whatever the method is`(
+        attempt: Attempt, method: String
+    ) {
         #expect(Self.hidden.utf8.count == 38 && 38 == 0x26)
         let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
         let text = "\(method) / HTTP/1.1\r\nHost: a\r\n\(attempt.fields)\r\n\r\n\(attempt.rest)\(next)"

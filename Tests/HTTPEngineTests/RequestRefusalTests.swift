@@ -160,13 +160,6 @@ extension RequestRejection {
         expect(persists(version, "Connection: \(options)\r\n"), is: [false])
     }
 
-    @Test func `Section 9-3-2: requests behind one another come in order`() {
-        let text = (1...5).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n\($0)" }.joined()
-        let requests = ParserOutcome.requests(text)
-        expect(requests.map(\.target), is: ["/1", "/2", "/3", "/4", "/5"])
-        expect(requests.map { String(decoding: $0.body, as: UTF8.self) }, is: ["1", "2", "3", "4", "5"])
-    }
-
     @Test func `Section 9-3: nothing of one request is left for the next`() {
         let first =
             "PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na"
@@ -175,13 +168,6 @@ extension RequestRejection {
         expect(requests.map(\.expectsContinue), is: [true, false])
         expect(requests.map(\.authority), is: ["a", "b"])
         expect(requests.map(\.body.count), is: [1, 0])
-    }
-
-    @Test func `Section 2-2: nothing comes after a refusal`() {
-        let refused = "GET / HTTP/3.0\r\nHost: a\r\n\r\n"
-        let next = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-        expect(ParserOutcome.parse(refused + next), is: [.refusal(.unsupportedVersion)])
-        expect(ParserOutcome.parse(refused + refused), is: [.refusal(.unsupportedVersion)])
     }
 
     @Test(arguments: ["Host", "Content-Length", "Transfer-Encoding", "close, Content-Length"])

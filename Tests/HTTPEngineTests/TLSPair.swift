@@ -40,6 +40,14 @@ final class TLSPair {
         client = try #require(TLSSession(clientSocket, trust: trust, host: host))
     }
 
+    /// A pair that has shaken hands, in this version if one is given.
+    static func connected(_ version: Int32? = nil, bufferSize: Int32? = nil) throws -> TLSPair {
+        let trust = try version.map { try TestAuthority.trust().only($0) } ?? TestAuthority.trust()
+        let pair = try TLSPair(TestAuthority.identity(), trust, bufferSize: bufferSize)
+        pair.shakeHands()
+        return pair
+    }
+
     deinit {
         server.close()
         client.close()
@@ -148,6 +156,27 @@ extension Transport {
 
 extension Socket {
     @discardableResult func send(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { write($0).text } }
+
+    /// Writes all of the bytes in this way, waiting for room; returns false if the other end has gone.
+    func writeAll(_ bytes: [UInt8], by write: (UnsafeRawBufferPointer) -> Transfer) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            switch rest.withUnsafeBytes(write) {
+            case .moved(let count): rest = rest.dropFirst(count)
+            case .wouldBlock: waitFor(self, [.writing])
+            case .ended, .broken: return false
+            }
+        }
+        return true
+    }
+
+    /// Everything that can be read now.
+    func takeAll() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        while case .moved(let count) = part.withUnsafeMutableBytes(read) { bytes += part.prefix(count) }
+        return bytes
+    }
 }
 
 extension TLSTrust {
