@@ -61,7 +61,8 @@ import Testing
 
     /// What comes behind the answer to ``next``.
     private func behindFirst(_ answers: String) throws -> String {
-        String(answers[try #require(answers.firstRange(of: "GET /next []")).upperBound...])
+        let first = try #require(answers.firstRange(of: "GET /next []"))
+        return String(answers[first.upperBound...])
     }
 
     @Test(arguments: RequestRejection.ofBytes)

@@ -135,6 +135,14 @@ func waitFor(_ socket: Socket, _ interest: Interest) {
     expect(count, is: 1)
 }
 
+/// Waits until any of the sockets can be read, no longer than any test should wait; says which.
+func waitForAny(_ sockets: [Socket]) -> [Bool] {
+    var entries = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    let count = poll(&entries, nfds_t(entries.count), 20_000)
+    #expect(count > 0)
+    return entries.map { $0.revents != 0 }
+}
+
 extension Socket.Transfer {
     var text: String {
         switch self {
@@ -197,12 +205,6 @@ extension TLSSession {
     var version: Int32 { ask { SSL_version($0) } ?? 0 }
 }
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// A server's transport and a client's session; the test between them relays as many bytes as it wants.
 final class RelayedTLSPair {
     let server: Transport
@@ -229,15 +231,13 @@ final class RelayedTLSPair {
     /// Relays data, at most this many bytes at a time, until the client's handshake is complete.
     func shakeHands(atMost count: Int = 65_536) {
         while client.shakeHands() == .waiting {
-            var entries = [clientRelay, serverRelay].map {
-                pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
-            }
-            guard poll(&entries, 2, 20_000) > 0 else { return }
-            if entries[0].revents != 0 {
+            let ready = waitForAny([clientRelay, serverRelay])
+            guard ready.contains(true) else { return }
+            if ready[0] {
                 passOn(atMost: count)
                 expect(read(65_536), is: "would block")
             }
-            if entries[1].revents != 0 { _ = clientRelay.send(take(from: serverRelay, atMost: 65_536)) }
+            if ready[1] { _ = clientRelay.send(take(from: serverRelay, atMost: 65_536)) }
         }
     }
 

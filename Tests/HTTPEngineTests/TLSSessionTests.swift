@@ -120,7 +120,7 @@ import Testing
         expect(drain(transport), is: "moved \(text.utf8.count)")
         transport.close()
         waitFor(client, [.reading])
-        expect(receive(client), is: "HTTP/1.1 400 Bad Request\r\n\r\n")
+        expect(String(decoding: client.takeAll(), as: UTF8.self), is: "HTTP/1.1 400 Bad Request\r\n\r\n")
     }
 
     @Test(arguments: [[0x00], [0x15, 0x03, 0x01], [0xFF], [0x0D, 0x0A], [0x80, 0x2E, 0x01], [0x20]] as [[UInt8]])
@@ -155,7 +155,7 @@ import Testing
         #expect(transport.finishWriting())
         transport.close()
         waitFor(client, [.reading])
-        expect(receive(client).utf8.first, is: answer)
+        expect(client.takeAll().first, is: answer)
     }
 
     @Test func `A client that comes and goes is an end and no problem`() throws {
@@ -221,13 +221,6 @@ import Testing
     private func read(_ transport: Transport) -> String { use { transport.read(into: $0).text } }
 
     private func drain(_ transport: Transport) -> String { use { transport.drain(into: $0).text } }
-
-    private func receive(_ socket: Socket) -> String {
-        use { buffer in
-            guard case .moved(let count) = socket.read(into: buffer) else { return "" }
-            return String(decoding: buffer[..<count], as: UTF8.self)
-        }
-    }
 
     private func use(_ body: (UnsafeMutableRawBufferPointer) -> String) -> String {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
