@@ -219,8 +219,7 @@ import Testing
 
     /// Connects the client to a server that handles the connection as the test wants, and expects that error.
     private func expectExchange(
-        _ error: ClientError, within limit: Duration = .seconds(20), maximumBody: Int = 1000,
-        _ serve: @escaping @Sendable (Socket) -> Void
+        _ error: ClientError, within limit: Duration = .seconds(20), _ serve: @escaping @Sendable (Socket) -> Void
     ) async throws {
         let listener = try ListeningSocket(.init(port: 0))
         async let served: Void = onThread {
@@ -230,9 +229,7 @@ import Testing
             serve(socket)
             while !self.hasEnded(socket, within: 1000) {}
         }
-        await #expect(throws: error) {
-            try await client().get("http://\(listener.address)/", within: limit, maximumBody: maximumBody)
-        }
+        await #expect(throws: error) { try await client().get("http://\(listener.address)/", within: limit) }
         try await served
     }
 
@@ -262,16 +259,14 @@ private final class Counter: Sendable {
 }
 
 extension ClientThreads {
-    fileprivate func get(
-        _ url: String, within limit: Duration = .seconds(20), maximumBody: Int = 1000
-    ) async throws -> ClientResponse {
-        try await outcome(url, within: limit, maximumBody: maximumBody).get()
+    fileprivate func get(_ url: String, within limit: Duration = .seconds(20)) async throws -> ClientResponse {
+        try await outcome(url, within: limit).get()
     }
 
     fileprivate func outcome(
-        _ url: String, within limit: Duration = .seconds(20), maximumBody: Int = 1000
+        _ url: String, within limit: Duration = .seconds(20)
     ) async throws -> ClientExchange.Outcome {
-        try await HTTPClient.exchange(.get, url, [:], [], .system, maximumBody).outcome(on: self, within: limit)
+        try await HTTPClient.exchange(.get, url, [:], [], .system, 1000).outcome(on: self, within: limit)
     }
 }
 

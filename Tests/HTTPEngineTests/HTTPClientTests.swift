@@ -113,8 +113,8 @@ import Wire
 
 @Suite struct ResponseParserTests {
     /// The answer to a text that arrives in one piece or byte by byte, after which the connection ends.
-    private func parse(_ text: String, isHead: Bool = false, bytewise: Bool) throws -> ClientResponse {
-        var parser = ResponseParser(isHead: isHead, maximumBody: 10)
+    private func parse(_ text: String, bytewise: Bool) throws -> ClientResponse {
+        var parser = ResponseParser(isHead: false, maximumBody: 10)
         let bytes = Array(text.utf8)
         for portion in bytewise ? bytes.map({ [$0] }) : [bytes] {
             if let answer = try portion.withUnsafeBytes({ try parser.feed($0) }) { return answer }

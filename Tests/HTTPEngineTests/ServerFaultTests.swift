@@ -7,9 +7,9 @@ import Wire
 /// What a client receives when a response asks for a fault.
 @Suite(.timeLimit(.minutes(15))) struct ServerFaultTests {
     /// A handler that answers every path except `/plain` with this transmission.
-    private func handler(_ transmission: Transmission, body: String = "0123456789") -> StubHandler {
+    private func handler(_ transmission: Transmission) -> StubHandler {
         StubHandler(respond: { request in
-            var response = Response.text(body)
+            var response = Response.text("0123456789")
             if request.path != "/plain" { response.transmission = transmission }
             return .ready(response)
         })

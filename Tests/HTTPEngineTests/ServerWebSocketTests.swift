@@ -27,14 +27,14 @@ import Wire
 
     /// Opens a WebSocket, runs `body` on it and waits until the handler sees its end; returns the handler's events.
     private func events(
-        _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(), behind: [UInt8] = [],
+        _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(),
         transmission: Transmission = .plain, over way: Way, _ body: @escaping @Sendable (WebSocketClient) throws -> Void
     ) async throws -> [Echo.Event] {
         try await withServer(
             handler(echo, silence: silence, transmission: transmission), limits: limits, over: way
         ) { port in
             try await onThread {
-                let client = try WebSocketClient(port: port, over: way, behind: behind)
+                let client = try WebSocketClient(port: port, over: way)
                 defer { client.close() }
                 try body(client)
             }

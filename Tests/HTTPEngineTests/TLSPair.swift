@@ -192,17 +192,8 @@ extension TLSTrust {
         let context = try #require(context)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(version), nil)
-        if version < TLS1_2_VERSION {
-            // The old versions use SHA-1 and MD5, which the default security level forbids.
-            SSL_CTX_set_security_level(context.pointer, 0)
-            SSL_CTX_set_cipher_list(context.pointer, "ALL:@SECLEVEL=0")
-        }
         return self
     }
-}
-
-extension TLSSession {
-    var version: Int32 { ask { SSL_version($0) } ?? 0 }
 }
 
 /// A server's transport and a client's session; the test between them relays as many bytes as it wants.

@@ -108,10 +108,10 @@ struct WebSocketClient: Sendable {
 
     let raw: RawClient
 
-    /// Connects and shakes hands; `behind` is sent in the same write as the handshake.
-    init(port: Int, over way: Way = .clear, receiveBuffer: Int32? = nil, behind: [UInt8] = []) throws {
+    /// Connects and shakes hands.
+    init(port: Int, over way: Way = .clear, receiveBuffer: Int32? = nil) throws {
         raw = try RawClient(port: port, over: way, receiveBuffer: receiveBuffer)
-        try raw.send(Array(Self.handshake.utf8) + behind)
+        try raw.send(Self.handshake)
         let answer = try raw.read(until: "\r\n\r\n")
         guard answer.hasPrefix("HTTP/1.1 101 "), answer.contains("\r\nConnection: upgrade\r\n"),
             answer.lowercased().contains("\r\nsec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n")
