@@ -94,12 +94,7 @@ import Wire
         return frame.replacing("X: ", with: "X: " + String(repeating: "x", count: count - frame.utf8.count))
     }
 
-    private var limits: Limits {
-        var limits = Limits()
-        limits.headerBytes = 100
-        limits.headerLines = 3
-        return limits
-    }
+    private let limits = Limits.with { ($0.headerBytes, $0.headerLines) = (100, 3) }
 
     @Test func `RFC 6585 section 5: a head may be as long as the limit, and not a byte longer`() {
         expect(head(of: 100).utf8.count, is: 100)
