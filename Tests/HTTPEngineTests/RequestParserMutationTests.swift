@@ -5,21 +5,12 @@ import Wire
 
 @testable import HTTPEngine
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// Feeds the parser randomly damaged requests, the same ones in every run.
 @Suite struct RequestParserMutationTests {
-    /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
-    private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
-
     @Test(arguments: 0..<8) func `Damaged requests come out complete or refused, whatever the portions`(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var tally: [Bool: Int] = [:]
-        for number in 0..<max(1, Self.inputCount / 8) {
+        for number in 0..<max(1, Mutation.inputs / 8) {
             let input = RequestMutation.input(&random)
             let limits = RequestMutation.limits(&random)
             let whole = ParserOutcome.parse(input, limits: limits, bodyLimit: 64)
@@ -34,8 +25,8 @@ import Wire
             for outcome in whole { tally[outcome.isRefusal, default: 0] += 1 }
         }
         // If all or none of the inputs were refused, this would test nothing.
-        #expect(tally[true, default: 0] > Self.inputCount / 80)
-        #expect(tally[false, default: 0] > Self.inputCount / 80)
+        #expect(tally[true, default: 0] > Mutation.inputs / 80)
+        #expect(tally[false, default: 0] > Mutation.inputs / 80)
     }
 
     /// Whether no outcome before the last is a refusal, and handlers may see every request.
@@ -66,8 +57,7 @@ extension ParserOutcome {
 /// Valid requests and ways to damage them.
 private enum RequestMutation {
     private static let seeds = [
-        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /a/b?c=d HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a/b?c=d HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
         "POST /p HTTP/1.1\r\nHost: a.test:80\r\nContent-Length: 5\r\n\r\nhello",
         "PUT /c HTTP/1.1\r\nHost: [::1]:8\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3;a=\"b\"\r\nabc\r\n0\r\nT: v\r\n\r\n",
         "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
@@ -189,6 +179,33 @@ enum ParserOutcome: Hashable {
     }
 }
 
+/// A rule of requests, and requests that break it.
+struct BrokenRule: CustomTestStringConvertible {
+    let testDescription: String
+    private let refusal: RequestRejection
+    private let requests: [String]
+
+    /// The rules of a table by how a request is refused; each text that breaks one stands for `%` in the template.
+    static func all(
+        in template: String, _ rules: KeyValuePairs<RequestRejection, KeyValuePairs<String, [String]>>
+    ) -> [BrokenRule] {
+        rules.flatMap { refusal, rules in
+            rules.map { rule, texts in
+                BrokenRule(
+                    testDescription: rule, refusal: refusal, requests: texts.map { template.replacing("%", with: $0) })
+            }
+        }
+    }
+
+    /// Expects that each request is refused, all at once and byte by byte, and that nothing comes behind the refusal.
+    func expectRefusals(at location: SourceLocation = #_sourceLocation) {
+        for request in requests {
+            let outcomes = ParserOutcome.parse(request, at: location)
+            expect(outcomes, is: [.refusal(refusal)], String(reflecting: request), sourceLocation: location)
+        }
+    }
+}
+
 extension RequestParser {
     fileprivate mutating func collect(_ outcomes: inout [ParserOutcome], _ bodyLimit: Int) {
         while true {
@@ -247,8 +264,7 @@ extension ParserOutcome.Parsed {
         Attempt("TE.TE by a list", "Transfer-Encoding: chunked, identity"),
         Attempt("TE.TE by quotes", "Transfer-Encoding: \"chunked\""),
         Attempt("CL.CL by two lines", "Content-Length: 0\r\nContent-Length: 38"),
-        Attempt("CL.CL by a list", "Content-Length: 0, 43"),
-        Attempt("CL.CL by a sign", "Content-Length: +43"),
+        Attempt("CL.CL by a list", "Content-Length: 0, 43"), Attempt("CL.CL by a sign", "Content-Length: +43"),
         Attempt("CL.CL by a blank", "Content-Length: 4 3"),
         Attempt("CL.CL by a blank before the colon", "Content-Length : 43"),
         Attempt("0.CL by a folded line", "Content-Length:\r\n 43"),
@@ -292,8 +308,10 @@ extension ParserOutcome.Parsed {
         ),
     ]
 
-    @Test(arguments: swallowed, ["GET", "HEAD", "POST", "DELETE", "OPTIONS"])
-    func `Section 11-2: a request in a content stays content`(attempt: Attempt, method: String) {
+    @Test(arguments: swallowed, ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+    func `Sections 6 and 11-2: a request in a content stays content, whatever the method is`(
+        attempt: Attempt, method: String
+    ) {
         #expect(Self.hidden.utf8.count == 38 && 38 == 0x26)
         let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
         let text = "\(method) / HTTP/1.1\r\nHost: a\r\n\(attempt.fields)\r\n\r\n\(attempt.rest)\(next)"

@@ -7,9 +7,9 @@ import Wire
 /// What a client receives when a response asks for a fault.
 @Suite(.timeLimit(.minutes(15))) struct ServerFaultTests {
     /// A handler that answers every path except `/plain` with this transmission.
-    private func handler(_ transmission: Transmission, body: String = "0123456789") -> StubHandler {
+    private func handler(_ transmission: Transmission) -> StubHandler {
         StubHandler(respond: { request in
-            var response = Response.text(body)
+            var response = Response.text("0123456789")
             if request.path != "/plain" { response.transmission = transmission }
             return .ready(response)
         })
@@ -17,14 +17,7 @@ import Wire
 
     /// Everything a client receives that sends the text and reads to the end.
     private func answer(to text: String, over way: Way, _ transmission: Transmission) async throws -> String {
-        try await withServer(handler(transmission), over: way) { port in
-            try await onThread {
-                let client = try RawClient(port: port, over: way)
-                defer { client.close() }
-                try client.send(text)
-                return try client.readToEnd()
-            }
-        }
+        try await answers(to: text, handler(transmission), over: way)
     }
 
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -43,13 +36,9 @@ import Wire
 
     @Test(arguments: Way.allCases)
     func `Garbage is no answer, and the connection closes behind it`(way: Way) async throws {
-        let received = try await withServer(handler(Transmission(fault: .garbage)), over: way) { port in
-            try await onThread { [get] in
-                let client = try RawClient(port: port, over: way)
-                defer { client.close() }
-                try client.send(get)
-                return try client.readBytesToEnd()
-            }
+        let received = try await withClient(handler(Transmission(fault: .garbage)), over: way) { [get] client in
+            try client.send(get)
+            return try client.readBytesToEnd()
         }
         #expect(received.count > 64)
         #expect(!received.contains { $0 < 0x80 })
@@ -79,15 +68,11 @@ import Wire
     }
 
     @Test func `A reset behind an answer breaks the connection, too`() async throws {
-        try await withServer(handler(Transmission(fault: .reset))) { port in
-            try await onThread { [get, getPlain] in
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try client.send(getPlain)
-                #expect(try client.readAnswer().hasSuffix("0123456789"))
-                try client.send(getPlain + get + getPlain)
-                #expect(throws: RawClientError.broken) { while true { _ = try client.readAnswer() } }
-            }
+        try await withClient(handler(Transmission(fault: .reset))) { [get, getPlain] client in
+            try client.send(getPlain)
+            #expect(try client.readAnswer().hasSuffix("0123456789"))
+            try client.send(getPlain + get + getPlain)
+            #expect(throws: RawClientError.broken) { while true { _ = try client.readAnswer() } }
         }
     }
 
@@ -98,10 +83,7 @@ import Wire
     }
 
     @Test func `A delay keeps nobody else waiting, and a stop cuts it short`() async throws {
-        let handler = handler(Transmission(delay: .seconds(3600)))
-        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler)
-        server.start()
-        let port = server.addresses[0].port
+        let (server, port) = try startServer(handler(Transmission(delay: .seconds(3600))), loops: 1)
         let delayed = try await onThread { [get, getPlain] in
             let delayed = try RawClient(port: port)
             // The plain answer shows that the server has also read the request after it.
@@ -121,30 +103,16 @@ import Wire
         await stop
     }
 
-    @Test func `A client that ends its side while its answer is kept back gives way to others`() async throws {
-        var limits = Limits()
-        limits.maximumConnections = 1
-        try await withServer(handler(Transmission(delay: .seconds(3600))), limits: limits, loops: 1) { port in
+    @Test(arguments: [(false, 1), (true, 2)])
+    func `A client that ends its side or breaks off while its answer is kept back gives way to others`(
+        breaksOff: Bool, loops: Int
+    ) async throws {
+        let handler = handler(Transmission(delay: .seconds(3600)))
+        try await withServer(handler, limits: .with { $0.maximumConnections = 1 }, loops: loops) { port in
             try await onThread { [get, getPlain] in
                 let gone = try RawClient(port: port)
                 try gone.send(get)
-                gone.close()
-                let next = try RawClient(port: port)
-                defer { next.close() }
-                try next.send(getPlain)
-                #expect(try next.readAnswer().hasSuffix("0123456789"))
-            }
-        }
-    }
-
-    @Test func `A client that breaks off while its answer is kept back frees its place`() async throws {
-        var limits = Limits()
-        limits.maximumConnections = 1
-        try await withServer(handler(Transmission(delay: .seconds(3600))), limits: limits) { port in
-            try await onThread { [get, getPlain] in
-                let gone = try RawClient(port: port)
-                try gone.send(get)
-                gone.reset()
+                if breaksOff { gone.reset() } else { gone.close() }
                 let next = try RawClient(port: port)
                 defer { next.close() }
                 try next.send(getPlain)
@@ -162,10 +130,7 @@ import Wire
 
     @Test func `A stop sends what is left of a dripped answer at once`() async throws {
         let fault = Transmission.Fault.drip(bytes: 20, every: .seconds(3600))
-        let server = try Server(
-            ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler(Transmission(fault: fault)))
-        server.start()
-        let port = server.addresses[0].port
+        let (server, port) = try startServer(handler(Transmission(fault: fault)), loops: 1)
         let client = try await onThread { [get] in
             let client = try RawClient(port: port)
             try client.send(get)

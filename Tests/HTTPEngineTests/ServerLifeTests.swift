@@ -68,23 +68,13 @@ import Wire
     }
 
     @Test func `A stop answers what is in flight, closes what is idle, and frees the port`() async throws {
-        let isRequested = Signal()
-        let isReleased = Signal()
-        let handler = StubHandler(respond: { request in
-            guard request.path == "/held" else { return .ready(.text("idle")) }
-            return .deferred {
-                isRequested.give()
-                await isReleased.wait()
-                return .text("held")
-            }
-        })
-        let server = try serverOnReservedPort(handler)
+        let (isRequested, isReleased) = (Signal(), Signal())
+        let server = try serverOnReservedPort(.holding(isRequested, until: isReleased))
         server.start()
         let port = server.addresses[0].port
         let clients = try await onThread {
             let idle = try RawClient(port: port)
-            try idle.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = try idle.readAnswer()
+            _ = try idle.get("/")
             let held = try RawClient(port: port)
             try held.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
             return (idle: idle, held: held)
@@ -117,10 +107,7 @@ import Wire
                 return .text("in time")
             }
         })
-        let server = try Server(
-            ServerConfiguration(listeners: [.init(port: 0)], loops: 1, limits: .patient), handler: handler)
-        server.start()
-        let port = server.addresses[0].port
+        let (server, port) = try startServer(handler, limits: .patient, loops: 1)
         let (client, idle) = try await onThread {
             let client = try RawClient(port: port)
             // The loop accepts this connection and reads half of its request before the second connection.
@@ -140,45 +127,21 @@ import Wire
         await stop
     }
 
-    @Test func `A stop cuts off what is not answered in time`() async throws {
-        let isRequested = Signal()
-        let isReleased = Signal()
-        let handler = StubHandler(respond: { _ in
-            .deferred {
-                isRequested.give()
-                // Work that ignores cancellation.
-                await Task.detached { await isReleased.wait() }.value
-                return .text("too late")
-            }
-        })
-        let server = try server([.init(port: 0)], handler)
-        server.start()
-        let port = server.addresses[0].port
-        let client = try await onThread {
-            let client = try RawClient(port: port)
-            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            return client
-        }
-        await isRequested.wait()
-        await server.stop(within: .milliseconds(20))
-        #expect(try await onThread { try client.readToEnd() }.isEmpty)
-        isReleased.give()
-        client.close()
-    }
-
-    @Test func `Of two stops the one that ends first counts, on every loop`() async throws {
+    @Test(arguments: [false, true])
+    func `A stop cuts off what is not answered in time on every loop, whatever an earlier one allows`(
+        hasEarlierStop: Bool
+    ) async throws {
         let (requests, continuation) = AsyncStream<Void>.makeStream()
         let isReleased = Signal()
         let handler = StubHandler(respond: { _ in
             .deferred {
                 continuation.yield()
+                // Work that ignores cancellation.
                 await Task.detached { await isReleased.wait() }.value
                 return .text("too late")
             }
         })
-        let server = try server([.init(port: 0)], handler)
-        server.start()
-        let port = server.addresses[0].port
+        let (server, port) = try startServer(handler)
         let clients = try await onThread {
             try (0..<2).map { _ in
                 let client = try RawClient(port: port)
@@ -192,9 +155,9 @@ import Wire
             waiting -= 1
             if waiting == 0 { break }
         }
-        async let long: Void = server.stop(within: .seconds(3600))
-        await server.stop(within: .zero)
-        await long
+        let earlier: Task<Void, Never>? = hasEarlierStop ? Task { await server.stop(within: .seconds(3600)) } : nil
+        await server.stop(within: .milliseconds(20))
+        await earlier?.value
         for client in clients {
             #expect(try await onThread { try client.readToEnd() }.isEmpty)
             client.close()
@@ -210,8 +173,7 @@ import Wire
             try await onThread {
                 for _ in 0..<20 {
                     let client = try RawClient(port: port)
-                    try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-                    _ = try client.readAnswer()
+                    _ = try client.get("/")
                     let copy = dup(try client.serverDescriptor())
                     defer { close(copy) }
                     try client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -219,10 +181,7 @@ import Wire
                     client.close()
                     while occupancy.openConnections > 0 { sched_yield() }
                     let next = try RawClient(port: port)
-                    for path in ["/next", "/again"] {
-                        try next.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
-                        #expect(try next.readAnswer().hasSuffix("GET \(path) []"))
-                    }
+                    for path in ["/next", "/again"] { #expect(try next.get(path).hasSuffix("GET \(path) []")) }
                     next.close()
                     while occupancy.openConnections > 0 { sched_yield() }
                 }

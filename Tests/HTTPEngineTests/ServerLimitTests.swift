@@ -7,38 +7,16 @@ import Wire
 
 /// How a server treats clients that are slow, too many, or gone.
 @Suite(.timeLimit(.minutes(15))) struct ServerLimitTests {
-    private func limits(_ change: (inout Limits) -> Void) -> Limits {
-        var limits = Limits()
-        change(&limits)
-        return limits
-    }
-
-    /// Everything a client receives that sends the text and reads to the end.
-    private func answer(to text: String, _ limits: Limits) async throws -> String {
-        try await withServer(limits: limits) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try client.send(text)
-                return try client.readToEnd()
-            }
-        }
-    }
-
     @Test func `A head that does not end in time is told so`() async throws {
-        let answer = try await answer(to: "GET / HTTP/1.1\r\nHost: a\r\n", limits { $0.header = .milliseconds(30) })
-        #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
-    }
-
-    @Test func `A content that does not end in time is told so`() async throws {
-        let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"
-        let answer = try await answer(to: text, limits { $0.body = .milliseconds(30) })
+        let limits = Limits.with { $0.header = .milliseconds(30) }
+        let answer = try await answers(to: "GET / HTTP/1.1\r\nHost: a\r\n", limits: limits)
         #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
     }
 
     @Test func `An idle connection ends without a word`() async throws {
-        #expect(try await answer(to: "", limits { $0.idle = .milliseconds(30) }).isEmpty)
-        let served = try await answer(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", limits { $0.idle = .milliseconds(30) })
+        let limits = Limits.with { $0.idle = .milliseconds(30) }
+        #expect(try await answers(to: "", limits: limits).isEmpty)
+        let served = try await answers(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", limits: limits)
         #expect(served.hasSuffix("GET / []"))
     }
 
@@ -46,47 +24,41 @@ import Wire
         let handler = StubHandler(respond: { _ in
             .ready(Response(status: .ok, body: [UInt8](repeating: 0, count: 32 << 20)))
         })
-        try await withServer(handler, limits: limits { $0.write = .milliseconds(50) }, loops: 1) { port in
-            let client = try await onThread {
-                let client = try RawClient(port: port, receiveBuffer: 4096)
-                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-                return client
-            }
-            defer { client.close() }
-            let count = try await onThread { try client.countAfterCutOff() }
-            #expect(count < 32 << 20)
+        let limits = Limits.with { $0.write = .milliseconds(50) }
+        let count = try await withClient(handler, limits: limits, loops: 1, receiveBuffer: 4096) { client in
+            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            return try client.countAfterCutOff()
         }
+        #expect(count < 32 << 20)
     }
 
-    @Test func `A client that does not close is closed after the last answer`() async throws {
-        let text = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-        try await withServer(limits: limits { $0.linger = .milliseconds(30) }) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try client.send(text)
-                #expect(try client.readToEnd().hasSuffix("GET / []"))
-                // Sending fails only after the server has closed.
-                #expect(throws: RawClientError.self) { while true { try client.send("x") } }
-            }
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "HTTP/1.1 200 OK\r\n"),
+        ("GET /\r\n", "HTTP/1.1 400 Bad Request\r\n"),
+    ])
+    func `A client that does not close is closed after the last answer, be it a refusal`(
+        text: String, answer: String
+    ) async throws {
+        try await withClient(limits: .with { $0.linger = .milliseconds(30) }) { client in
+            try client.send(text)
+            #expect(try client.readToEnd().hasPrefix(answer))
+            // Sending fails only after the server has closed.
+            #expect(throws: RawClientError.self) { while true { try client.send("x") } }
         }
     }
 
     @Test func `A client over the limit gets the place of the one that has been idle for longest`() async throws {
-        try await withServer(limits: limits { $0.maximumConnections = 2 }, loops: 1) { port in
+        try await withServer(limits: .with { $0.maximumConnections = 2 }, loops: 1) { port in
             try await onThread {
                 let idle = try RawClient(port: port)
                 defer { idle.close() }
-                try idle.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try idle.readAnswer().hasSuffix("GET /1 []"))
+                #expect(try idle.get("/1").hasSuffix("GET /1 []"))
                 let next = try RawClient(port: port)
                 defer { next.close() }
-                try next.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try next.readAnswer().hasSuffix("GET /2 []"))
+                #expect(try next.get("/2").hasSuffix("GET /2 []"))
                 let last = try RawClient(port: port)
                 defer { last.close() }
-                try last.send("GET /3 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try last.readAnswer().hasSuffix("GET /3 []"))
+                #expect(try last.get("/3").hasSuffix("GET /3 []"))
                 #expect(try idle.readToEnd().isEmpty)
             }
         }
@@ -94,14 +66,8 @@ import Wire
 
     @Test func `A client over the limit waits while all others are being answered`() async throws {
         let isReleased = Signal()
-        let handler = StubHandler(respond: { request in
-            guard request.path == "/held" else { return .ready(.text(StubHandler.describe(request))) }
-            return .deferred {
-                await isReleased.wait()
-                return .text("held")
-            }
-        })
-        try await withServer(handler, limits: limits { $0.maximumConnections = 1 }) { port in
+        let handler = StubHandler.holding(until: isReleased)
+        try await withServer(handler, limits: .with { $0.maximumConnections = 1 }) { port in
             try await onThread {
                 let held = try RawClient(port: port)
                 defer { held.close() }
@@ -124,8 +90,7 @@ import Wire
                 try slow.send("PUT /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
                 let fast = try RawClient(port: port)
                 defer { fast.close() }
-                try fast.send("GET /fast HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try fast.readAnswer().hasSuffix("GET /fast []"))
+                #expect(try fast.get("/fast").hasSuffix("GET /fast []"))
                 try slow.send("cde")
                 #expect(try slow.readAnswer().hasSuffix("PUT /slow [abcde]"))
             }
@@ -151,60 +116,46 @@ import Wire
         _ way: Way, limits: Limits = Limits(), _ body: @escaping @Sendable (RawClient) throws -> Void
     ) async throws -> [String] {
         let notebook = Notebook()
-        let server = try Server(
-            ServerConfiguration(listeners: [way.listener()], loops: 1, limits: limits), handler: notebook)
-        server.start()
-        let port = server.addresses[0].port
-        do {
-            // Always without TLS: clients that speak TLS properly are not noted.
-            try await onThread {
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try body(client)
-            }
-        } catch {
-            await server.stop(within: .zero)
-            throw error
-        }
-        await server.stop(within: .zero)
+        // Always without TLS: clients that speak TLS properly are not noted.
+        try await withClient(notebook, limits: limits, loops: 1, over: way, client: .clear, body)
         return notebook.notes
     }
 
-    @Test func `A refusal is noted with the rule that was broken`() async throws {
-        let notes = try await notes(.clear) { client in
-            try client.send("GET / HTTP/1.1\nHost: a\r\n\r\n")
-            _ = try client.readToEnd()
+    @Test(
+        arguments: [
+            (
+                .clear, "GET / HTTP/1.1\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request",
+                "400 to 127.0.0.1: a line ends in LF without CR (RFC 9112 section 2.2)"
+            ),
+            (
+                .clear, "\u{16}\u{03}\u{01}", "HTTP/1.1 400 Bad Request",
+                "400 to 127.0.0.1: a TLS handshake arrived at the http port"
+            ),
+            (
+                .secure, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "HTTP/1.1 400 Bad Request",
+                "400 to 127.0.0.1: a plain-text request arrived at the https port"
+            ),
+            (.secure, "\0\u{01}\u{02}", "", "TLS handshake with 127.0.0.1 failed: the client does not speak TLS"),
+        ] as [(Way, String, String, String)])
+    func `Bytes that are refused are noted with the rule that was broken`(
+        way: Way, text: String, statusLine: String, note: String
+    ) async throws {
+        let notes = try await notes(way) { client in
+            try client.send(text)
+            expect(String(try client.readToEnd().prefix { $0 != "\r\n" }), is: statusLine)
         }
-        expect(notes, is: ["400 to 127.0.0.1: a line ends in LF without CR (RFC 9112 section 2.2)"])
+        expect(notes, is: [note])
     }
 
-    @Test func `A request in the clear at the port for https is noted`() async throws {
-        let notes = try await notes(.secure) { client in
-            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try client.readToEnd().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
-        }
-        expect(notes, is: ["400 to 127.0.0.1: a plain-text request arrived at the https port"])
-    }
-
-    @Test func `A handshake that does not end in time ends the connection, and is noted`() async throws {
-        var limits = Limits()
-        limits.handshake = .milliseconds(30)
-        let notes = try await notes(.secure, limits: limits) { client in
-            try client.send([0x16, 0x03, 0x01])
+    @Test(arguments: [("\u{16}\u{03}\u{01}", ["TLS handshake with 127.0.0.1 failed: it took too long"]), ("", [])])
+    func `A handshake that does not end in time ends the connection, and is noted once it has begun`(
+        text: String, expected: [String]
+    ) async throws {
+        let notes = try await notes(.secure, limits: .with { $0.handshake = .milliseconds(30) }) { client in
+            try client.send(text)
             #expect(try client.readBytesToEnd().isEmpty)
         }
-        expect(notes, is: ["TLS handshake with 127.0.0.1 failed: it took too long"])
-    }
-
-    @Test func `A client that connects to the port for https and sends nothing ends in time, without a note`()
-        async throws
-    {
-        var limits = Limits()
-        limits.handshake = .milliseconds(30)
-        let notes = try await notes(.secure, limits: limits) { client throws in
-            #expect(try client.readBytesToEnd().isEmpty)
-        }
-        #expect(notes.isEmpty)
+        expect(notes, is: expected)
     }
 
     @Test func `A client that leaves in the middle of a handshake is noted`() async throws {
@@ -219,50 +170,24 @@ import Wire
 
     @Test func `A client that breaks off in the middle of a handshake is noted`() async throws {
         let notebook = Notebook()
-        let server = try Server(ServerConfiguration(listeners: [Way.secure.listener()], loops: 1), handler: notebook)
-        server.start()
-        let port = server.addresses[0].port
-        try await onThread {
-            let client = try RawClient(port: port)
-            try client.send([0x16, 0x03, 0x01])
-            client.reset()
-            // A second client is served after the first one ends.
-            let next = try RawClient(port: port, over: .secure)
-            defer { next.close() }
-            try next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(try next.readAnswer().hasSuffix("fine"))
+        try await withServer(notebook, loops: 1, over: .secure) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.send([0x16, 0x03, 0x01])
+                client.reset()
+                // A second client is served after the first one ends.
+                let next = try RawClient(port: port, over: .secure)
+                defer { next.close() }
+                #expect(try next.get("/").hasSuffix("fine"))
+            }
         }
-        await server.stop(within: .zero)
         expect(notebook.notes.count, is: 1)
         #expect(notebook.notes.allSatisfy { $0.hasPrefix("TLS handshake with 127.0.0.1 failed: the client ") })
-    }
-
-    @Test func `A TLS handshake at the port for http is noted`() async throws {
-        let notes = try await notes(.clear) { client in
-            try client.send([0x16, 0x03, 0x01])
-            _ = try client.readToEnd()
-        }
-        expect(notes, is: ["400 to 127.0.0.1: a TLS handshake arrived at the http port"])
-    }
-
-    @Test func `What is no handshake at the port for https ends at once, and is noted`() async throws {
-        let notes = try await notes(.secure) { client in
-            try client.send([0x00, 0x01, 0x02])
-            #expect(try client.readBytesToEnd().isEmpty)
-        }
-        expect(notes, is: ["TLS handshake with 127.0.0.1 failed: the client does not speak TLS"])
     }
 }
 
 /// The load that a server reports.
 @Suite(.timeLimit(.minutes(15))) struct ServerOccupancyTests {
-    /// A WebSocket handler that sends a greeting, so that a client knows when it is connected.
-    private struct Greeter: WebSocketHandler {
-        func opened(_ socket: WebSocket) { socket.send(.text("hello")) }
-        func received(_ message: WebSocketMessage, on socket: WebSocket) {}
-        func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {}
-    }
-
     /// Keeps the values that the server passes.
     private final class Kept: Sendable {
         let occupancies = Mutex<[ServerOccupancy]>([])
@@ -272,7 +197,9 @@ import Wire
 
     private static func answer(_ request: Request) -> Answer {
         guard let handshake = try? WebSocketHandshake(request) else { return .ready(.text("plain")) }
-        let upgrade = WebSocketUpgrade(handshake, handler: Greeter(), maximumMessageBytes: 1024, silence: .seconds(600))
+        // The greeting tells a client when it is connected.
+        let upgrade = WebSocketUpgrade(
+            handshake, handler: Echo(greeting: "hello"), maximumMessageBytes: 1024, silence: .seconds(600))
         return .ready(.webSocket(upgrade))
     }
 
@@ -288,8 +215,7 @@ import Wire
         let port = server.addresses[0].port
         let counts = try await onThread {
             let plain = try RawClient(port: port)
-            try plain.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = try plain.readAnswer()
+            _ = try plain.get("/")
             let one = kept.counts
             let socket = try WebSocketClient(port: port)
             _ = try socket.read()

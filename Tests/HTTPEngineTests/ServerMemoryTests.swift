@@ -12,19 +12,19 @@ import Wire
         private struct State {
             var occupancy: ServerOccupancy?
             var notes: [String] = []
-            var sockets: [WebSocket] = []
         }
 
+        private let echo = Echo(greeting: "ready")
         private let state = Mutex(State())
 
         var notes: [String] { state.withLock { $0.notes } }
-        var sockets: [WebSocket] { state.withLock { $0.sockets } }
+        var sockets: [WebSocket] { echo.sockets }
 
         func admit(_ head: Request) -> Admission { Admission(bodyLimit: 4 << 20, answer: answer) }
 
         func answer(_ request: Request) -> Answer {
             if let handshake = try? WebSocketHandshake(request) {
-                return .ready(.webSocket(WebSocketUpgrade(handshake, handler: Opened(keeper: self))))
+                return .ready(.webSocket(WebSocketUpgrade(handshake, handler: echo)))
             }
             let isLong = request.path.hasPrefix("/long")
             return .ready(Response(status: .ok, body: [UInt8](repeating: 0x78, count: isLong ? 32 << 20 : 16 << 10)))
@@ -32,23 +32,11 @@ import Wire
 
         func willServe(_ occupancy: ServerOccupancy) { state.withLock { $0.occupancy = occupancy } }
         func noted(_ note: EngineNote) { state.withLock { $0.notes.append(note.description) } }
-        func opened(_ socket: WebSocket) { state.withLock { $0.sockets.append(socket) } }
 
         /// Waits until the server keeps at least that much.
         func wait(for bytes: Int, of most: Int) {
             while !(state.withLock { $0.occupancy }?.isFull(with: most - bytes + 1) ?? false) {}
         }
-    }
-
-    private struct Opened: WebSocketHandler {
-        let keeper: Keeper
-
-        func opened(_ socket: WebSocket) {
-            keeper.opened(socket)
-            socket.send(.text("ready"))
-        }
-        func received(_ message: WebSocketMessage, on socket: WebSocket) {}
-        func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {}
     }
 
     private func keep(
@@ -57,17 +45,9 @@ import Wire
         var limits = Limits.patient
         (limits.keptBytes, limits.webSocketQueueBytes) = (most, 1 << 30)
         let keeper = Keeper()
-        let server = try Server(
-            ServerConfiguration(listeners: [way.listener()], loops: 1, limits: limits), handler: keeper)
-        server.start()
-        let port = server.addresses[0].port
-        do {
+        try await withServer(keeper, limits: limits, loops: 1, over: way) { port in
             try await onThread { try body(keeper, port) }
-        } catch {
-            await server.stop(within: .zero)
-            throw error
         }
-        await server.stop(within: .zero)
         return keeper.notes
     }
 

@@ -11,47 +11,25 @@ import Wire
     }
 
     /// Everything a client receives that sends all of the text, ends its direction and reads to the end.
-    private func exchange(_ text: String, _ handler: StubHandler = StubHandler(), _ limits: Limits = Limits())
-        async throws -> String
-    {
-        try await withServer(handler, limits: limits) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try client.send(text)
-                client.finishSending()
-                return try client.readToEnd()
-            }
-        }
-    }
-
-    private func contents(_ answers: String) -> [String] {
-        answers.split(separator: "HTTP/1.1 ").compactMap { answer in
-            answer.firstRange(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) }
-        }
+    private func exchange(
+        _ text: String, _ handler: StubHandler = StubHandler(), _ limits: Limits = Limits()
+    ) async throws -> String {
+        try await answers(to: text, handler, limits: limits, isFinished: true)
     }
 
     @Test func `A connection serves one request after another`() async throws {
-        try await withServer { port in
-            try await onThread { [self] in
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                for number in 1...3 {
-                    try client.send(get("/\(number)"))
-                    #expect(try client.readAnswer().hasSuffix("\r\n\r\nGET /\(number) []"))
-                }
+        try await withClient { [self] client in
+            for number in 1...3 {
+                try client.send(get("/\(number)"))
+                #expect(try client.readAnswer().hasSuffix("\r\n\r\nGET /\(number) []"))
             }
         }
     }
 
     @Test func `A head that arrives byte by byte is a request`() async throws {
-        try await withServer { port in
-            try await onThread { [self] in
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                for byte in get("/slow").utf8 { try client.send(String(decoding: [byte], as: UTF8.self)) }
-                #expect(try client.readAnswer().hasSuffix("GET /slow []"))
-            }
+        try await withClient { [self] client in
+            for byte in get("/slow").utf8 { try client.send(String(decoding: [byte], as: UTF8.self)) }
+            #expect(try client.readAnswer().hasSuffix("GET /slow []"))
         }
     }
 
@@ -84,19 +62,11 @@ import Wire
     }
 
     @Test func `A client that ended its direction gets its deferred answer`() async throws {
-        let isRequested = Signal()
-        let isSent = Signal()
-        let handler = StubHandler(respond: { request in
-            isRequested.give()
-            return .deferred {
-                await isSent.wait()
-                return .text("late")
-            }
-        })
-        let answer = try await withServer(handler) { port in
-            let client = try await onThread {
+        let (isRequested, isSent) = (Signal(), Signal())
+        let answer = try await withServer(StubHandler.holding(isRequested, until: isSent)) { port in
+            let client = try await onThread { [self] in
                 let client = try RawClient(port: port)
-                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                try client.send(get("/held"))
                 client.finishSending()
                 return client
             }
@@ -105,7 +75,7 @@ import Wire
             isSent.give()
             return try await onThread { try client.readToEnd() }
         }
-        #expect(answer.hasSuffix("\r\n\r\nlate"))
+        #expect(answer.hasSuffix("\r\n\r\nheld"))
     }
 
     @Test func `A deferred answer is cancelled when the connection breaks`() async throws {
@@ -141,24 +111,12 @@ import Wire
     }
 
     @Test func `A client that waits for the interim answer gets it before it sends`() async throws {
-        try await withServer { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try client.send("PUT /c HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-                expect(try client.read(until: "\r\n\r\n"), is: "HTTP/1.1 100 Continue\r\n\r\n")
-                try client.send("abc")
-                #expect(try client.readAnswer().hasSuffix("PUT /c [abc]"))
-            }
+        try await withClient { client in
+            try client.send("PUT /c HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+            expect(try client.read(until: "\r\n\r\n"), is: "HTTP/1.1 100 Continue\r\n\r\n")
+            try client.send("abc")
+            #expect(try client.readAnswer().hasSuffix("PUT /c [abc]"))
         }
-    }
-
-    @Test func `A client that announces too much is answered without the interim answer`() async throws {
-        let answer = try await exchange(
-            "PUT /c HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1025\r\n\r\n")
-        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
-        #expect(answer.contains("Connection: close\r\n"))
-        expect(contents(answer), is: ["PUT /c [too much]"])
     }
 
     @Test func `The limit of a content is the route's`() async throws {
@@ -174,31 +132,15 @@ import Wire
         expect(contents(try await exchange(text)), is: ["PUT /c [too much]"])
     }
 
-    @Test func `Bytes that are no request get a bare answer and the end of the connection`() async throws {
-        let answer = try await exchange(get("/a") + "GARBAGE\r\n\r\n" + get("/never"))
-        expect(contents(answer), is: ["GET /a []", ""])
-        #expect(answer.contains("HTTP/1.1 400 Bad Request\r\n"))
-        #expect(answer.hasSuffix("Connection: close\r\nContent-Length: 0\r\n\r\n"))
-    }
-
-    @Test func `Version 1-0 ends the connection unless it asks for more`() async throws {
-        let answers = try await exchange(
-            "GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /2 HTTP/1.0\r\n\r\nGET /3 HTTP/1.0\r\n\r\n")
-        expect(contents(answers), is: ["GET /1 []", "GET /2 []"])
-    }
-
     @Test func `Who asks to keep the connection learns for how long, a second less than the truth`() async throws {
         let kept = "Connection: keep-alive\r\nKeep-Alive: timeout=29\r\n"
+        let last = get("/b", "Connection: close\r\n")
         for field in ["keep-alive", "Keep-Alive, TE"] {
-            #expect(
-                try await exchange(get("/a", "Connection: \(field)\r\n") + get("/b", "Connection: close\r\n")).contains(
-                    kept))
+            #expect(try await exchange(get("/a", "Connection: \(field)\r\n") + last).contains(kept))
         }
         #expect(try await exchange("GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").contains(kept))
         for field in ["", "Keep-Alive: timeout=5\r\n", "Connection: close, keep-alive\r\n"] {
-            #expect(
-                !(try await exchange(get("/a", field) + get("/b", "Connection: close\r\n")).lowercased().contains(
-                    "keep-alive")))
+            #expect(try await !exchange(get("/a", field) + last).lowercased().contains("keep-alive"))
         }
     }
 
@@ -211,13 +153,9 @@ import Wire
     @Test func `A long answer reaches a client that reads late`() async throws {
         let body = [UInt8](repeating: 0x78, count: 4_000_000)
         let handler = StubHandler(respond: { _ in .ready(Response(status: .ok, body: body)) })
-        let length = try await withServer(handler) { port in
-            try await onThread { [self] in
-                let client = try RawClient(port: port, receiveBuffer: 32_768)
-                defer { client.close() }
-                try client.send(get("/1") + get("/2", "Connection: close\r\n"))
-                return try client.readToEnd().utf8.count { $0 == 0x78 }
-            }
+        let length = try await withClient(handler, receiveBuffer: 32_768) { [self] client in
+            try client.send(get("/1") + get("/2", "Connection: close\r\n"))
+            return try client.readToEnd().utf8.count { $0 == 0x78 }
         }
         expect(length, is: 8_000_000)
     }

@@ -5,42 +5,6 @@ import Wire
 
 @testable import HTTPEngine
 
-/// A WebSocket handler that records events and echoes each message.
-private final class Echo: WebSocketHandler {
-    enum Event: Equatable {
-        case opened
-        case received(WebSocketMessage)
-        case closed(WebSocketClosure)
-    }
-
-    let greeting: String?
-    let ended = Signal()
-    private let state = Mutex((events: [Event](), sockets: [WebSocket]()))
-
-    init(greeting: String? = nil) { self.greeting = greeting }
-
-    var events: [Event] { state.withLock { $0.events } }
-    var sockets: [WebSocket] { state.withLock { $0.sockets } }
-
-    func opened(_ socket: WebSocket) {
-        state.withLock {
-            $0.events.append(.opened)
-            $0.sockets.append(socket)
-        }
-        if let greeting { socket.send(.text(greeting)) }
-    }
-
-    func received(_ message: WebSocketMessage, on socket: WebSocket) {
-        state.withLock { $0.events.append(.received(message)) }
-        socket.send(message)
-    }
-
-    func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {
-        state.withLock { $0.events.append(.closed(closure)) }
-        ended.give()
-    }
-}
-
 /// A WebSocket after the upgrade of its connection.
 @Suite(.timeLimit(.minutes(15))) struct ServerWebSocketTests {
     private func handler(
@@ -63,20 +27,29 @@ private final class Echo: WebSocketHandler {
 
     /// Opens a WebSocket, runs `body` on it and waits until the handler sees its end; returns the handler's events.
     private func events(
-        _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(), behind: [UInt8] = [],
+        _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(),
         transmission: Transmission = .plain, over way: Way, _ body: @escaping @Sendable (WebSocketClient) throws -> Void
     ) async throws -> [Echo.Event] {
         try await withServer(
             handler(echo, silence: silence, transmission: transmission), limits: limits, over: way
         ) { port in
             try await onThread {
-                let client = try WebSocketClient(port: port, over: way, behind: behind)
+                let client = try WebSocketClient(port: port, over: way)
                 defer { client.close() }
                 try body(client)
             }
             await echo.ended.wait()
         }
         return echo.events
+    }
+
+    /// A client that has read the server's greeting.
+    private func greeted(by text: String, at port: Int, receiveBuffer: Int32? = nil) async throws -> WebSocketClient {
+        try await onThread {
+            let client = try WebSocketClient(port: port, receiveBuffer: receiveBuffer)
+            expect(try client.read(), is: .text(text))
+            return client
+        }
     }
 
     @Test(arguments: Way.allCases)
@@ -128,8 +101,7 @@ private final class Echo: WebSocketHandler {
 
     @Test(arguments: Way.allCases)
     func `A client that does not answer a close frame is cut off`(way: Way) async throws {
-        var limits = Limits()
-        limits.linger = .milliseconds(20)
+        let limits = Limits.with { $0.linger = .milliseconds(20) }
         let events = try await events(silence: .milliseconds(20), limits: limits, over: way) { client throws in
             expect(try client.read(), is: .close(1001, "silence"))
             _ = try? client.raw.readBytesToEnd()
@@ -139,14 +111,8 @@ private final class Echo: WebSocketHandler {
 
     @Test func `A stop closes with 1001 and waits for the client's close frame`() async throws {
         let echo = Echo(greeting: "hello")
-        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler(echo))
-        server.start()
-        let port = server.addresses[0].port
-        let client = try await onThread {
-            let client = try WebSocketClient(port: port)
-            expect(try client.read(), is: .text("hello"))
-            return client
-        }
+        let (server, port) = try startServer(handler(echo), loops: 1)
+        let client = try await greeted(by: "hello", at: port)
         defer { client.close() }
         async let stop: Void = server.stop(within: .seconds(30))
         try await onThread {
@@ -161,11 +127,7 @@ private final class Echo: WebSocketHandler {
     @Test func `Every thread may send; each thread's messages keep their order`() async throws {
         let echo = Echo(greeting: "ready")
         try await withServer(handler(echo)) { port in
-            let client = try await onThread {
-                let client = try WebSocketClient(port: port)
-                expect(try client.read(), is: .text("ready"))
-                return client
-            }
+            let client = try await greeted(by: "ready", at: port)
             defer { client.close() }
             let socket = try #require(echo.sockets.first)
             await withTaskGroup { group in
@@ -182,57 +144,25 @@ private final class Echo: WebSocketHandler {
         }
     }
 
-    /// Sends until the server disconnects the client.
-    private func overfill(_ socket: WebSocket, _ echo: Echo) async {
-        // The system buffers some megabytes before the queue starts to fill.
-        for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
-            socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
-        }
-        await echo.ended.wait()
-    }
-
-    @Test func `A client that takes nothing is dropped, and another one goes on`() async throws {
-        var limits = Limits()
-        limits.webSocketQueueBytes = 64 * 1024
+    @Test func `A client that lets too much gather is dropped and learns why, and another one goes on`() async throws {
         let echo = Echo(greeting: "ready")
-        try await withServer(handler(echo), limits: limits, loops: 1) { port in
-            let (slow, other) = try await onThread {
-                let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
-                expect(try slow.read(), is: .text("ready"))
-                let other = try WebSocketClient(port: port)
-                expect(try other.read(), is: .text("ready"))
-                return (slow, other)
-            }
-            defer {
-                slow.close()
-                other.close()
-            }
+        try await withServer(handler(echo), limits: .with { $0.webSocketQueueBytes = 64 * 1024 }, loops: 1) { port in
+            let slow = try await greeted(by: "ready", at: port, receiveBuffer: 4096)
+            defer { slow.close() }
+            let other = try await greeted(by: "ready", at: port)
+            defer { other.close() }
             let socket = try #require(echo.sockets.first)
-            await overfill(socket, echo)
+            // The system buffers some megabytes before the queue starts to fill.
+            for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
+                socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
+            }
+            await echo.ended.wait()
             expect(
                 echo.events.last,
                 is: .closed(WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")))
             try await onThread {
                 try other.send("still here")
                 expect(try other.read(), is: .text("still here"))
-            }
-        }
-    }
-
-    @Test func `A client that lets too much gather and then reads learns why it is closed`() async throws {
-        var limits = Limits()
-        limits.webSocketQueueBytes = 64 * 1024
-        let echo = Echo(greeting: "ready")
-        try await withServer(handler(echo), limits: limits, loops: 1) { port in
-            let slow = try await onThread {
-                let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
-                expect(try slow.read(), is: .text("ready"))
-                return slow
-            }
-            defer { slow.close() }
-            let socket = try #require(echo.sockets.first)
-            await overfill(socket, echo)
-            try await onThread {
                 var last = try slow.read()
                 while last.opcode == 2 {
                     // No frame is cut: what was queued is sent before the end.
@@ -339,22 +269,15 @@ private final class Echo: WebSocketHandler {
     }
 
     @Test func `A request that is no handshake is told how to become one`() async throws {
-        try await withServer(handler(Echo())) { port in
-            try await onThread {
-                let client = try RawClient(port: port)
-                defer { client.close() }
-                try client.send("GET /socket HTTP/1.1\r\nHost: a\r\n\r\n")
-                let plain = try client.readAnswer()
-                #expect(plain.hasPrefix("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"))
-                #expect(plain.contains("\r\nConnection: upgrade\r\n"))
-                // The connection stays open.
-                let old = WebSocketClient.handshake.replacing("Version: 13", with: "Version: 8")
-                try client.send(old)
-                #expect(try client.readAnswer().contains("\r\nSec-WebSocket-Version: 13\r\n"))
-                try client.send(
-                    WebSocketClient.handshake.replacing("nonceQ==", with: "nonceQ").replacing("==", with: ""))
-                #expect(try client.readAnswer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
-            }
+        try await withClient(handler(Echo())) { client in
+            let plain = try client.get("/socket")
+            #expect(plain.hasPrefix("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"))
+            #expect(plain.contains("\r\nConnection: upgrade\r\n"))
+            // The connection stays open.
+            try client.send(WebSocketClient.handshake.replacing("Version: 13", with: "Version: 8"))
+            #expect(try client.readAnswer().contains("\r\nSec-WebSocket-Version: 13\r\n"))
+            try client.send(WebSocketClient.handshake.replacing("==", with: ""))
+            #expect(try client.readAnswer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
         }
     }
 }

@@ -23,32 +23,23 @@ import Testing
             text.hasPrefix("-") ? TLSIdentityError.unreadableBlock(1, of: .certificates) : .noCertificate,
             Array(text.utf8)
         )
-        #expect(throws: none) { try TLSIdentity(certificateChain: text, privateKey: issue.privateKey) }
-        #expect(throws: none == .noCertificate ? .noPrivateKey : TLSIdentityError.unreadableBlock(1, of: .privateKey)) {
-            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: text)
-        }
+        expectRefusal(none, of: text, issue.privateKey)
+        let noKey = none == .noCertificate ? TLSIdentityError.noPrivateKey : .unreadableBlock(1, of: .privateKey)
+        expectRefusal(noKey, of: issue.certificateChain, text)
     }
 
     @Test func `The certificate without the key, and the key without the certificate, are told apart`() throws {
         let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
-        #expect(throws: TLSIdentityError.noCertificate) {
-            try TLSIdentity(certificateChain: issue.privateKey, privateKey: issue.privateKey)
-        }
-        #expect(throws: TLSIdentityError.noPrivateKey) {
-            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.certificateChain)
-        }
+        expectRefusal(.noCertificate, of: issue.privateKey, issue.privateKey)
+        expectRefusal(.noPrivateKey, of: issue.certificateChain, issue.certificateChain)
     }
 
     @Test(arguments: ["AAAA", "????", "MIIB"]) func `A broken block is named by its place`(content: String) throws {
         let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
         let block = { (label: String) in Array("-----BEGIN \(label)-----\n\(content)\n-----END \(label)-----\n".utf8) }
-        #expect(throws: TLSIdentityError.unreadableBlock(2, of: .certificates)) {
-            let chain = issue.certificateChain + block("CERTIFICATE")
-            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
-        }
-        #expect(throws: TLSIdentityError.unreadableBlock(1, of: .privateKey)) {
-            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: block("PRIVATE KEY"))
-        }
+        let chain = issue.certificateChain + block("CERTIFICATE")
+        expectRefusal(.unreadableBlock(2, of: .certificates), of: chain, issue.privateKey)
+        expectRefusal(.unreadableBlock(1, of: .privateKey), of: issue.certificateChain, block("PRIVATE KEY"))
     }
 
     @Test(arguments: [false, true])
@@ -63,34 +54,22 @@ import Testing
         var text = [UInt8](repeating: 0, count: BIO_ctrl_pending(target))
         BIO_read(target, &text, Int32(text.count))
         #expect(String(decoding: text, as: UTF8.self).contains("ENCRYPTED"))
-        #expect(throws: TLSIdentityError.encryptedPrivateKey) {
-            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: text)
-        }
+        expectRefusal(.encryptedPrivateKey, of: issue.certificateChain, text)
     }
 
     @Test func `A key of another certificate is refused`() throws {
         let authority = try TestAuthority.shared.get()
         let (first, second) = (try authority.issue(for: ["localhost"]), try authority.issue(for: ["localhost"]))
-        #expect(throws: TLSIdentityError.foreignPrivateKey) {
-            try TLSIdentity(certificateChain: first.certificateChain, privateKey: second.privateKey)
-        }
+        expectRefusal(.foreignPrivateKey, of: first.certificateChain, second.privateKey)
     }
 
     @Test func `A chain in the wrong order says what belongs where`() throws {
         let authority = try TestAuthority.shared.get()
         let issue = try authority.issue(for: ["localhost"])
-        #expect(throws: TLSIdentityError.misplacedCertificate(2)) {
-            let chain = authority.certificatePEM + issue.certificateChain
-            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
-        }
-        #expect(throws: TLSIdentityError.brokenChain(1)) {
-            let chain = issue.certificateChain + (try CertificateAuthority().certificatePEM)
-            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
-        }
-        #expect(throws: TLSIdentityError.brokenChain(2)) {
-            let chain = issue.certificateChain + authority.certificatePEM + issue.certificateChain
-            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
-        }
+        let (own, root) = (issue.certificateChain, authority.certificatePEM)
+        expectRefusal(.misplacedCertificate(2), of: root + own, issue.privateKey)
+        expectRefusal(.brokenChain(1), of: own + (try CertificateAuthority().certificatePEM), issue.privateKey)
+        expectRefusal(.brokenChain(2), of: own + root + own, issue.privateKey)
     }
 
     @Test func `A short key is refused with its length`() throws {
@@ -98,9 +77,7 @@ import Testing
         let now = OperatingSystem.unixTime
         let draft = try CertificateDraft(name: "weak", key: key, validity: now..<(now + 100))
         let certificate = try draft.sign(with: key)
-        #expect(throws: TLSIdentityError.weakKey(1, bits: 1024)) {
-            try TLSIdentity(certificateChain: certificate.pem, privateKey: key.pem)
-        }
+        expectRefusal(.weakKey(1, bits: 1024), of: certificate.pem, key.pem)
     }
 
     @Test func `A weak hash in the chain is refused with its place`() throws {
@@ -113,10 +90,7 @@ import Testing
         let own = try CertificateDraft(name: "own", key: keys[2], validity: now..<(now + 100), issuer: middle)
             .sign(with: keys[1])
         // Written and read again, since OpenSSL ignores a new signature on a certificate it has already examined.
-        let chain = own.pem + middle.pem
-        #expect(throws: TLSIdentityError.weakSignature(2)) {
-            try TLSIdentity(certificateChain: chain, privateKey: keys[2].pem)
-        }
+        expectRefusal(.weakSignature(2), of: own.pem + middle.pem, keys[2].pem)
     }
 
     @Test func `RSA keys serve as well as those on curves`() throws {
@@ -140,6 +114,12 @@ import Testing
     func `Each refusal is one line that ends in a full stop`(error: TLSIdentityError) {
         #expect(!error.description.contains("\n"))
         #expect(error.description.hasSuffix("."))
+    }
+
+    private func expectRefusal(
+        _ error: TLSIdentityError, of chain: [UInt8], _ key: [UInt8], at location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(throws: error, sourceLocation: location) { try TLSIdentity(certificateChain: chain, privateKey: key) }
     }
 
     private func rsaKey(bits: Int32) throws -> PrivateKey {

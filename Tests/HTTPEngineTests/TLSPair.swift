@@ -40,6 +40,14 @@ final class TLSPair {
         client = try #require(TLSSession(clientSocket, trust: trust, host: host))
     }
 
+    /// A pair that has shaken hands, in this version if one is given.
+    static func connected(_ version: Int32? = nil, bufferSize: Int32? = nil) throws -> TLSPair {
+        let trust = try version.map { try TestAuthority.trust().only($0) } ?? TestAuthority.trust()
+        let pair = try TLSPair(TestAuthority.identity(), trust, bufferSize: bufferSize)
+        pair.shakeHands()
+        return pair
+    }
+
     deinit {
         server.close()
         client.close()
@@ -127,6 +135,14 @@ func waitFor(_ socket: Socket, _ interest: Interest) {
     expect(count, is: 1)
 }
 
+/// Waits until any of the sockets can be read, no longer than any test should wait; says which.
+func waitForAny(_ sockets: [Socket]) -> [Bool] {
+    var entries = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    let count = poll(&entries, nfds_t(entries.count), 20_000)
+    #expect(count > 0)
+    return entries.map { $0.revents != 0 }
+}
+
 extension Socket.Transfer {
     var text: String {
         switch self {
@@ -148,6 +164,27 @@ extension Transport {
 
 extension Socket {
     @discardableResult func send(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { write($0).text } }
+
+    /// Writes all of the bytes in this way, waiting for room; returns false if the other end has gone.
+    func writeAll(_ bytes: [UInt8], by write: (UnsafeRawBufferPointer) -> Transfer) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            switch rest.withUnsafeBytes(write) {
+            case .moved(let count): rest = rest.dropFirst(count)
+            case .wouldBlock: waitFor(self, [.writing])
+            case .ended, .broken: return false
+            }
+        }
+        return true
+    }
+
+    /// Everything that can be read now.
+    func takeAll() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4096)
+        while case .moved(let count) = part.withUnsafeMutableBytes(read) { bytes += part.prefix(count) }
+        return bytes
+    }
 }
 
 extension TLSTrust {
@@ -155,24 +192,9 @@ extension TLSTrust {
         let context = try #require(context)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(version), nil)
-        if version < TLS1_2_VERSION {
-            // The old versions use SHA-1 and MD5, which the default security level forbids.
-            SSL_CTX_set_security_level(context.pointer, 0)
-            SSL_CTX_set_cipher_list(context.pointer, "ALL:@SECLEVEL=0")
-        }
         return self
     }
 }
-
-extension TLSSession {
-    var version: Int32 { ask { SSL_version($0) } ?? 0 }
-}
-
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
 
 /// A server's transport and a client's session; the test between them relays as many bytes as it wants.
 final class RelayedTLSPair {
@@ -200,15 +222,13 @@ final class RelayedTLSPair {
     /// Relays data, at most this many bytes at a time, until the client's handshake is complete.
     func shakeHands(atMost count: Int = 65_536) {
         while client.shakeHands() == .waiting {
-            var entries = [clientRelay, serverRelay].map {
-                pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0)
-            }
-            guard poll(&entries, 2, 20_000) > 0 else { return }
-            if entries[0].revents != 0 {
+            let ready = waitForAny([clientRelay, serverRelay])
+            guard ready.contains(true) else { return }
+            if ready[0] {
                 passOn(atMost: count)
                 expect(read(65_536), is: "would block")
             }
-            if entries[1].revents != 0 { _ = clientRelay.send(take(from: serverRelay, atMost: 65_536)) }
+            if ready[1] { _ = clientRelay.send(take(from: serverRelay, atMost: 65_536)) }
         }
     }
 

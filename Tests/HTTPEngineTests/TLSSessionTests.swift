@@ -5,7 +5,6 @@ import Testing
 @testable import HTTPEngine
 
 @Suite(.timeLimit(.minutes(15))) struct TLSSessionTests {
-
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func `A client that comes back resumes its session, and no other identity takes it`(version: Int32) throws {
         let identity = try TestAuthority.identity()
@@ -28,8 +27,7 @@ import Testing
     }
 
     @Test func `A client's wish to renegotiate is refused by an alert, and the server's side lives on`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust().only(TLS1_2_VERSION))
-        pair.shakeHands()
+        let pair = try TLSPair.connected(TLS1_2_VERSION)
         _ = pair.client.ask { SSL_clear_options($0, COpenSSL_OP_NO_RENEGOTIATION) }
         expect(pair.client.ask(SSL_renegotiate), is: 1)
         expect(pair.client.shakeHands(), is: .waiting)
@@ -41,8 +39,7 @@ import Testing
     }
 
     @Test func `New keys are taken on when the client asks for them`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust().only(TLS1_3_VERSION))
-        pair.shakeHands()
+        let pair = try TLSPair.connected(TLS1_3_VERSION)
         for _ in 0..<3 {
             expect(pair.client.ask { SSL_key_update($0, SSL_KEY_UPDATE_REQUESTED) }, is: 1)
             expect(pair.client.send("a"), is: "moved 1")
@@ -55,8 +52,7 @@ import Testing
     }
 
     @Test func `Errors that others left on the thread do not end a connection`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
-        pair.shakeHands()
+        let pair = try TLSPair.connected()
         #expect(Certificate(der: [1, 2, 3]) == nil)
         _ = d2i_X509(nil, nil, 0)
         let noise: [UInt8] = [1, 2, 3]
@@ -70,8 +66,7 @@ import Testing
     }
 
     @Test func `A client that has gone gives a broken connection and no signal`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
-        pair.shakeHands()
+        let pair = try TLSPair.connected()
         pair.client.discardUnsent()
         pair.client.close()
         waitFor(pair.serverSocket, [.reading])
@@ -80,18 +75,8 @@ import Testing
         #expect(pair.server.finishWriting())
     }
 
-    @Test func `A client that ends before it has sent anything is no problem`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
-        expect(pair.readAtServer().transfer.text, is: "would block")
-        expect(pair.server.handshakeProblem, is: nil)
-        pair.clientSocket.shutdownWriting()
-        waitFor(pair.serverSocket, [.reading])
-        expect(pair.readAtServer().transfer.text, is: "ended")
-    }
-
     @Test func `A write that waits needs nothing of a read`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust(), bufferSize: 4096)
-        pair.shakeHands()
+        let pair = try TLSPair.connected(bufferSize: 4096)
         let bytes = [UInt8](repeating: 1, count: 1 << 20)
         var rest = bytes[...]
         while case .moved(let count) = rest.withUnsafeBytes(pair.server.write) { rest = rest.dropFirst(count) }
@@ -100,8 +85,7 @@ import Testing
     }
 
     @Test func `Behind the own end nothing is buffered and nothing needed`() throws {
-        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
-        pair.shakeHands()
+        let pair = try TLSPair.connected()
         expect(pair.client.send("x"), is: "moved 1")
         // One read returns the client's close_notify together with its content.
         _ = pair.client.finishWriting()
@@ -136,7 +120,7 @@ import Testing
         expect(drain(transport), is: "moved \(text.utf8.count)")
         transport.close()
         waitFor(client, [.reading])
-        expect(receive(client), is: "HTTP/1.1 400 Bad Request\r\n\r\n")
+        expect(String(decoding: client.takeAll(), as: UTF8.self), is: "HTTP/1.1 400 Bad Request\r\n\r\n")
     }
 
     @Test(arguments: [[0x00], [0x15, 0x03, 0x01], [0xFF], [0x0D, 0x0A], [0x80, 0x2E, 0x01], [0x20]] as [[UInt8]])
@@ -171,7 +155,7 @@ import Testing
         #expect(transport.finishWriting())
         transport.close()
         waitFor(client, [.reading])
-        expect(receive(client).utf8.first, is: answer)
+        expect(client.takeAll().first, is: answer)
     }
 
     @Test func `A client that comes and goes is an end and no problem`() throws {
@@ -237,13 +221,6 @@ import Testing
     private func read(_ transport: Transport) -> String { use { transport.read(into: $0).text } }
 
     private func drain(_ transport: Transport) -> String { use { transport.drain(into: $0).text } }
-
-    private func receive(_ socket: Socket) -> String {
-        use { buffer in
-            guard case .moved(let count) = socket.read(into: buffer) else { return "" }
-            return String(decoding: buffer[..<count], as: UTF8.self)
-        }
-    }
 
     private func use(_ body: (UnsafeMutableRawBufferPointer) -> String) -> String {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)

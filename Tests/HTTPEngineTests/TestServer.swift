@@ -18,6 +18,18 @@ struct StubHandler: RequestHandler {
         let body = request.bodyExceedsLimit ? "too much" : String(decoding: request.body, as: UTF8.self)
         return "\(request.method.rawValue) \(request.target) [\(body)]"
     }
+
+    /// A handler that says when it is asked for `/held` and answers that on a signal, and everything else at once.
+    static func holding(_ requested: Signal = Signal(), until released: Signal) -> StubHandler {
+        StubHandler(respond: { request in
+            guard request.path == "/held" else { return .ready(.text(StubHandler.describe(request))) }
+            return .deferred {
+                requested.give()
+                await released.wait()
+                return .text("held")
+            }
+        })
+    }
 }
 
 /// The two kinds of connection; where a test covers both, any difference is a fault.
@@ -35,30 +47,76 @@ enum Way: CaseIterable, Sendable {
 }
 
 extension Limits {
-    /// Limits that no client reaches, for tests whose tasks wait long while other tests keep both cores busy.
-    static var patient: Limits {
+    /// The usual limits with a change.
+    static func with(_ change: (inout Limits) -> Void) -> Limits {
         var limits = Limits()
-        (limits.idle, limits.header, limits.body) = (.seconds(300), .seconds(300), .seconds(300))
-        (limits.write, limits.linger) = (.seconds(300), .seconds(300))
+        change(&limits)
         return limits
     }
+
+    /// Limits that no client reaches, for tests whose tasks wait long while other tests keep both cores busy.
+    static let patient = Limits.with {
+        ($0.idle, $0.header, $0.body) = (.seconds(300), .seconds(300), .seconds(300))
+        ($0.write, $0.linger) = (.seconds(300), .seconds(300))
+    }
+}
+
+/// Starts a server on a free port.
+func startServer(
+    _ handler: any RequestHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear
+) throws -> (server: Server, port: Int) {
+    let server = try Server(
+        ServerConfiguration(listeners: [way.listener()], loops: loops, limits: limits), handler: handler)
+    server.start()
+    return (server, server.addresses[0].port)
 }
 
 /// Starts a server on a free port, runs `body` against it, and stops it.
 func withServer<Result: Sendable>(
-    _ handler: StubHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear,
+    _ handler: any RequestHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear,
     _ body: (Int) async throws -> Result
 ) async throws -> Result {
-    let server = try Server(
-        ServerConfiguration(listeners: [way.listener()], loops: loops, limits: limits), handler: handler)
-    server.start()
+    let (server, port) = try startServer(handler, limits: limits, loops: loops, over: way)
     do {
-        let result = try await body(server.addresses[0].port)
-        await server.stop(within: .seconds(0))
+        let result = try await body(port)
+        await server.stop(within: .zero)
         return result
     } catch {
-        await server.stop(within: .seconds(0))
+        await server.stop(within: .zero)
         throw error
+    }
+}
+
+/// Runs `body` on a thread with one client of a new server; `clientWay` is the client's if it is not the listener's.
+func withClient<Result: Sendable>(
+    _ handler: any RequestHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear,
+    client clientWay: Way? = nil, receiveBuffer: Int32? = nil, _ body: @escaping @Sendable (RawClient) throws -> Result
+) async throws -> Result {
+    try await withServer(handler, limits: limits, loops: loops, over: way) { port in
+        try await onThread {
+            let client = try RawClient(port: port, over: clientWay ?? way, receiveBuffer: receiveBuffer)
+            defer { client.close() }
+            return try body(client)
+        }
+    }
+}
+
+/// Everything that a client receives which sends the text, ends its side if it is finished, and reads to the end.
+func answers(
+    to text: String, _ handler: any RequestHandler = StubHandler(), limits: Limits = Limits(), over way: Way = .clear,
+    client clientWay: Way? = nil, isFinished: Bool = false
+) async throws -> String {
+    try await withClient(handler, limits: limits, over: way, client: clientWay) { client in
+        try client.send(text)
+        if isFinished { client.finishSending() }
+        return try client.readToEnd()
+    }
+}
+
+/// The contents of answers behind one another.
+func contents(_ answers: String) -> [String] {
+    answers.split(separator: "HTTP/1.1 ").compactMap { answer in
+        answer.firstRange(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) }
     }
 }
 
@@ -166,6 +224,12 @@ struct RawClient: Sendable {
         return text
     }
 
+    /// Asks for a path and reads the answer.
+    func get(_ path: String) throws -> String {
+        try send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        return try readAnswer()
+    }
+
     func readToEnd() throws -> String {
         var text = ""
         while let part = try readSome(65_536) { text += part }
@@ -238,103 +302,4 @@ func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result)
         let isRunning = OperatingSystem.startThread { continuation.resume(with: Swift.Result { try work() }) }
         if !isRunning { continuation.resume(throwing: RawClientError.noSocket) }
     }
-}
-
-/// A handler that ignores all events.
-struct NobodyListens: WebSocketHandler {
-    func opened(_ socket: WebSocket) {}
-    func received(_ message: WebSocketMessage, on socket: WebSocket) {}
-    func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {}
-}
-
-/// The bytes of frames as a client writes them, valid and invalid.
-enum ClientFrame {
-    /// The key of the samples in RFC 6455 section 5.7.
-    static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
-
-    /// A frame whose first byte is `first`: the final bit, three reserved bits and the opcode.
-    ///
-    /// The length uses the fewest bytes; `length` replaces those bytes, without the mask bit.
-    static func bytes(
-        _ first: UInt8, _ payload: some Sequence<UInt8> = [], length: [UInt8]? = nil, key: [UInt8] = key
-    ) -> [UInt8] {
-        let payload = Array(payload)
-        var bytes = [first] + (length ?? shortest(payload.count))
-        bytes[1] |= 0x80
-        return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
-    }
-
-    static func text(_ text: String) -> [UInt8] { bytes(0x81, text.utf8) }
-
-    static func close(_ code: UInt16, _ reason: some Sequence<UInt8> = []) -> [UInt8] {
-        bytes(0x88, [UInt8(code >> 8), UInt8(code & 0xFF)] + reason)
-    }
-
-    private static func shortest(_ count: Int) -> [UInt8] {
-        switch count {
-        case ...125: [UInt8(count)]
-        case ...0xFFFF: [126] + bigEndian(count, 2)
-        default: [127] + bigEndian(count, 8)
-        }
-    }
-
-    /// The lowest bytes of a number, most significant first.
-    static func bigEndian(_ number: Int, _ byteCount: Int) -> [UInt8] {
-        (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-    }
-}
-
-/// A WebSocket client on a real connection that sends hand-made frames; use it inside ``onThread(_:)``
-/// like its underlying client.
-struct WebSocketClient: Sendable {
-    struct Frame: Equatable {
-        let opcode: UInt8
-        let payload: [UInt8]
-
-        static func text(_ text: String) -> Frame { Frame(opcode: 1, payload: Array(text.utf8)) }
-
-        static func close(_ code: UInt16, _ reason: String = "") -> Frame {
-            Frame(opcode: 8, payload: [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))
-        }
-    }
-
-    static let handshake = """
-        GET /socket HTTP/1.1\r
-        Host: a\r
-        Upgrade: websocket\r
-        Connection: keep-alive, Upgrade\r
-        Sec-WebSocket-Version: 13\r
-        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-        \r
-
-        """
-
-    let raw: RawClient
-
-    /// Connects and shakes hands; `behind` is sent in the same write as the handshake.
-    init(port: Int, over way: Way = .clear, receiveBuffer: Int32? = nil, behind: [UInt8] = []) throws {
-        raw = try RawClient(port: port, over: way, receiveBuffer: receiveBuffer)
-        try raw.send(Array(Self.handshake.utf8) + behind)
-        let answer = try raw.read(until: "\r\n\r\n")
-        guard answer.hasPrefix("HTTP/1.1 101 "), answer.contains("\r\nConnection: upgrade\r\n"),
-            answer.lowercased().contains("\r\nsec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo=\r\n")
-        else { throw RawClientError.ended(answer) }
-    }
-
-    func send(_ frame: [UInt8]) throws { try raw.send(frame) }
-
-    func send(_ text: String) throws { try send(ClientFrame.text(text)) }
-
-    func read() throws -> Frame {
-        let head = try raw.readBytes(2)
-        let length: Int
-        switch head[1] {
-        case 126: length = try raw.readBytes(2).reduce(0) { $0 << 8 | Int($1) }
-        case 127: length = try raw.readBytes(8).reduce(0) { $0 << 8 | Int($1) }
-        default: length = Int(head[1])
-        }
-        return Frame(opcode: head[0] & 0x0F, payload: try raw.readBytes(length))
-    }
-
-    func close() { raw.close() }
 }

@@ -28,16 +28,11 @@ import Wire
         expect(Outcome.read(ping), is: [.ping(Array("Hello".utf8))])
     }
 
-    @Test(arguments: [256, 65_536]) func `Section 5-7: bytes in one frame`(count: Int) {
-        let payload = some(count)
-        expect(Outcome.read(ClientFrame.bytes(0x82, payload), limit: count), is: [.binary(payload)])
-    }
-
-    @Test(arguments: [0, 1, 124, 125, 126, 127, 128, 65_535, 65_536])
-    func `Section 5-2: every length of a payload, text and bytes`(count: Int) {
-        let payload = [UInt8](repeating: UInt8(ascii: "*"), count: count)
-        let bytes = ClientFrame.bytes(0x81, payload) + ClientFrame.bytes(0x82, payload)
-        expect(Outcome.read(bytes, limit: count), is: [.text(payload), .binary(payload)])
+    @Test(arguments: [0, 1, 124, 125, 126, 127, 128, 256, 65_535, 65_536])
+    func `Sections 5-2 and 5-7: every length of a payload, text and bytes`(count: Int) {
+        let text = [UInt8](repeating: UInt8(ascii: "*"), count: count)
+        let bytes = ClientFrame.bytes(0x81, text) + ClientFrame.bytes(0x82, some(count))
+        expect(Outcome.read(bytes, limit: count), is: [.text(text), .binary(some(count))])
     }
 
     @Test(
@@ -104,10 +99,6 @@ import Wire
         expect(Outcome.read(bytes), is: [.ping(payload), .pong(payload)])
     }
 
-    @Test func `Section 5-6: bytes need not be text`() {
-        expect(Outcome.read(ClientFrame.bytes(0x82, [0xFF, 0xC0, 0x00])), is: [.binary([0xFF, 0xC0, 0x00])])
-    }
-
     @Test func `Section 5-5-1: a close frame may end a connection in the middle of a message`() {
         let bytes = ClientFrame.bytes(0x01, "a".utf8) + ClientFrame.close(1000)
         expect(Outcome.read(bytes), is: [.close(.normal)])
@@ -143,16 +134,12 @@ import Wire
         var pong: [UInt8] = []
         WebSocketEncoder.encodePong(Array("Hello".utf8), into: &pong)
         expect(pong, is: [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
-        let long = [UInt8](repeating: 7, count: 256)
-        expect(encode(.binary(long)), is: [0x82, 0x7E, 0x01, 0x00] + long)
-        let longer = [UInt8](repeating: 7, count: 65_536)
-        expect(encode(.binary(longer)), is: [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0] + longer)
     }
 
     @Test(
         arguments: [
-            (0, [0]), (1, [1]), (125, [125]), (126, [126, 0, 126]), (127, [126, 0, 127]), (65_535, [126, 255, 255]),
-            (65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0]),
+            (0, [0]), (1, [1]), (125, [125]), (126, [126, 0, 126]), (127, [126, 0, 127]), (256, [126, 1, 0]),
+            (65_535, [126, 255, 255]), (65_536, [127, 0, 0, 0, 0, 0, 1, 0, 0]),
         ] as [(Int, [UInt8])])
     func `Sections 5-1 and 5-2: no mask, and a length in the fewest bytes`(count: Int, length: [UInt8]) {
         let payload = [UInt8](repeating: 0x61, count: count)
@@ -206,8 +193,7 @@ import Wire
     /// The bounds of RFC 3629 section 4, and texts commonly used to test clients.
     static let valid = [
         "", "Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\u{0}", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}",
-        "\u{E000}",
-        "\u{FEFF}", "\u{FFFD}", "\u{FFFE}", "\u{FFFF}", "\u{10000}", "\u{3FFFF}", "\u{10FFFF}",
+        "\u{E000}", "\u{FEFF}", "\u{FFFD}", "\u{FFFE}", "\u{FFFF}", "\u{10000}", "\u{3FFFF}", "\u{10FFFF}",
         "eight by eight by eight: ä, and some more ASCII behind it", "👩‍👩‍👧‍👦",
     ]
 
@@ -216,8 +202,7 @@ import Wire
         ([], 0x80), ([], 0xBF), ([], 0xC0), ([], 0xC1), ([], 0xF5), ([], 0xF8), ([], 0xFC), ([], 0xFE), ([], 0xFF),
         ([0xC2], 0x7F), ([0xC2], 0xC0), ([0xDF], 0x20), ([0xE0], 0x9F), ([0xE0], 0xC0), ([0xE0, 0xA0], 0x7F),
         ([0xE1, 0x80], 0xC0), ([0xED], 0xA0), ([0xED], 0xBF), ([0xEF, 0xBF], 0x00), ([0xF0], 0x8F),
-        ([0xF0, 0x90], 0x20),
-        ([0xF0, 0x90, 0x80], 0xFF), ([0xF4], 0x90), ([0xF4], 0xBF), ([0xC3, 0xA4], 0x80),
+        ([0xF0, 0x90], 0x20), ([0xF0, 0x90, 0x80], 0xFF), ([0xF4], 0x90), ([0xF4], 0xBF), ([0xC3, 0xA4], 0x80),
         ([0xCE, 0xBA, 0xE1, 0xBD], 0xED),
     ]
 

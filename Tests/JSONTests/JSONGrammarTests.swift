@@ -19,13 +19,11 @@ import Testing
         ("tru", .endOfText, 3), ("nul", .endOfText, 3), ("[1,]", .unexpectedByte(0x5D), 3),
         ("[,1]", .unexpectedByte(0x2C), 1), ("[1 2]", .unexpectedByte(0x32), 3), ("[1}", .unexpectedByte(0x7D), 2),
         ("{\"a\":1,}", .unexpectedByte(0x7D), 7), ("{,}", .unexpectedByte(0x2C), 1),
-        ("{a:1}", .unexpectedByte(0x61), 1), ("{'a':1}", .unexpectedByte(0x27), 1),
-        ("{1:1}", .unexpectedByte(0x31), 1), ("{\"a\" 1}", .unexpectedByte(0x31), 5),
-        ("{\"a\":}", .unexpectedByte(0x7D), 5), ("{\"a\":1]", .unexpectedByte(0x5D), 6),
-        ("]", .unexpectedByte(0x5D), 0),
-        ("True", .unexpectedByte(0x54), 0), ("trUe", .unexpectedByte(0x55), 2), ("nan", .unexpectedByte(0x61), 1),
-        ("NaN", .unexpectedByte(0x4E), 0), ("Infinity", .unexpectedByte(0x49), 0),
-        ("'a'", .unexpectedByte(0x27), 0),
+        ("{a:1}", .unexpectedByte(0x61), 1), ("{'a':1}", .unexpectedByte(0x27), 1), ("{1:1}", .unexpectedByte(0x31), 1),
+        ("{\"a\" 1}", .unexpectedByte(0x31), 5), ("{\"a\":}", .unexpectedByte(0x7D), 5),
+        ("{\"a\":1]", .unexpectedByte(0x5D), 6), ("]", .unexpectedByte(0x5D), 0), ("True", .unexpectedByte(0x54), 0),
+        ("trUe", .unexpectedByte(0x55), 2), ("nan", .unexpectedByte(0x61), 1), ("NaN", .unexpectedByte(0x4E), 0),
+        ("Infinity", .unexpectedByte(0x49), 0), ("'a'", .unexpectedByte(0x27), 0),
         ("undefined", .unexpectedByte(0x75), 0), ("// a", .unexpectedByte(0x2F), 0), ("1 1", .trailingBytes, 2),
         ("[]]", .trailingBytes, 2), ("{}{}", .trailingBytes, 2), ("null\u{0}", .trailingBytes, 4),
         ("true false", .trailingBytes, 5), ("\u{FEFF}[]", .byteOrderMark, 0), ("\u{A0}1", .unexpectedByte(0xC2), 0),
@@ -69,13 +67,10 @@ import Testing
         "keep their form",
         arguments: [
             ("0", 0, 0.0), ("-0", 0, -0.0), ("1", 1, 1), ("-12", -12, -12), ("1.0", nil, 1), ("1.50", nil, 1.5),
-            ("1e2", nil, 100),
-            ("1E+2", nil, 100), ("1e-2", nil, 0.01), ("-1.5E3", nil, -1500), ("0.0", nil, 0), ("0e0", nil, 0),
-            ("1800000000", 1_800_000_000, 1.8e9), ("1e400", nil, .infinity), ("-1e400", nil, -.infinity),
-            ("1e-400", nil, 0),
-            ("9223372036854775807", Int.max, 9223372036854775808),
-            ("-9223372036854775808", Int.min, -9223372036854775808),
-            ("9223372036854775808", nil, 9223372036854775808),
+            ("1e2", nil, 100), ("1E+2", nil, 100), ("1e-2", nil, 0.01), ("-1.5E3", nil, -1500), ("0.0", nil, 0),
+            ("0e0", nil, 0), ("1800000000", 1_800_000_000, 1.8e9), ("1e400", nil, .infinity),
+            ("-1e400", nil, -.infinity), ("1e-400", nil, 0), ("9223372036854775807", Int.max, 9223372036854775808),
+            ("-9223372036854775808", Int.min, -9223372036854775808), ("9223372036854775808", nil, 9223372036854775808),
             ("123456789012345", 123_456_789_012_345, 123_456_789_012_345),
             ("1234567890123456", 1_234_567_890_123_456, 1_234_567_890_123_456), ("100000000000000000000", nil, 1e20),
             ("0.1", nil, 0.1),
@@ -98,9 +93,8 @@ import Testing
         "that break the grammar are refused",
         arguments: [
             "01", "-01", "00", "1.", "-1.", ".5", "-.5", "1.e5", "1e", "1e+", "1E-", "-", "--1", "+1", "1..0", "1.0.0",
-            "1e5.0",
-            "0x10", "1_000", "1,000", "\u{661}", "\u{FF11}", "1f", "1e5e5", "1-", "Infinity", "-Infinity", "-NaN",
-            "1 000",
+            "1e5.0", "0x10", "1_000", "1,000", "\u{661}", "\u{FF11}", "1f", "1e5e5", "1-", "Infinity", "-Infinity",
+            "-NaN", "1 000",
         ])
     func refused(_ text: String) {
         #expect(throws: JSONError.self) { try JSON.parse(text.utf8) }
@@ -129,8 +123,7 @@ import Testing
             ("\\u0000", "\u{0}"), ("a\\u2028b", "a\u{2028}b"), ("\\ud83d\\ude00", "\u{1F600}"),
             ("\\uD800\\uDC00", "\u{10000}"), ("\\udbff\\udfff", "\u{10FFFF}"), ("\\uffff", "\u{FFFF}"),
             ("caf\u{E9} \u{1F600}\u{10FFFF}", "caf\u{E9} \u{1F600}\u{10FFFF}"), ("\u{7F}", "\u{7F}"),
-            ("\u{2028}", "\u{2028}"),
-            ("/", "/"), ("\\u007f", "\u{7F}"), ("x\\ty\\\\n", "x\ty\\n"),
+            ("\u{2028}", "\u{2028}"), ("/", "/"), ("\\u007f", "\u{7F}"), ("x\\ty\\\\n", "x\ty\\n"),
         ])
     func unescaped(_ text: String, _ expected: String) throws {
         let string = try #require(try JSON.parse("\"\(text)\"".utf8).string)
@@ -142,8 +135,7 @@ import Testing
         arguments: [
             ("\\a", 2), ("\\'", 2), ("\\x41", 2), ("\\U0041", 2), ("\\0", 2), ("\\u", 3), ("\\u12", 5), ("\\u12G4", 5),
             ("\\u-123", 3), ("\\u 123", 3), ("\\u+041", 3), ("\n", 1), ("\t", 1), ("\u{0}", 1), ("\u{1F}", 1),
-            ("a\\b\u{1}", 4),
-            ("\\u\u{FF11}234", 3), ("\\", 3),
+            ("a\\b\u{1}", 4), ("\\u\u{FF11}234", 3), ("\\", 3),
         ])
     func refused(_ text: String, _ offset: Int) {
         let error = #expect(throws: JSONError.self) { try JSON.parse("\"\(text)\"".utf8) }

@@ -1,5 +1,4 @@
 import Expectations
-import Foundation
 import JSON
 import Mutations
 import Testing
@@ -164,7 +163,7 @@ import Testing
         let value: JSON = ["store": ["book": [["title": "a", "a": "x"], ["b": [1, 2]]]], "c": [1, 2, 3], "é": nil]
         var random = SeededGenerator(seed: 0x5EED_0011)
         var accepted = 0
-        for index in 0..<JSONMutationTests.inputs {
+        for index in 0..<Mutation.inputs {
             var bytes = Self.seeds[index % Self.seeds.count]
             for _ in 0..<Int.random(in: 0...3, using: &random) { Mutation.apply(to: &bytes, using: &random) }
             let text = String(decoding: bytes, as: UTF8.self)
@@ -181,8 +180,8 @@ import Testing
                 }
             }
         }
-        #expect(accepted > JSONMutationTests.inputs / 10)
-        #expect(accepted < JSONMutationTests.inputs)
+        #expect(accepted > Mutation.inputs / 10)
+        #expect(accepted < Mutation.inputs)
     }
 }
 
@@ -190,8 +189,6 @@ import Testing
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
 @Suite("Mutated JSON") struct JSONMutationTests {
-    static let inputs = ProcessInfo.processInfo.environment["UNDERSTUDY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
-
     static let seeds = [
         "{\"sub\":\"mira\",\"aud\":[\"a\",\"b\"],\"exp\":1800001800.5,\"act\":{\"x\":null,\"y\":true}}",
         "[1,-0,0.5,1e10,1E-7,-12.25e+3,[[[]]],{},{\"\":\"\"}]",
@@ -202,7 +199,7 @@ import Testing
     @Test("never crashes the parser, and whatever parses is written and read back equal") func mutate() throws {
         var random = SeededGenerator(seed: 0x5EED_0003)
         var parsed = 0
-        for index in 0..<Self.inputs {
+        for index in 0..<Mutation.inputs {
             var bytes = Self.seeds[index % Self.seeds.count]
             for _ in 0..<Int.random(in: 0...3, using: &random) { Mutation.apply(to: &bytes, using: &random) }
             guard let value = try Self.parse(bytes) else { continue }
@@ -215,8 +212,8 @@ import Testing
             if pretty.bytes != written { Issue.record("\(bytes) is not read back equal when written for people") }
         }
         // Otherwise a parser that rejects everything would satisfy the properties above.
-        #expect(parsed > Self.inputs / 5)
-        #expect(parsed < Self.inputs)
+        #expect(parsed > Mutation.inputs / 5)
+        #expect(parsed < Mutation.inputs)
     }
 
     /// The parsed value; `nil` after checking the error's position.
@@ -233,7 +230,7 @@ import Testing
 
     @Test("reads an array, a slice and a lazy collection of the same bytes alike") func collections() throws {
         var random = SeededGenerator(seed: 0x5EED_0004)
-        for index in 0..<min(Self.inputs, 5_000) {
+        for index in 0..<min(Mutation.inputs, 5_000) {
             var bytes = Self.seeds[index % Self.seeds.count]
             Mutation.apply(to: &bytes, using: &random)
             let slice = ([0x20] + bytes + [0x20])[1..<(bytes.count + 1)]

@@ -1,4 +1,13 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 public enum Mutation {
+    /// The number of inputs of a test, set by `UNDERSTUDY_FUZZ_INPUTS`.
+    public static let inputs = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 10_000
+
     private static let telling: [UInt8] =
         Array("{}[]\",:.=+/-_ \n\r\t0123456789eEaAzZ\\u".utf8) + [0, 0x7F, 0x80, 0xC0, 0xED, 0xFF]
 

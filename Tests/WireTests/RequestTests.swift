@@ -15,25 +15,17 @@ import Wire
         expect(request.query.map { Array($0.utf8) }, is: query.map { Array($0.utf8) })
     }
 
-    @Test func `A response with JSON carries its bytes and says so`() {
-        let response = Response.json(["a": 1], status: .created)
-        expect(response.status, is: .created)
-        expect(response.fields[.contentType], is: "application/json; charset=utf-8")
-        expect(String(decoding: response.body, as: UTF8.self), is: #"{"a":1}"#)
-    }
-
-    @Test func `A response with text carries its bytes and says so`() {
-        let response = Response.text("ä")
-        expect(response.status, is: .ok)
-        expect(response.fields[.contentType], is: "text/plain; charset=utf-8")
-        expect(response.body, is: [0xC3, 0xA4])
-    }
-
-    @Test func `An empty response has neither content nor fields`() {
-        let response = Response.empty()
-        expect(response.status, is: .noContent)
-        #expect(response.fields.isEmpty)
-        #expect(response.body.isEmpty)
+    @Test(
+        arguments: [
+            (.json(["a": 1], status: .created), 201, [.contentType: "application/json; charset=utf-8"], #"{"a":1}"#),
+            (.text("ä"), 200, [.contentType: "text/plain; charset=utf-8"], "ä"), (.empty(), 204, [:], ""),
+        ] as [(Response, Int, HTTPFields, String)])
+    func `A response carries its bytes and says what they are, and an empty one has no fields`(
+        response: Response, status: Int, fields: HTTPFields, body: String
+    ) {
+        expect(response.status.code, is: status)
+        expect(response.fields, is: fields)
+        expect(response.body, is: Array(body.utf8))
     }
 
     @Test(arguments: [

@@ -76,22 +76,21 @@ import Wire
         expect(handshake.subprotocols, is: ["chat", "superchat"])
     }
 
-    @Test(arguments: ["websocket", "WebSocket", "WEBSOCKET", "h2c, websocket", "websocket ,h2c", "foo,WebSocket"])
-    func `Section 4-2-1: Upgrade names websocket, among others and in any case`(value: String) {
-        expect(problem(request(["Upgrade": value])), is: nil)
-    }
-
-    @Test(arguments: ["Upgrade", "upgrade", "keep-alive, Upgrade", "UPGRADE,keep-alive"])
-    func `Section 4-2-1: Connection names upgrade, among others and in any case`(value: String) {
-        expect(problem(request(["Connection": value])), is: nil)
+    @Test(arguments: [
+        ("Upgrade", ["websocket", "WebSocket", "WEBSOCKET", "h2c, websocket", "websocket ,h2c", "foo,WebSocket"]),
+        ("Connection", ["Upgrade", "upgrade", "keep-alive, Upgrade", "UPGRADE,keep-alive"]),
+        // Any 16 bytes are a key.
+        ("Sec-WebSocket-Key", ["AAAAAAAAAAAAAAAAAAAAAA==", "/////////////////////w==", "+/+/+/+/+/+/+/+/+/+/+g=="]),
+    ])
+    func `Section 4-2-1: what offers a WebSocket, among others and in any case`(name: String, values: [String]) {
+        for value in values { expect(problem(request([name: value])), is: nil, value) }
     }
 
     @Test(
         arguments: [
             ("Upgrade", nil), ("Upgrade", ""), ("Upgrade", "h2c"), ("Upgrade", "websocket/13"),
-            ("Upgrade", "web socket"),
-            ("Upgrade", "websoc\u{212A}et"), ("Upgrade", "websocke\u{54}\u{301}"), ("Connection", nil),
-            ("Connection", "keep-alive"), ("Connection", "upgraded"), ("Connection", "close"),
+            ("Upgrade", "web socket"), ("Upgrade", "websoc\u{212A}et"), ("Upgrade", "websocke\u{54}\u{301}"),
+            ("Connection", nil), ("Connection", "keep-alive"), ("Connection", "upgraded"), ("Connection", "close"),
         ] as [(String, String?)])
     func `Section 4-2-1: what does not offer a WebSocket`(name: String, value: String?) {
         expect(problem(request([name: value])), is: .notOffered)
@@ -126,17 +125,12 @@ import Wire
         arguments: [
             nil, "", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZR==",
             "dGhlIHNhbXBsZSBub25j", "dGhlIHNhbXBsZSBub25jZQ==AAAA", "dGhlIHNhbXBsZSBub25jZSE=",
-            "dGhlIHNhbXBsZSBub25-ZQ==",
-            "dGhlIHNhbXBsZSBub25 ZQ==", "dGhlIHNhbXBsZSBub25jQ===", "========================",
-            "dGhlIHNhbXBsZSBub25jZQ==, dGhlIHNhbXBsZSBub25jZQ==", "ädGhlIHNhbXBsZSBub2jZQ==",
+            "dGhlIHNhbXBsZSBub25-ZQ==", "dGhlIHNhbXBsZSBub25 ZQ==", "dGhlIHNhbXBsZSBub25jQ===",
+            "========================", "dGhlIHNhbXBsZSBub25jZQ==, dGhlIHNhbXBsZSBub25jZQ==",
+            "ädGhlIHNhbXBsZSBub2jZQ==",
         ] as [String?])
     func `Section 4-2-1: the key is 16 bytes in base64`(value: String?) {
         expect(problem(request(["Sec-WebSocket-Key": value])), is: .invalidKey)
-    }
-
-    @Test(arguments: ["AAAAAAAAAAAAAAAAAAAAAA==", "/////////////////////w==", "+/+/+/+/+/+/+/+/+/+/+g=="])
-    func `Section 4-2-1: any 16 bytes are a key`(value: String) {
-        expect(problem(request(["Sec-WebSocket-Key": value])), is: nil)
     }
 
     @Test func `Section 11-3-1: the key comes once`() {
@@ -156,21 +150,13 @@ import Wire
         expect(problem(request(more: more)), is: nil)
     }
 
-    @Test func `Section 4-2-2: a version that is not spoken is answered with the one that is`() {
-        let response = WebSocketHandshake.Problem.unsupportedVersion.response
-        expect(response.status, is: .upgradeRequired)
-        expect(response.fields[.secWebSocketVersion], is: "13")
-    }
-
-    @Test(arguments: [WebSocketHandshake.Problem.notOffered, .unsupportedVersion])
-    func `RFC 9110 section 15-5-22: a status of 426 says what to upgrade to`(problem: WebSocketHandshake.Problem) {
-        expect(problem.response.status, is: .upgradeRequired)
-        expect(problem.response.fields[.upgrade], is: "websocket")
-    }
-
-    @Test func `Section 4-2-1: everything else is a bad request`() {
-        for problem in WebSocketHandshake.Problem.allCases where ![.notOffered, .unsupportedVersion].contains(problem) {
-            expect(problem.response.status, is: .badRequest)
-        }
+    @Test(arguments: WebSocketHandshake.Problem.allCases)
+    func `Section 4-2-2 and RFC 9110 section 15-5-22: a status of 426 says what to upgrade to, and the rest is bad`(
+        problem: WebSocketHandshake.Problem
+    ) {
+        let isSolved = [.notOffered, .unsupportedVersion].contains(problem)
+        expect(problem.response.status, is: isSolved ? .upgradeRequired : .badRequest)
+        expect(problem.response.fields[.upgrade], is: isSolved ? "websocket" : nil)
+        expect(problem.response.fields[.secWebSocketVersion], is: problem == .unsupportedVersion ? "13" : nil)
     }
 }
