@@ -236,14 +236,18 @@ import Wire
         }
     }
 
-    @Test("content of a foreign call is not waited for beyond the limit of other calls") func bodyLimit() async throws {
-        let pipeline = Pipeline(try Stage.shared().emulator)
-        let request = { (fields: FieldLines) in
-            Request(method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1", fields: fields)
-        }
-        expect(pipeline.bodyLimit(for: request([:])), is: Emulator.standardStateLimit)
-        expect(pipeline.bodyLimit(for: request(["origin": "null"])), is: Pipeline.standardBodyLimit)
-        expect(pipeline.bodyLimit(for: request(["content-type": "text/plain"])), is: Pipeline.standardBodyLimit)
+    @Test(
+        "content of a call that is refused is not waited for beyond the limit of other calls",
+        arguments: [
+            (nil, [:], true), (nil, ["origin": "null"], false), (nil, ["content-type": "text/plain"], false),
+            ("steer", ["authorization": "Bearer steer"], true), ("steer", [:], false),
+        ] as [(String?, FieldLines, Bool)])
+    func bodyLimit(_ token: String?, _ fields: FieldLines, _ isAdmitted: Bool) throws {
+        let pipeline = Pipeline(try Emulator(fixtures: Repository.fixtures, controlToken: token))
+        let request = Request(
+            method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1", fields: fields)
+        let limit = isAdmitted ? Emulator.standardStateLimit : Pipeline.standardBodyLimit
+        expect(pipeline.bodyLimit(for: request), is: limit)
     }
 
     // MARK: Sandboxes

@@ -4,13 +4,12 @@ import Support
 import Testing
 
 @Suite("Coverage") struct CoverageTests {
-    private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
     @Test("says which routes and failures the calls have met, until a reset") func counts() async throws {
         let world = try await World()
-        _ = try await world.call(.post, "/v1/credentials/forget", key, #"{"email":"ben@example.test"}"#)
-        _ = try await world.call(.post, "/v1/credentials/forget", key, #"{"email":"ben@example.test"}"#)
-        _ = try await world.call(.get, "/api/v1/partner/317/nothing", key)
+        _ = try await world.call(.post, "/v1/credentials/forget", [World.apiKey], #"{"email":"ben@example.test"}"#)
+        _ = try await world.call(.post, "/v1/credentials/forget", [World.apiKey], #"{"email":"ben@example.test"}"#)
+        _ = try await world.call(.get, "/api/v1/partner/317/nothing", [World.apiKey])
         try await world.control(.delete, "journal")
         let met = try await world.control(.get, "coverage?vendor=rezolve").json["vendors"]?[0]
         expect(met?["vendor"], is: "rezolve")

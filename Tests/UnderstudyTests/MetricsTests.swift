@@ -8,7 +8,6 @@ import Testing
 @testable import Understudy
 
 @Suite("Control: metrics") struct MetricsTests {
-    private static let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
     /// A world with its own emulator, so that no other test affects the counts.
     private func world(_ depth: Depth, token: String? = nil) async throws -> World {

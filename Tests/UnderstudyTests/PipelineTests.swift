@@ -142,9 +142,8 @@ import Understudy
         let world = try await World(depth)
         let limit = try #require(Catalog.vendors.first?.identity.bodyLimit)
         let body = String(repeating: " ", count: limit - 2) + "{}"
-        let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
-        expect(try await world.call(.post, "/v2/credentials/register/guest", key, body).status, is: 200)
-        expect(try await world.call(.post, "/v2/credentials/register/guest", key, " " + body).status, is: 413)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey], body).status, is: 200)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey], " " + body).status, is: 413)
     }
 
     @Test("an emulator begins with the settings that it is given, and comes back to them")
@@ -154,16 +153,15 @@ import Understudy
         settings.seed = 11
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, settings: settings))
         let world = try await World(on: stage)
-        let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
-        let first = try await world.call(.post, "/v2/credentials/register/guest", key)
+        let first = try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey])
         expect(try await world.control(.get, "settings").json["profile"], is: "observed")
         try await world.set(profile: .documented)
         try await world.control(.post, "reset")
         try await world.freeze(at: World.exampleMoment)
-        expect(try await world.call(.post, "/v2/credentials/register/guest", key).text, is: first.text)
+        expect(try await world.call(.post, "/v2/credentials/register/guest", [World.apiKey]).text, is: first.text)
         expect(try await world.control(.get, "settings").json["profile"], is: "observed")
         let other = try await World(on: stage)
-        expect(try await other.call(.post, "/v2/credentials/register/guest", key).text, is: first.text)
+        expect(try await other.call(.post, "/v2/credentials/register/guest", [World.apiKey]).text, is: first.text)
     }
 
     @Test("wrong fixtures stop the start") func wrongFixtures() {

@@ -5,11 +5,10 @@ import Testing
 
 @Suite("Control: order and distance in the journal") struct SequenceControlTests {
     private static let book = "/api/v1/partner/317/customer/entity123/addressbook"
-    private static let key = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")
 
     private func read(_ world: World, _ token: String) async throws {
         _ = try await world.call(
-            .get, Self.book, [Self.key, ("authorization", "Bearer \(token)"), ("x-rezolve-device-id", "dev-1")])
+            .get, Self.book, [World.apiKey, ("authorization", "Bearer \(token)"), ("x-rezolve-device-id", "dev-1")])
     }
 
     /// A read with an expired token, a renewal ten seconds later, a read with the old and one with the new token.

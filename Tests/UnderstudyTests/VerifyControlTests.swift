@@ -4,16 +4,15 @@ import Support
 import Testing
 
 @Suite("Control: verification of the journal") struct VerifyControlTests {
-    private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
     private let forgot = "/v1/credentials/forget"
 
     /// Two forgotten passwords, a guest refused for a missing api key, and a path no vendor owns; ten seconds apart.
-    private func filled(_ depth: Depth = .pipeline) async throws -> World {
-        let world = try await World(depth)
+    private func filled() async throws -> World {
+        let world = try await World()
         _ = try await world.call(
-            .post, forgot + "?from=app", key + [("x-device", "one")], #"{"email":"ada@example.test"}"#)
+            .post, forgot + "?from=app", [World.apiKey, ("x-device", "one")], #"{"email":"ada@example.test"}"#)
         try await world.advance("10s")
-        _ = try await world.call(.post, forgot, key, #"{"email":"ben@example.test"}"#)
+        _ = try await world.call(.post, forgot, [World.apiKey], #"{"email":"ben@example.test"}"#)
         try await world.advance("10s")
         _ = try await world.call(.post, "/v2/credentials/register/guest")
         try await world.advance("10s")
@@ -198,7 +197,7 @@ import Testing
         let type = body.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
         _ = try await world.call(
             .post, "/v2/credentials/login?token=show-this-not",
-            key + [("authorization", "Bearer show-this-not"), ("content-type", type)], body)
+            [World.apiKey, ("authorization", "Bearer show-this-not"), ("content-type", type)], body)
         let answer = try await world.control(.post, "journal/verify", #"{"where":{\#(criteria)}}"#)
         expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"], is: .string(found))
         for secret in ["show this", "show+this", "show-this"] { #expect(!answer.text.contains(secret)) }
@@ -207,7 +206,7 @@ import Testing
     @Test("knows the secrets that it does not show") func unmasked() async throws {
         let world = try await World()
         _ = try await world.call(
-            .post, "/v2/credentials/login", key, #"{"username":"u","password":"p","deviceId":"d"}"#)
+            .post, "/v2/credentials/login", [World.apiKey], #"{"username":"u","password":"p","deviceId":"d"}"#)
         let right = try await world.control(.post, "journal/verify", #"{"where":{"body":{"password":"p"}}}"#)
         expect(right.status, is: 200)
         let masked = try await world.control(.post, "journal/verify", #"{"where":{"body":{"password":"***"}}}"#)
@@ -267,7 +266,7 @@ import Testing
     @Test("claims of the presented token count, and the journal is not touched") func claims() async throws {
         let world = try await World()
         let token = try await world.mint("rezolve/login")
-        let fields = key + [("authorization", "Bearer " + token)]
+        let fields = [World.apiKey, ("authorization", "Bearer " + token)]
         _ = try await world.call(.get, "/api/v1/partner/317/customer/entity123/phonebook", fields)
         let body = #"{"exactly":1,"where":{"claims":{"rezolve_entity_id":"entity123","exp":{"over":1800000000}}}}"#
         for _ in 0..<2 { expect(try await world.control(.post, "journal/verify", body).status, is: 200) }
