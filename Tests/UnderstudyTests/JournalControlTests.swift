@@ -67,9 +67,9 @@ import Testing
             expect(entries.map { [$0["id"], $0["note"]] }, is: [[1, .string(note)]])
         }
         expect(try await ids(world, "?noted=false"), is: [2, 3])
-        try await world.control(.post, "journal/verify", #"{"exactly":1,"where":{"noted":true}}"#).expect(200)
-        let missed = try await world.control(.post, "journal/verify", #"{"exactly":2,"where":{"noted":true}}"#)
-        expect(missed.status, is: 409)
+        try await world.verify(#"{"exactly":1,"where":{"noted":true}}"#).expect(200)
+        let missed = try await world.verify(#"{"exactly":2,"where":{"noted":true}}"#)
+        missed.expect(409)
         #expect(missed.text.contains(#"{"condition":"noted","expected":"true","found":"false"}"#), "\(missed.text)")
     }
 

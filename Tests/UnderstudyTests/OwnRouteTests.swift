@@ -131,9 +131,8 @@ import Understudy
     @Test("verify, the list of vendors, coverage, metrics, OpenAPI and health know them") func lists() async throws {
         let world = try await world()
         _ = try await world.call(.get, "/my/own/api/17")
-        try await world.control(.post, "journal/verify", #"{"where": {"route": "basket.read"}, "exactly": 1}"#).expect(
-            200)
-        try await world.control(.post, "journal/verify", #"{"where": {"vendor": "own"}, "exactly": 2}"#).expect(409)
+        try await world.verify(#"{"where": {"route": "basket.read"}, "exactly": 1}"#).expect(200)
+        try await world.verify(#"{"where": {"vendor": "own"}, "exactly": 2}"#).expect(409)
         let vendors = try await world.control(.get, "vendors").json["vendors"]?.array ?? []
         expect(vendors.last?["id"], is: "own")
         let route = vendors.last?["routes"]?[0]

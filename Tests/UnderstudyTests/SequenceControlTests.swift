@@ -4,29 +4,23 @@ import Support
 import Testing
 
 @Suite("Control: order and distance in the journal") struct SequenceControlTests {
-    private static let book = "/api/v1/partner/317/customer/entity123/addressbook"
-
     private func read(_ world: World, _ token: String) async throws {
         _ = try await world.call(
-            .get, Self.book, [World.apiKey, ("authorization", "Bearer \(token)"), ("x-rezolve-device-id", "dev-1")])
+            .get, "/api/v1/partner/317/customer/entity123/addressbook",
+            [World.apiKey, ("authorization", "Bearer \(token)"), World.device])
     }
 
     /// A read with an expired token, a renewal ten seconds later, a read with the old and one with the new token.
     private func renewed() async throws -> World {
         let world = try await World()
-        let members: JSONObject = ["device_id": "dev-1"]
-        let old = try await world.mint("rezolve/login", members.merging(["defect": "expired"]))
-        let new = try await world.mint("rezolve/login", members)
+        let old = try await world.mint("rezolve/login", ["defect": "expired"])
+        let new = try await world.mint("rezolve/login")
         try await read(world, old)
         try await world.advance("10s")
         _ = try await world.call(.get, "/v2/credentials/ping", [("authorization", "Bearer \(old)")])
         try await read(world, old)
         try await read(world, new)
         return world
-    }
-
-    private func verify(_ world: World, _ order: String) async throws -> ReceivedAnswer {
-        try await world.control(.post, "journal/verify", order)
     }
 
     @Test(
@@ -43,11 +37,9 @@ import Testing
             ),
         ])
     func found(_ steps: String, _ entries: [Int]) async throws {
-        let answer = try await verify(renewed(), #"{"sequence":[\#(steps)]}"#)
-        expect(
-            answer.text,
-            is: #"{"verified":true,"count":2,"entries":[\#(entries.map(String.init).joined(separator: ","))]}"#)
-        expect(answer.status, is: 200)
+        let found = entries.map(String.init).joined(separator: ",")
+        try await renewed().verify(#"{"sequence":[\#(steps)]}"#)
+            .expect(200, #"{"verified":true,"count":2,"entries":[\#(found)]}"#)
     }
 
     @Test(
@@ -80,8 +72,8 @@ import Testing
             ),
         ])
     func missed(_ order: String, _ count: Int, _ message: String) async throws {
-        let answer = try await verify(renewed(), order)
-        expect(answer.status, is: 409)
+        let answer = try await renewed().verify(order)
+        answer.expect(409)
         expect(answer.json["count"], is: JSON(count))
         let found = answer.json["message"]?.string ?? ""
         expect(String(found.prefix(message.count)), is: message)
@@ -90,14 +82,14 @@ import Testing
     @Test("the near miss says how the token relates to that of the step before, and how late it came")
     func nearMiss() async throws {
         let world = try await renewed()
-        let token = try await verify(
-            world, #"{"sequence":[{"route":"rua.ping"},{"route":"addressbook.list","status":401,"token":"other"}]}"#)
+        let token = try await world.verify(
+            #"{"sequence":[{"route":"rua.ping"},{"route":"addressbook.list","status":401,"token":"other"}]}"#)
         expect(token.json["nearest"]?[0]?["id"], is: 4)
         expect(
             token.json["nearest"]?[1]?["missed"]?.text,
             is: #"[{"condition":"token","expected":"another than in entry 2","found":"the same"}]"#)
-        let time = try await verify(
-            world, #"{"sequence":[{"failure":"token-expired"},{"route":"rua.ping","within":"9s"}]}"#)
+        let time = try await world.verify(
+            #"{"sequence":[{"failure":"token-expired"},{"route":"rua.ping","within":"9s"}]}"#)
         expect(
             time.json["nearest"]?[0]?["missed"]?.text,
             is: #"[{"condition":"the time since entry 1","expected":"at most 9s","found":"10s"}]"#)
@@ -128,21 +120,16 @@ import Testing
             ),
         ])
     func refused(_ order: String, _ message: String) async throws {
-        let answer = try await verify(World(), order)
-        expect(answer.status, is: 400)
+        let answer = try await World().verify(order)
+        answer.expect(400)
         expect(answer.json["error"]?["message"], is: .string(message))
     }
 
     @Test("waiting ends when the last step arrives") func waits() async throws {
         let world = try await renewed()
-        async let late = world.control(
-            .post, "journal/verify?wait=60s", #"{"sequence":[{"status":200},{"route":"rua.ping","status":401}]}"#)
-        _ = try await world.call(.get, "/v2/credentials/ping")
-        _ = try await world.call(.get, "/v2/credentials/ping")
-        expect(try await late.status, is: 200)
+        async let late = world.verify(
+            #"{"sequence":[{"status":200},{"route":"rua.ping","status":401}]}"#, "?wait=60s")
+        for _ in 1...2 { _ = try await world.call(.get, "/v2/credentials/ping") }
+        try await late.expect(200)
     }
-}
-
-extension JSONObject {
-    fileprivate func merging(_ other: JSONObject) -> JSONObject { other.reduce(into: self) { $0[$1.name] = $1.value } }
 }

@@ -49,9 +49,7 @@ import Wire
         let socket = try await board.open("ada")
         for _ in 0..<5 { socket.send(.text("echo")) }
         _ = await socket.next(5)
-        let verdict = try await board.world.control(
-            .post, "journal/verify", #"{"exactly":1,"where":{"route":"socket","status":101}}"#)
-        expect(verdict.json["verified"], is: true)
+        try await board.world.verify(#"{"exactly":1,"where":{"route":"socket","status":101}}"#).expect(200)
         let list = try await board.world.control(.get, "journal?route=socket")
         expect(list.json["entries"]?.array?.first?["socket"]?["received"], is: 5)
         expect(list.json["entries"]?.array?.first?["socket"]?["closed"], is: JSON.null)

@@ -135,24 +135,21 @@ import Testing
 
     @Test("are counted by an expectation, which names the exchanges") func verified() async throws {
         let world = try await World()
-        func verify(_ order: String) async throws -> ReceivedAnswer {
-            try await world.control(.post, "journal/verify", order)
-        }
         _ = try await world.call(.post, "/api/v1/groups", Self.api, #"{"profile":{"name":"a"}}"#)
-        try await verify(#"{"unread":0}"#).expect(200)
+        try await world.verify(#"{"unread":0}"#).expect(200)
         _ = try await world.call(.post, "/api/v1/groups", Self.api, #"{"profile":{"name":"b"},"quite":1}"#)
-        let surplus = try await verify(#"{"unread":0}"#)
+        let surplus = try await world.verify(#"{"unread":0}"#)
         expect(surplus.status, is: 409)
         expect(
             surplus.json["message"],
             is:
                 #"expected exactly 0 exchanges, found 1; one too many is entry 2, okta group.create: POST /api/v1/groups → 200: unread: "quite" is read by nobody"#
         )
-        expect(try await verify(#"{"unread":1}"#).json["entries"], is: [2])
-        try await verify(#"{"unread":0,"where":{"route":"group.list"}}"#).expect(200)
-        expect(try await verify(#"{"exactly":1,"where":{"unread":false}}"#).json["entries"], is: [1])
+        expect(try await world.verify(#"{"unread":1}"#).json["entries"], is: [2])
+        try await world.verify(#"{"unread":0,"where":{"route":"group.list"}}"#).expect(200)
+        expect(try await world.verify(#"{"exactly":1,"where":{"unread":false}}"#).json["entries"], is: [1])
         expect(try await world.control(.get, "journal?unread=true").json["entries"]?.array?.count, is: 1)
-        try await verify(#"{"unread":0,"at_most":2}"#).expectProblem(
+        try await world.verify(#"{"unread":0,"at_most":2}"#).expectProblem(
             400, "invalid", "unread cannot be combined with exactly, at_least or at_most")
     }
 }
