@@ -8,15 +8,12 @@ import Testing
 @testable import Understudy
 
 @Suite("Control: metrics") struct MetricsTests {
-
-    /// A world with its own emulator, so that no other test affects the counts.
-    private func world(_ depth: Depth, token: String? = nil) async throws -> World {
-        try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, controlToken: token)), at: nil)
-    }
+    /// A server of its own, so that no other test affects the counts.
+    private func stage() throws -> Stage { try Stage(Emulator(fixtures: Repository.fixtures)) }
 
     private func samples(_ world: World) async throws -> [String: String] {
         let answer = try await world.control(.get, "metrics")
-        expect(answer.status, is: 200)
+        answer.expect(200)
         let lines = answer.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         let pairs = lines.compactMap { line in
             line.lastIndex(of: " ").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
@@ -26,7 +23,7 @@ import Testing
     }
 
     @Test("outlive a reset, and sum up all sandboxes") func process() async throws {
-        let stage = try Stage(Emulator(fixtures: Repository.fixtures))
+        let stage = try stage()
         let (one, other) = (try await World(on: stage, at: nil), try await World(on: stage, at: nil))
         _ = try await one.call(.get, "/nowhere")
         _ = try await other.call(.get, "/nowhere")
@@ -39,12 +36,12 @@ import Testing
     }
 
     @Test("count control calls, refused ones and waits included") func controlCalls() async throws {
-        let world = try await world(.pipeline)
-        _ = try await world.control(.get, "clock")
-        _ = try await world.control(.put, "clock", "{")
-        _ = try await world.control(.get, "journal?wait=1ms")
-        _ = try await world.control(.get, "clok")
-        _ = try await world.control(.patch, "clock")
+        let world = try await World(on: stage(), at: nil)
+        try await world.control(.get, "clock")
+        try await world.control(.put, "clock", "{")
+        try await world.control(.get, "journal?wait=1ms")
+        try await world.control(.get, "clok")
+        try await world.control(.patch, "clock")
         let found = try await samples(world).filter { $0.key.hasPrefix("understudy_control_calls_total") }
         expect(
             found,
@@ -58,7 +55,7 @@ import Testing
     }
 
     @Test("show release, fixtures, start and memory") func build() async throws {
-        let world = try await world(.pipeline)
+        let world = try await World(on: stage(), at: nil)
         let found = try await samples(world)
         let fixtures = world.emulator.fixtureFingerprint
         expect(found[#"understudy_build_info{version="\#(Emulator.version)",fixtures="\#(fixtures)"}"#], is: "1")
@@ -69,12 +66,6 @@ import Testing
             let resident = try #require(found["process_resident_memory_bytes"].flatMap(Int.init))
             #expect(resident > 1 << 20)
         #endif
-    }
-
-    @Test("ask for the control token like the other calls") func token() async throws {
-        let world = try await world(.pipeline, token: "steer")
-        try await world.control(.get, "metrics").expectProblem(401, "control-token-wrong", "bearer token")
-        expect(try await world.control(.get, "metrics", fields: [("authorization", "Bearer steer")]).status, is: 200)
     }
 
     @Test("escape what labels may hold") func escaping() {
