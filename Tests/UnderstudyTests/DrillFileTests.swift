@@ -50,10 +50,7 @@ import Understudy
         let token = try await Handout.all[0].ask(world)["authorization"] ?? ""
         expect(verdict().outcome, is: .broken)
         let book = "/api/v1/partner/317/customer/entity123/addressbook"
-        let fields = [
-            ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"), ("authorization", token),
-            ("x-rezolve-device-id", "dev-1"),
-        ]
+        let fields = [World.apiKey, ("authorization", token), ("x-rezolve-device-id", "dev-1")]
         try await world.call(.get, book, fields).expect(
             401,
             #"{"type":"Expired Token","code":"8","message":"Your token has expired, refresh your token and try again."}"#,

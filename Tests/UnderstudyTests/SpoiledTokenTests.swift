@@ -20,12 +20,11 @@ struct Handout: Sendable, CustomTestStringConvertible {
         return text.split(separator: " ").last.map(String.init) ?? ""
     }
 
-    private static let apiKey = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")
     private static let form = ("content-type", "application/x-www-form-urlencoded")
 
     @Sendable private static func login(_ world: World) async throws -> ReceivedAnswer {
         try await world.call(
-            .post, "/v2/credentials/login", [apiKey],
+            .post, "/v2/credentials/login", [World.apiKey],
             #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"dev-1"}"#)
     }
 
@@ -61,56 +60,50 @@ struct Handout: Sendable, CustomTestStringConvertible {
 }
 
 @Suite("Tokens that answers hand out wrong, and a clock that moves meanwhile") struct SpoiledTokenTests {
-    private func arm(_ world: World, _ fault: JSON) async throws -> ReceivedAnswer {
-        try await world.control(.put, "faults", fault.text)
+    private func arm(_ world: World, _ fault: JSON) async throws {
+        try await world.control(.put, "faults", fault.text).expect(200)
+    }
+
+    private func arm(_ world: World, _ handout: Handout, _ defect: JSON) async throws {
+        try await arm(world, ["route": .string(handout.route), "defects": .object([handout.member: defect])])
+    }
+
+    private func explained(_ token: String, _ world: World) async throws -> String {
+        try await world.control(.post, "tokens/explain", JSON.object(["token": .string(token)]).text).text
     }
 
     @Test("the token is signed anew by the key that signed it, and wrong in that way alone", arguments: Handout.all)
     func spoiled(_ handout: Handout) async throws {
         let world = try await World()
         let good = CompactToken(handout.token(in: try await handout.ask(world)))
-        let armed = try await arm(
-            world,
-            [
-                "route": .string(handout.route),
-                "defects": .object(
-                    JSONObject([(handout.member, ["defect": "expired", "claims": ["drilled": true]] as JSON)])),
-            ])
-        expect(armed.status, is: 200, "\(armed.text)")
+        try await arm(world, handout, ["defect": "expired", "claims": ["drilled": true]])
         let answer = try await handout.ask(world)
         let spoiled = CompactToken(handout.token(in: answer))
         #expect((spoiled.claims?["exp"]?.int ?? .max) < World.exampleMoment)
         #expect((good.claims?["exp"]?.int ?? 0) > World.exampleMoment)
         expect(spoiled.claims?["drilled"], is: true)
         expect(spoiled.header, is: good.header)
-        expect(answer.status, is: 200)
+        answer.expect(200)
         expect(
             answer.entry?.record.intervention,
             is: "armed fault, call 1: defect \(handout.member) expired claim drilled")
         // Who knows the key finds nothing wrong with the signature.
-        let explained = try await world.control(
-            .post, "tokens/explain", JSON.object(["token": .string(spoiled.text)]).text)
-        #expect(explained.text.contains(#""check":"signature","outcome":"passed""#), "\(explained.text)")
+        let told = try await explained(spoiled.text, world)
+        #expect(told.contains(#""check":"signature","outcome":"passed""#), "\(told)")
     }
 
     @Test("a wrong key makes another signature of the same content", arguments: Handout.all)
     func wrongKey(_ handout: Handout) async throws {
         let world = try await World()
-        _ = try await arm(
-            world,
-            [
-                "route": .string(handout.route),
-                "defects": .object(JSONObject([(handout.member, "bad-signature" as JSON)])),
-            ])
-        let spoiled = handout.token(in: try await handout.ask(world))
-        let explained = try await world.control(.post, "tokens/explain", JSON.object(["token": .string(spoiled)]).text)
-        #expect(explained.text.contains("a signature that does not match"), "\(explained.text)")
+        try await arm(world, handout, "bad-signature")
+        let told = try await explained(handout.token(in: handout.ask(world)), world)
+        #expect(told.contains("a signature that does not match"), "\(told)")
     }
 
     @Test("Okta's own defects are known, too") func own() async throws {
         let world = try await World()
         let handout = Handout.all[2]
-        _ = try await arm(world, ["route": "token.create", "defects": ["access_token": "wrong-audience"]])
+        try await arm(world, handout, "wrong-audience")
         let good = CompactToken(handout.token(in: try await handout.ask(try await World())))
         let spoiled = CompactToken(handout.token(in: try await handout.ask(world)))
         #expect(spoiled.claims?["aud"] != good.claims?["aud"] && spoiled.header == good.header)
@@ -118,9 +111,9 @@ struct Handout: Sendable, CustomTestStringConvertible {
 
     @Test("an answer without such a token is left as it is, with a note") func absent() async throws {
         let world = try await World()
-        _ = try await arm(world, ["route": "rua.login", "defects": ["id_token": "expired"]])
+        try await arm(world, ["route": "rua.login", "defects": ["id_token": "expired"]])
         let answer = try await Handout.all[0].ask(world)
-        expect(answer.status, is: 200)
+        answer.expect(200)
         expect(
             answer.entry?.record.intervention,
             is: "armed fault, call 1: defect id_token expired; id_token was left as it is: the answer has no such token"
@@ -130,12 +123,12 @@ struct Handout: Sendable, CustomTestStringConvertible {
 
     @Test("the clock moves as the call is answered, so that the next call is later") func advance() async throws {
         let world = try await World()
-        _ = try await arm(world, ["route": "rua.login", "advance": "2h"])
+        try await arm(world, ["route": "rua.login", "advance": "2h"])
         let answer = try await Handout.all[0].ask(world)
         expect(answer.entry?.moment.unixSeconds, is: Double(World.exampleMoment))
         expect(answer.entry?.record.intervention, is: "armed fault, call 1: advance 7200s")
         expect(try await world.control(.get, "clock").json["unix"]?.int, is: World.exampleMoment + 7200)
-        _ = try await arm(world, ["route": "rua.login", "advance": "-36500d"])
+        try await arm(world, ["route": "rua.login", "advance": "-36500d"])
         let back = try await Handout.all[0].ask(world)
         expect(
             back.entry?.record.intervention,
