@@ -242,20 +242,16 @@ import Wire
 
     // MARK: Rows that cannot be read
 
-    /// A copy of the place, with other documents in some of the sandbox's rows.
-    private func altered(_ world: World, _ alter: (StateRow) -> String?) throws -> StoreHome {
+    /// A copy of the place, with other documents in some of the sandbox's rows, and with more rows.
+    private func altered(
+        _ world: World, adding added: [StateRow] = [], _ alter: (StateRow) -> String? = { _ in nil }
+    ) throws -> StoreHome {
         _ = try stored(world)
         let copy = try #require(world.stage.home).copy()
         let store = try copy.open()
-        guard case .claimed(let claim, let rows, _, _) = try store.claim(world.name) else { throw StoreProblem("held") }
-        var changes = StateRows()
-        changes.written = rows.compactMap { row in
-            alter(row).map { StateRow(row.name, document: Array($0.utf8)) }
-        }
-        let moment = Moment(unixSeconds: 0)
-        _ = try store.write([
-            StoreChange(claim: claim, rows: changes, times: StoreTimes(created: moment, used: moment, expires: nil))
-        ])
+        let (claim, rows, _, _) = try store.claimed(world.name)
+        let changed = rows.compactMap { row in alter(row).map { StateRow(row.name, document: Array($0.utf8)) } }
+        expect(try store.put(changed + added, in: claim), is: [])
         try store.release([claim])
         store.leave()
         return copy
@@ -297,19 +293,7 @@ import Wire
     @Test("are set aside as a whole where a newer release has more of them", arguments: StoreEngine.allCases)
     func unknownPart(_ engine: StoreEngine) async throws {
         let world = try await World(on: Stage(keeping: StoreHome(engine)))
-        _ = try stored(world)
-        let home = try #require(world.stage.home).copy()
-        let store = try home.open()
-        guard case .claimed(let claim, _, _, _) = try store.claim(world.name) else { throw StoreProblem("held") }
-        var changes = StateRows()
-        changes.written = [StateRow(StateRow.Name(part: "moods"), rank: 99, document: Array("{}".utf8))]
-        let moment = Moment(unixSeconds: 0)
-        _ = try store.write([
-            StoreChange(claim: claim, rows: changes, times: StoreTimes(created: moment, used: moment, expires: nil))
-        ])
-        try store.release([claim])
-        store.leave()
-        let next = world.moved(to: try Stage(keeping: home))
+        let next = world.moved(to: try Stage(keeping: altered(world, adding: [StateRow("moods", "", 99, "{}")])))
         expect(try await next.control(.get, "clock").json["frozen"], is: false)
         let told = try #require(try await health(next.stage)["set_aside"]?["parts"]?[0])
         expect(told["sandbox"], is: .string(world.name))
@@ -364,8 +348,11 @@ import Wire
     // MARK: Files that cannot be used
 
     @Test("lie in no file of another kind, and say so") func foreignFiles() throws {
-        let folder = try TemporaryFolder(["letter.txt": "Dear Ada, this is no database, and longer than its head is."])
-        let other = try SQLite.made("\(folder.path)/other.db", "CREATE TABLE letters(text)")
+        let folder = try TemporaryFolder([
+            "letter.txt": "Dear Ada, this is no database, and longer than its head is.", "other.db": "",
+        ])
+        let other = try SQLite("\(folder.path)/other.db")
+        try other.run("CREATE TABLE letters(text)")
         let newer = try SQLiteStore("\(folder.path)/newer.db")
         newer.leave()
         let sqlite = try SQLite("\(folder.path)/newer.db")
@@ -390,14 +377,5 @@ import Wire
             }
         }
         #expect(try folder.text(of: "letter.txt").hasPrefix("Dear Ada"))
-    }
-}
-
-extension SQLite {
-    fileprivate static func made(_ path: String, _ sql: String) throws -> SQLite {
-        try Data().write(to: URL(filePath: path))
-        let sqlite = try SQLite(path)
-        try sqlite.run(sql)
-        return sqlite
     }
 }
