@@ -33,11 +33,28 @@ import Understudy
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
 
-    private func unknown(_ world: World) async throws -> String {
-        let key = try SigningKey.generateEC(.p256, id: "unknown")
-        let draft = TokenDraft(header: ["alg": "ES256", "kid": "unknown"], claims: [:])
+    /// A token that is signed with a new key of that name.
+    private func forged(_ kid: String = "unknown") throws -> String {
+        let key = try SigningKey.generateEC(.p256, id: kid)
+        let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
         let moment = Moment(unixSeconds: Double(World.exampleMoment))
         return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
+    }
+
+    private func delayKeys(_ delay: String, _ world: World) async throws {
+        try await world.control(
+            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"\#(delay)"}}"#
+        ).expect(200)
+    }
+
+    /// How many of so many calls at once are answered with each status.
+    private func statuses(
+        _ count: Int, _ call: @escaping @Sendable () async throws -> ReceivedAnswer
+    ) async throws -> [Int: Int] {
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await call().status } }
+            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+        }
     }
 
     @Test("are asked for before the first use, in the same sandbox, and kept") func firstUse() async throws {
@@ -45,13 +62,13 @@ import Understudy
         let token = try await world.mint("notary/seal")
         expect(try await fetches(world), is: 0)
         let first = try await read(token, world)
-        expect(first.status, is: 200)
+        first.expect(200)
         let finding = first.findings.first { $0.check == "keys-fetched" }
         expect(finding?.outcome, is: .passed)
         expect(finding?.found, is: .text("200, 1 key: first"))
         expect(world.sandbox.journal.entries().map(\.record.route), is: ["jwks", "read"])
         let second = try await read(token, world)
-        expect(second.status, is: 200)
+        second.expect(200)
         expect(second.outcome(of: "keys-fetched"), is: nil)
         expect(try await fetches(world), is: 1)
         let listed = try await world.control(.get, "keys").json["fetched"]?[0]
@@ -65,14 +82,9 @@ import Understudy
 
     @Test("are told apart by who asked for them and who waited") func passengers() async throws {
         let world = try await world()
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
-        let token = try await unknown(world)
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<10 { group.addTask { try await read(token, world).status } }
-            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
-        }
-        expect(statuses, is: [401: 10])
+        try await delayKeys("1s", world)
+        let token = try forged()
+        expect(try await statuses(10) { try await read(token, world) }, is: [401: 10])
         let reads = world.sandbox.journal.entries().filter { $0.record.route == "read" }
         let findings = reads.flatMap(\.record.findings)
         expect(findings.filter { $0.check == "keys-fetched" }.map(\.outcome), is: [.passed])
@@ -89,13 +101,9 @@ import Understudy
         let world = try await world(depth)
         expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.advance("30s")
-        let token = try await unknown(world)
+        let token = try forged()
         let count = depth == .pipeline ? 2000 : 200
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<count { group.addTask { try await read(token, world).status } }
-            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
-        }
-        expect(statuses, is: [401: count])
+        expect(try await statuses(count) { try await read(token, world) }, is: [401: count])
         expect(try await fetches(world), is: 2)
     }
 
@@ -105,9 +113,7 @@ import Understudy
         expect(try await read(old, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/overlap")
         let new = try await world.mint("notary/seal")
-        let early = try await read(new, world)
-        expect(early.status, is: 401)
-        expect(early.failure, is: "key-unknown")
+        try await read(new, world).expect(401, #"{"code":"key-unknown"}"#, "key-unknown")
         try await world.advance("29s")
         expect(try await read(new, world).status, is: 401)
         expect(try await fetches(world), is: 1)
@@ -120,7 +126,7 @@ import Understudy
     @Test("without a cool-down are asked for once for each request, and no more") func noCoolDown() async throws {
         let world = try await world()
         try await world.set("subscriber.cool-down", "0")
-        let token = try await unknown(world)
+        let token = try forged()
         for number in 1...3 {
             expect(try await read(token, world).failure, is: "key-unknown")
             expect(try await fetches(world), is: number)
@@ -136,8 +142,7 @@ import Understudy
         let token = try await world.mint("notary/seal")
         try await world.control(.post, "keys/notary/plain/break")
         let first = try await read(token, world)
-        expect(first.status, is: 503)
-        expect(first.text, is: #"{"code":"keys-unavailable"}"#)
+        first.expect(503, #"{"code":"keys-unavailable"}"#, "keys-unavailable")
         expect(first.findings.first?.found, is: .text("status 500; expected 200"))
         expect(try await read(token, world).failure, is: "keys-unavailable")
         expect(try await fetches(world), is: 1)
@@ -166,9 +171,9 @@ import Understudy
     func faults(_ fault: String) async throws {
         let world = try await world()
         let token = try await world.mint("notary/seal")
-        let answer = try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#)
-        expect(answer.status, is: 200, "\(answer.text)")
+        try await world.control(
+            .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#
+        ).expect(200)
         expect(try await read(token, world).failure, is: "keys-unavailable")
     }
 
@@ -178,7 +183,7 @@ import Understudy
         let world = try await world(
             .pipeline,
             ["nobody": "http://127.0.0.1:1/jwks", "text": "http://127.0.0.1:\(stage.port)/_understudy/health"])
-        let token = try await unknown(world)
+        let token = try forged()
         let refused = try await read(token, world, "nobody")
         expect(refused.failure, is: "keys-unavailable")
         let found = refused.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
@@ -209,9 +214,7 @@ import Understudy
         expect(try await fetches(world, "far"), is: 1)
         try await world.control(.post, "reset")
         let forgotten = try await read(token, world, "far")
-        expect(forgotten.status, is: 503)
-        expect(forgotten.text, is: #"{"code":"keys-unavailable"}"#)
-        expect(forgotten.failure, is: "keys-unavailable")
+        forgotten.expect(503, #"{"code":"keys-unavailable"}"#, "keys-unavailable")
         expect(forgotten.findings.first?.found, is: .text(refusal))
         expect(try await fetches(publisher), is: 0)
         expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" }, is: 1)
@@ -243,9 +246,8 @@ import Understudy
     func replaced(_ what: String) async throws {
         let world = try await world()
         let token = try await world.mint("notary/seal")
-        let forged = try await forged("first", world)
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"200ms"}}"#)
+        let forged = try forged("first")
+        try await delayKeys("200ms", world)
         async let good = read(token, world)
         async let bad = read(forged, world)
         await begun(3, world)
@@ -255,28 +257,14 @@ import Understudy
         cell.reset()
         if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }
         expect(try await good.status, is: 200)
-        let refused = try await bad
-        expect(refused.status, is: 401)
-        expect(refused.text, is: #"{"code":"signature-wrong"}"#)
+        try await bad.expect(401, #"{"code":"signature-wrong"}"#, "signature-wrong")
         expect(try await fetches(world), is: 1)
-    }
-
-    private func forged(_ kid: String, _ world: World) async throws -> String {
-        let key = try SigningKey.generateEC(.p256, id: kid)
-        let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
-        let moment = Moment(unixSeconds: Double(World.exampleMoment))
-        return try UnsignedToken(draft, key: key, algorithm: .es256).signed(at: moment)
     }
 
     @Test("that several handlers want at once are asked for once for all of them") func handlersShare() async throws {
         let world = try await world()
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
-        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<10 { group.addTask { try await world.call(.post, "/subscriber/own/ask").status } }
-            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
-        }
-        expect(statuses, is: [200: 10])
+        try await delayKeys("1s", world)
+        expect(try await statuses(10) { try await world.call(.post, "/subscriber/own/ask") }, is: [200: 10])
         // A request delayed on a busy machine may fetch again.
         #expect(try await fetches(world) ?? 0 <= 2)
     }

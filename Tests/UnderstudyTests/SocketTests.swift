@@ -23,7 +23,7 @@ import Wire
         expect(await socket.next(), is: .closed(WebSocketClosure(.unsupportedData, reason: "bytes")))
         let entry = try #require(await board.handshakes { $0.first?.record.socket?.closure != nil }.first)
         expect(entry.response.status.code, is: 101)
-        let json = MaskedExchange(entry, by: board.world.sandbox.redactor).json(routes: board.emulator.routes)
+        let json = board.world.masked(entry)
         // Text that is not JSON is shown as it is, unless it mentions what the route hides.
         let expected: [JSON] = [
             ["server", "hello ada, at your service", 0], ["client", "echo", 0], ["server", "echo", 0],
@@ -38,8 +38,7 @@ import Wire
         expect(frames[3]["findings"]?.array?.first?["check"], is: "frame-ignored")
         expect(frames[3]["at"], is: "2027-01-15T08:00:00.000Z")
         expect(json["socket"]?["findings"]?.array?.map { $0["check"] }, is: ["farewell"])
-        expect(json["socket"]?["received"], is: 6)
-        expect(json["socket"]?["sent"], is: 3)
+        expect(["received", "sent"].map { json["socket"]?[$0] }, is: [6, 3])
         expect(json["socket"]?["closed"]?["code"], is: 1003)
     }
 
@@ -50,9 +49,8 @@ import Wire
         for _ in 0..<5 { socket.send(.text("echo")) }
         _ = await socket.next(5)
         try await board.world.verify(#"{"exactly":1,"where":{"route":"socket","status":101}}"#).expect(200)
-        let list = try await board.world.control(.get, "journal?route=socket")
-        expect(list.json["entries"]?.array?.first?["socket"]?["received"], is: 5)
-        expect(list.json["entries"]?.array?.first?["socket"]?["closed"], is: JSON.null)
+        let listed = try await board.world.control(.get, "journal?route=socket").json["entries"]?[0]?["socket"]
+        expect(["received", "closed"].map { listed?[$0] }, is: [5, .null])
         let sandboxes = try await board.world.control(.get, "sandboxes").json["sandboxes"]?.array
         expect(sandboxes?.first { $0["name"]?.string == board.world.name }?["sockets"], is: 1)
     }
@@ -60,21 +58,15 @@ import Wire
     @Test("a refused handshake is a plain answer, also when a fault refuses it", arguments: Depth.allCases)
     func refusals(_ depth: Depth) async throws {
         let board = try await SwitchboardWorld(depth)
-        let unknown = await #expect(throws: SocketRefused.self) {
-            _ = try await board.world.openSocket("/switchboard/sessions/nobody/socket")
-        }
-        expect(unknown?.answer.status, is: 401)
-        expect(unknown?.answer.text, is: #"{"code":"session-unknown"}"#)
-        expect(unknown?.answer.failure, is: "session-unknown")
+        let unknown = await #expect(throws: SocketRefused.self) { try await board.again("nobody") }
+        unknown?.answer.expect(401, #"{"code":"session-unknown"}"#, "session-unknown")
         #expect(unknown?.answer.entry?.record.socket == nil)
         _ = try await board.world.call(.post, "/switchboard/sessions/ada")
         let plain = try await board.world.call(.get, "/switchboard/sessions/ada/socket")
         expect(plain.status, is: 426)
         expect(plain.failure, is: "upgrade-required")
         try await board.world.arm("refused", at: "socket")
-        let armed = await #expect(throws: SocketRefused.self) {
-            _ = try await board.world.openSocket("/switchboard/sessions/ada/socket")
-        }
+        let armed = await #expect(throws: SocketRefused.self) { try await board.again("ada") }
         expect(armed?.answer.failure, is: "refused")
         _ = try await board.again("ada")
     }
