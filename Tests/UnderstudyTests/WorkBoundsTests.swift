@@ -134,7 +134,10 @@ import Testing
             ("comapi", "pushes", 1000, #"{"spaces":[{"id":"x","pushes":[RECORDS]}]}"#),
             ("ims", "token_uses", 20_000, #"{"issuers":[],"users":[],"token_uses":[RECORDS]}"#),
             ("bloomreach", "clicks", 1000, #"{"projects":[{\#(project),"customers":[],"clicks":[RECORDS]}]}"#),
-            ("bloomreach", "self_checks", 1000, #"{"projects":[{\#(project),"customers":[],"self_checks":[RECORDS]}]}"#),
+            (
+                "bloomreach", "self_checks", 1000,
+                #"{"projects":[{\#(project),"customers":[],"self_checks":[RECORDS]}]}"#
+            ),
             ("bloomreach", "cookies", 1000, #"{"projects":[{\#(project),"customers":[{"cookies":[RECORDS]}]}]}"#),
         ])
     func overfull(_ vendor: String, _ list: String, _ bound: Int, _ state: String) async throws {
