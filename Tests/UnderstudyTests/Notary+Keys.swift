@@ -56,18 +56,23 @@ extension Notary {
 }
 
 extension Notary {
+    static let statuses: KeyValuePairs = ["nothing-here": 404, "token-wrong": 401, "keys-broken": 500]
+
     /// The fixtures of a notary with this motto, which its refusals repeat.
     static func fixtures(_ motto: String) throws -> TemporaryFolder {
-        let failures = [("nothing-here", 404), ("token-wrong", 401), ("keys-broken", 500)].map { name, status in
-            """
-              \(name): { about: "x", status: \(status), body: { code: "\(name)", motto: "\(motto)" }, evidence: ours, source: "tests" }
-            """
-        }
-        return try TemporaryFolder([
+        try TemporaryFolder([
             "notary/accounts.yaml": "motto: \"\(motto)\"\n",
-            "notary/failures.yaml": "failures:\n" + failures.joined(separator: "\n") + "\n",
+            "notary/failures.yaml": failureSheet(statuses, ", motto: \"\(motto)\""),
         ])
     }
+}
+
+/// The `failures.yaml` of a test vendor, by names and statuses; the contents may have more members.
+func failureSheet(_ statuses: KeyValuePairs<String, Int>, _ members: String = "") -> String {
+    let lines = statuses.map { name, status in
+        "  \(name): { about: x, status: \(status), body: { code: \"\(name)\"\(members) }, evidence: ours, source: tests }\n"
+    }
+    return "failures:\n" + lines.joined()
 }
 
 extension VendorConformance {
