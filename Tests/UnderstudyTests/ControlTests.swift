@@ -84,9 +84,11 @@ import Testing
 @Suite("Control: the OpenAPI document") struct ControlDocumentTests {
     private static let methods = ["get", "put", "post", "delete", "patch", "options", "head"]
 
-    private func document() async throws -> JSON { try await World(at: nil).control(.get, "openapi.json").json }
+    private let document: JSON
 
-    private func described(_ document: JSON) -> [(call: String, operation: JSONObject)] {
+    init() async throws { document = try await World(at: nil).control(.get, "openapi.json").json }
+
+    private var described: [(call: String, operation: JSONObject)] {
         (document["paths"]?.object ?? [:]).flatMap { path in
             (path.value.object ?? [:]).compactMap { member in
                 guard Self.methods.contains(member.name), let operation = member.value.object else { return nil }
@@ -105,8 +107,8 @@ import Testing
         expect(answer.json["info"]?["version"], is: .string(Emulator.version))
     }
 
-    @Test("describes every call and nothing else, under an id of its own") func complete() async throws {
-        let described = described(try await document())
+    @Test("describes every call and nothing else, under an id of its own") func complete() {
+        let described = described
         expect(Set(described.map(\.call)), is: Set(operations.map(\.endpoint.description)))
         expect(described.count, is: operations.count)
         expect(Set(operations.map(\.id)).count, is: operations.count)
@@ -119,7 +121,7 @@ import Testing
 
     @Test("lists exactly the methods that each path knows, and any other one is 405") func methods() async throws {
         let world = try await World(at: nil)
-        let paths = try #require(try await document()["paths"]?.object)
+        let paths = try #require(document["paths"]?.object)
         for path in paths {
             let known = (path.value.object ?? [:]).map(\.name).filter(Self.methods.contains).map { $0.uppercased() }
             let target = path.name.replacing("/_understudy/", with: "").replacing(/\{[a-z]+\}/, with: "x")
@@ -139,8 +141,7 @@ import Testing
     }
 
     @Test("refers to nothing that is not there, and keeps nothing that nobody refers to")
-    func references() async throws {
-        let document = try await document()
+    func references() {
         let references = Set(Self.references(in: document))
         for reference in references {
             let place = reference.split(separator: "/").dropFirst().reduce(document as JSON?) { $0?[String($1)] }
@@ -163,8 +164,8 @@ import Testing
         }
     }
 
-    @Test("names the parameters that each call reads, and says something of each") func parameters() async throws {
-        let described = described(try await document())
+    @Test("names the parameters that each call reads, and says something of each") func parameters() {
+        let described = described
         for operation in operations {
             let entry = described.first { $0.call == operation.endpoint.description }?.operation
             let parameters = entry?["parameters"]?.array ?? []
@@ -177,8 +178,7 @@ import Testing
         }
     }
 
-    @Test("lists the words that the code knows") func words() async throws {
-        let document = try await document()
+    @Test("lists the words that the code knows") func words() {
         let words = { (path: String...) in
             path.reduce(document as JSON?) { $0?[$1] }?["enum"]?.array?.compactMap(\.string) ?? []
         }
@@ -192,8 +192,7 @@ import Testing
             keys?["role"]?["enum"]?.array?.compactMap(\.string), is: IssuerKeys.Published.Role.allCases.map(\.rawValue))
     }
 
-    @Test("says what each call may answer: refusals by what can be wrong with it") func refusals() async throws {
-        let described = described(try await document())
+    @Test("says what each call may answer: refusals by what can be wrong with it") func refusals() {
         for (call, operation) in described {
             let statuses = Set((operation["responses"]?.object ?? [:]).map(\.name))
             #expect(statuses.isSuperset(of: ["400", "403", "413"]), "\(call)")

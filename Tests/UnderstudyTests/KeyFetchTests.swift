@@ -13,7 +13,11 @@ import Understudy
         KeyFetchPace(burst: burst, interval: interval, sparesThisMachine: sparesThisMachine, timeLimit: .seconds(600))
     }
 
-    private func world(
+    private let world: World
+
+    init() async throws { world = try await Self.world() }
+
+    private static func world(
         _ depth: Depth = .pipeline, _ urls: [String: String] = ["own": "{self}/notary/plain/jwks"],
         pace: KeyFetchPace = Self.pace(burst: 300, interval: .milliseconds(100))
     ) async throws -> World {
@@ -58,7 +62,6 @@ import Understudy
     }
 
     @Test("are asked for before the first use, in the same sandbox, and kept") func firstUse() async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         expect(try await fetches(world), is: 0)
         let first = try await read(token, world)
@@ -81,7 +84,6 @@ import Understudy
     }
 
     @Test("are told apart by who asked for them and who waited") func passengers() async throws {
-        let world = try await world()
         try await delayKeys("1s", world)
         let token = try forged()
         expect(try await statuses(10) { try await read(token, world) }, is: [401: 10])
@@ -98,7 +100,7 @@ import Understudy
 
     @Test("are asked for once, whatever number of requests name a key that is not there", arguments: Depth.allCases)
     func stampede(_ depth: Depth) async throws {
-        let world = try await world(depth)
+        let world = try await Self.world(depth)
         expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.advance("30s")
         let token = try forged()
@@ -108,7 +110,6 @@ import Understudy
     }
 
     @Test("of an unknown name are not asked for again before the cool-down is over") func coolDown() async throws {
-        let world = try await world()
         let old = try await world.mint("notary/seal")
         expect(try await read(old, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/overlap")
@@ -124,7 +125,6 @@ import Understudy
     }
 
     @Test("without a cool-down are asked for once for each request, and no more") func noCoolDown() async throws {
-        let world = try await world()
         try await world.set("subscriber.cool-down", "0")
         let token = try forged()
         for number in 1...3 {
@@ -138,7 +138,6 @@ import Understudy
     }
 
     @Test("that cannot be had are a failure of their own, until they can be had again") func broken() async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         try await world.control(.post, "keys/notary/plain/break")
         let first = try await read(token, world)
@@ -153,7 +152,6 @@ import Understudy
     }
 
     @Test("serve for a day beyond their lifetime while fresh ones cannot be had") func stale() async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         expect(try await read(token, world).status, is: 200)
         try await world.control(.post, "keys/notary/plain/break")
@@ -169,7 +167,6 @@ import Understudy
     @Test(
         "are not had when what is armed at their route cuts the answer short", arguments: ["reset", "empty", "garbage"])
     func faults(_ fault: String) async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         try await world.control(
             .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#
@@ -180,7 +177,7 @@ import Understudy
     @Test("are asked for over HTTP where the URL leads elsewhere, and where nobody listens the reason says so")
     func elsewhere() async throws {
         let stage = try Stage.shared()
-        let world = try await world(
+        let world = try await Self.world(
             .pipeline,
             ["nobody": "http://127.0.0.1:1/jwks", "text": "http://127.0.0.1:\(stage.port)/_understudy/health"])
         let token = try forged()
@@ -196,10 +193,10 @@ import Understudy
 
     @Test("of a URL that all sandboxes together have asked too often are not asked for, and old ones serve")
     func pace() async throws {
-        let publisher = try await world(.socket)
+        let publisher = try await Self.world(.socket)
         let url = "http://127.0.0.1:\(publisher.stage.port)/~\(publisher.sandbox.name)/notary/plain/jwks"
         let pace = Self.pace(burst: 1, interval: .seconds(3600), sparesThisMachine: false)
-        let world = try await world(.pipeline, ["far": url], pace: pace)
+        let world = try await Self.world(.pipeline, ["far": url], pace: pace)
         let token = try await publisher.mint("notary/seal")
         expect(try await read(token, world, "far").status, is: 200)
         try await world.advance("600s")
@@ -221,7 +218,6 @@ import Understudy
     }
 
     @Test("can be asked for by a handler, which goes on with what came") func handler() async throws {
-        let world = try await world()
         let answer = try await world.call(.post, "/subscriber/own/ask")
         expect(answer.text, is: #"{"problem":null,"kids":["first"],"skipped":[]}"#)
         expect(answer.outcome(of: "keys-fetched"), is: .passed)
@@ -231,7 +227,6 @@ import Understudy
     }
 
     @Test("are forgotten with the sandbox's state") func reset() async throws {
-        let world = try await world()
         expect(try await read(try await world.mint("notary/seal"), world).status, is: 200)
         try await world.control(.post, "reset")
         expect(try await fetches(world), is: 0)
@@ -244,7 +239,6 @@ import Understudy
 
     @Test("that were on their way when the state was replaced are asked for again", arguments: ["reset", "state"])
     func replaced(_ what: String) async throws {
-        let world = try await world()
         let token = try await world.mint("notary/seal")
         let forged = try forged("first")
         try await delayKeys("200ms", world)
@@ -262,7 +256,6 @@ import Understudy
     }
 
     @Test("that several handlers want at once are asked for once for all of them") func handlersShare() async throws {
-        let world = try await world()
         try await delayKeys("1s", world)
         expect(try await statuses(10) { try await world.call(.post, "/subscriber/own/ask") }, is: [200: 10])
         // A request delayed on a busy machine may fetch again.
@@ -270,7 +263,6 @@ import Understudy
     }
 
     @Test("A client's own rules are shown beside the server's verdict") func clients() async throws {
-        let world = try await world()
         let answer = try await world.control(.post, "tokens/explain", #"{"token":"x","vendor":"subscriber"}"#)
         let client = answer.json["verdicts"]?[0]?["clients"]?[0]
         expect(client?["client"], is: "subscriber-app")
