@@ -303,8 +303,7 @@ struct RecordedRefusal: Sendable {
     private static let recordings = [
         ("chrome-rezolve-no-device", "masked-missing-fields", "broken"),
         ("mitmproxy-rezolve-algorithm", "masked-signature", "broken"),
-        ("firefox-okta-expired", "access-token-expired", "broken"),
-        ("charles-okta-media-type", "media-type", "broken"),
+        ("firefox-okta-expired", "access-token-expired", "broken"), ("charles-okta-media-type", "media-type", "broken"),
         ("safari-bloomreach-expired", "customer-token-expired", "broken"),
         ("proxyman-bloomreach-gzip", "compressed-body", "broken"),
         ("charles-comapi-no-audience", "missing-audience", "broken"),

@@ -33,17 +33,17 @@ import Understudy
         let world = try await World()
         let both =
             #"{"route":"rua.forgot","fail":"service-unavailable"},{"route":"rua.forgot","call":3,"fail":"body-too-large"}"#
-        try await world.control(.put, "faults", #"{"faults":[\#(both)]}"#)
+        try await world.arm(#"{"faults":[\#(both)]}"#)
         expect(try await statuses(world, 4), is: [503, 200, 413, 200])
-        try await world.control(.put, "faults", #"{"faults":[\#(both)]}"#)
-        try await world.control(.put, "faults", #"{"route":"rua.forgot","call":2,"fail":"body-too-large"}"#)
+        try await world.arm(#"{"faults":[\#(both)]}"#)
+        try await world.arm(#"{"route":"rua.forgot","call":2,"fail":"body-too-large"}"#)
         expect(try await statuses(world, 3), is: [200, 413, 200])
     }
 
     @Test("a fault of a whole vendor strikes every route, as often as it says, and the journal names it")
     func wholeVendor() async throws {
         let world = try await World()
-        try await world.control(.put, "faults", #"{"vendor":"rezolve","every":2,"fail":"service-unavailable"}"#)
+        try await world.arm(#"{"vendor":"rezolve","every":2,"fail":"service-unavailable"}"#)
         expect(try await statuses(world, 4), is: [200, 503, 200, 503])
         for failure in ["rua-token-missing", "service-unavailable"] {
             expect(try await world.call(.get, "/v2/credentials/ping", [World.apiKey]).failure, is: failure)
@@ -59,7 +59,7 @@ import Understudy
     func respond() async throws {
         let world = try await World()
         let respond = #"{"status":429,"headers":{"retry-after":"7"},"body":{"to":"{{request.body.email}}"}}"#
-        try await world.control(.put, "faults", #"{"route":"rua.forgot","respond":\#(respond)}"#)
+        try await world.arm(#"{"route":"rua.forgot","respond":\#(respond)}"#)
         let answer = try await world.call(.post, path, [World.apiKey], body)
         answer.expect(429, #"{"to":"ada@example.test"}"#)
         expect(answer["retry-after"], is: "7")
@@ -72,7 +72,7 @@ import Understudy
         let token = try await world.mint("rezolve/login")
         let template =
             #"{"headers":{"x-echo":"{{request.headers.authorization}}"},"body":{"a":"<{{request.body.password}}>","b":"{{request.headers.authorization}}"}}"#
-        try await world.control(.put, "faults", #"{"route":"rua.login","respond":\#(template)}"#)
+        try await world.arm(#"{"route":"rua.login","respond":\#(template)}"#)
         let answer = try await world.call(
             .post, "/v2/credentials/login", [World.apiKey, ("authorization", "Bearer " + token)],
             #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"d"}"#)
@@ -87,7 +87,7 @@ import Understudy
 
     @Test("what goes wrong on the wire reaches the client, and the journal says why") func wire() async throws {
         let world = try await World(.socket)
-        try await world.control(.put, "faults", #"{"route":"rua.forgot","fault":"empty"}"#)
+        try await world.arm(#"{"route":"rua.forgot","fault":"empty"}"#)
         await #expect(throws: (any Error).self) { try await world.call(.post, path, [World.apiKey], body) }
         let entry = world.sandbox.journal.last
         expect(entry?.response.status.code, is: 200)

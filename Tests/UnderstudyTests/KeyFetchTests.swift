@@ -46,9 +46,7 @@ import Understudy
     }
 
     private func delayKeys(_ delay: String, _ world: World) async throws {
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"\#(delay)"}}"#
-        ).expect(200)
+        try await world.arm(#"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"\#(delay)"}}"#)
     }
 
     /// How many of so many calls at once are answered with each status.
@@ -168,9 +166,7 @@ import Understudy
         "are not had when what is armed at their route cuts the answer short", arguments: ["reset", "empty", "garbage"])
     func faults(_ fault: String) async throws {
         let token = try await world.mint("notary/seal")
-        try await world.control(
-            .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#
-        ).expect(200)
+        try await world.arm(#"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#)
         expect(try await read(token, world).failure, is: "keys-unavailable")
     }
 

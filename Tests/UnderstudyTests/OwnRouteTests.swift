@@ -91,10 +91,8 @@ import Understudy
 
     @Test("faults and failures apply to them") func faults() async throws {
         let world = try await world()
-        try await world.control(
-            .put, "faults",
-            #"{"route": "basket.read", "call": 2, "when": {"path": "/my/own/api/17"}, "respond": {"status": 503}}"#
-        ).expect(200)
+        try await world.arm(
+            #"{"route": "basket.read", "call": 2, "when": {"path": "/my/own/api/17"}, "respond": {"status": 503}}"#)
         for status in [200, 503, 200] { expect(try await world.call(.get, "/my/own/api/17").status, is: status) }
         try await world.arm("method-not-allowed", at: "basket.write")
         let refused = try await world.call(.post, "/my/own/api")
@@ -260,7 +258,6 @@ import Understudy
         let files = [("one", "/a"), ("two", "/b")].map { name, path in
             (name: name, text: "routes: { a: { method: GET, path: \(path), respond: {} } }")
         }
-        expect(
-            try problem(files, [.own]), is: "two.yaml:1:11: found the name a a second time; expected another")
+        expect(try problem(files, [.own]), is: "two.yaml:1:11: found the name a a second time; expected another")
     }
 }

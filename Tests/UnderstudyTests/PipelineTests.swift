@@ -121,8 +121,7 @@ import Understudy
         let world = try await World()
         let body = String(repeating: " ", count: Pipeline.standardBodyLimit + 1)
         let answer = try await world.call(.post, "/v2/credentials/login", [], body)
-        answer.expect(
-            413, #"{"type":"Bad Request","code":5,"message":"Request body too large"}"#, "body-too-large")
+        answer.expect(413, #"{"type":"Bad Request","code":5,"message":"Request body too large"}"#, "body-too-large")
         expect(answer.entry?.record.route, is: "rua.login")
         expect(try await world.call(.post, "/v1/user/nothing", [], body).failure, is: "route-not-found")
         expect(try await world.call(.post, "/nowhere", [], body).status, is: 404)

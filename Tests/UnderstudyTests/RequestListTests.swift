@@ -277,8 +277,7 @@ struct RequestList {
 
     @Test("of a call that a scenario answers are not noted") func answered() async throws {
         let world = try await World()
-        try await world.control(
-            .put, "faults", #"{"faults":[{"route":"group.create","respond":{"status":200,"body":{}}}]}"#)
+        try await world.arm(#"{"faults":[{"route":"group.create","respond":{"status":200,"body":{}}}]}"#)
         try await world.call(.post, "/api/v1/groups", Self.api, #"{"profil":{}}"#).expect(200)
         expect(try await note(world), is: nil)
     }

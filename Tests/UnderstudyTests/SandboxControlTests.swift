@@ -111,8 +111,7 @@ import Wire
             ("x", #"{"ttl":"10"}"#, "invalid", "expected a duration over 0"),
             ("x", #"{"ttl":"0s"}"#, "invalid", "over 0"), ("x", #"{"ttl":"-1m"}"#, "invalid", "over 0"),
             ("x", #"{"ttl":10}"#, "invalid", "ttl is 10; expected a duration"),
-            ("x", "{}", "invalid", "member ttl is missing"),
-            ("x", #"{"tll":"1s"}"#, "invalid", "did you mean “ttl”?"),
+            ("x", "{}", "invalid", "member ttl is missing"), ("x", #"{"tll":"1s"}"#, "invalid", "did you mean “ttl”?"),
             ("X", #"{"ttl":"1s"}"#, "sandbox-name-invalid", "“X” is not a sandbox name"),
             ("default", #"{"ttl":"1s"}"#, "invalid", "the sandbox default never expires"),
         ])

@@ -149,7 +149,7 @@ import Wire
         #expect(await board.sockets(1))
         expect(try await board.state()["gone"], is: ["ada 1000"])
         _ = try await board.world.call(.post, "/switchboard/sessions/cy")
-        try await board.world.control(.put, "faults", #"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
+        try await board.world.arm(#"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
         _ = try await board.world.call(.post, "/switchboard/count")
         // The rule takes effect before the call itself.
         expect(await bob.next(2), is: [.text("good bye"), .closed(dropped)])

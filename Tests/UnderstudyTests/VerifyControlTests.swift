@@ -3,12 +3,6 @@ import JSON
 import Support
 import Testing
 
-extension World {
-    func verify(_ order: String, _ query: String = "") async throws -> ReceivedAnswer {
-        try await control(.post, "journal/verify" + query, order)
-    }
-}
-
 @Suite("Control: verification of the journal") struct VerifyControlTests {
     private let forgot = "/v1/credentials/forget"
 
@@ -226,8 +220,7 @@ extension World {
             ("", #"{"exactly":1,"at_most":1}"#, "exactly cannot be combined"),
             ("", #"{"at_least":2,"at_most":1}"#, "nothing can be both"),
             ("", #"{"at_least":-1}"#, "whole number from 0"), ("", #"{"at_most":1.5}"#, "expected a whole number"),
-            ("", #"{"exactly":"1"}"#, "expected a whole number"),
-            ("", #"{"at_lest":1}"#, "did you mean “at_least”?"),
+            ("", #"{"exactly":"1"}"#, "expected a whole number"), ("", #"{"at_lest":1}"#, "did you mean “at_least”?"),
             ("", #"{"where":[]}"#, "expected a mapping"), ("", #"{"where":{"rout":"x"}}"#, "did you mean “route”?"),
             ("", #"{"where":{"route":"rua.forgt"}}"#, "did you mean “rua.forgot”?"),
             ("", #"{"where":{"route":"rua.x*"}}"#, "no route fits rua.x*"),
@@ -383,8 +376,7 @@ extension World {
 
     @Test("waiting ends when the last step arrives") func waits() async throws {
         let world = try await renewed()
-        async let late = world.verify(
-            #"{"sequence":[{"status":200},{"route":"rua.ping","status":401}]}"#, "?wait=60s")
+        async let late = world.verify(#"{"sequence":[{"status":200},{"route":"rua.ping","status":401}]}"#, "?wait=60s")
         for _ in 1...2 { _ = try await world.call(.get, "/v2/credentials/ping") }
         try await late.expect(200)
     }

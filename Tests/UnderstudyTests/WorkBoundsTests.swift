@@ -20,8 +20,7 @@ import Testing
         let world = try await World()
         let usual = try await track(world, "0")
         expect(usual.status, is: 401)
-        try await world.control(
-            .put, "faults",
+        try await world.arm(
             #"{"route":"track.batch","times":"always","when":{"body":{"$..*":{"contains":"b"}}},"respond":{"status":418}}"#
         )
         // Each object is searched as text, including everything nested in it.
@@ -51,9 +50,7 @@ import Testing
         let body = template.replacing("BODIES", with: many(#""{{request.body}}""#, 200).joined(separator: ","))
             .replacing("TEXTS", with: many("{{request.body.text}}", 200).joined())
             .replacing("STATIC", with: String(repeating: "s", count: 100_000))
-        try await world.control(
-            .put, "faults", #"{"route":"track.batch","times":"always","respond":{"status":418,"body":\#(body)}}"#
-        ).expect(200)
+        try await world.arm(#"{"route":"track.batch","times":"always","respond":{"status":418,"body":\#(body)}}"#)
         let list = "[" + many("1", 200).joined(separator: ",") + "]"
         let answer = try await track(world, list + #","text":"\#(String(repeating: "t", count: 50_000))""#)
         #expect(
@@ -142,8 +139,7 @@ import Testing
         ])
     func overfull(_ vendor: String, _ list: String, _ bound: Int, _ state: String) async throws {
         let records = (0...bound).map { list == "cookies" ? "\"c\($0)\"" : "0" }.joined(separator: ",")
-        try await expectRefusal(
-            of: state.replacing("RECORDS", with: records), vendor, saying: list, "at most \(bound)")
+        try await expectRefusal(of: state.replacing("RECORDS", with: records), vendor, saying: list, "at most \(bound)")
     }
 
     @Test("an import of more records than a sandbox keeps of a vendor is refused") func overfullState() async throws {
@@ -253,9 +249,14 @@ struct DarwinLinesTests {
 @Suite("The rules of each vendor") struct RuleListingTests {
     private static let loaders = Catalog.vendors
 
-    @Test("are listed with an id of the vendor, what they expect and a source", arguments: loaders.map(\.identity.id))
+    @Test(
+        "are listed with an id of the vendor, what they expect and a source, and lead to its failures",
+        arguments: loaders.map(\.identity.id))
     func listing(_ vendor: String) throws {
         let module = try #require(Self.loaders.first { $0.identity.id == vendor })
+        let mounted = try module.load(Repository.fixtures)
+        expect(mounted.failureNames, is: mounted.failures.map(\.name))
+        for rule in module.rules { #expect(Set(mounted.failureNames).isSuperset(of: rule.failures), "\(rule)") }
         let rules = module.rules + module.checkers.flatMap(\.rules)
         #expect(rules.count > 20)
         for rule in rules {
@@ -273,15 +274,6 @@ struct DarwinLinesTests {
             expect(Set(rules.map(\.subject)).count, is: rules.count, "\(id) stands twice in a list")
             expect(Set(rules.map(\.check)).count, is: 1, "\(id)")
         }
-    }
-
-    @Test("lead to failures of the vendor", arguments: loaders.map(\.identity.id))
-    func failures(_ vendor: String) throws {
-        let module = try #require(Self.loaders.first { $0.identity.id == vendor })
-        let mounted = try module.load(Repository.fixtures)
-        let known = Set(mounted.failures.map(\.name))
-        for rule in module.rules { #expect(known.isSuperset(of: rule.failures), "\(rule)") }
-        expect(mounted.failureNames, is: mounted.failures.map(\.name))
     }
 }
 
