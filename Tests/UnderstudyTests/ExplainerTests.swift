@@ -158,17 +158,15 @@ struct RecordedRefusal: Sendable {
             "answer": ["status": 401, "body": .string(#"{"error":{"code":"token-malformed"}}"#)],
         ]
         let answer = try await world.control(.post, "explain", order.text)
-        expect(answer.status, is: 200)
+        answer.expect(200)
         expect(answer.json["calls"]?[0]?["route"]?.string, is: "me.get")
         expect(answer.json["calls"]?[0]?["causes"]?[0]?["failure"]?.string, is: "token-malformed", "\(answer.text)")
         #expect(world.sandbox.journal.entries().isEmpty)
-        try await world.control(.post, "explain", #"{"recording":"curl"}"#).expectProblem(
-            400, "invalid", "the recording: ")
-        try await world.control(.post, "explain", #"{"recording":"GET / HTTP/1.1"}"#)
-            .expectProblem(400, "invalid", "names no host")
-        try await world.control(.post, "explain", "{}").expectProblem(400, "invalid", "recording must be a string")
-        try await world.control(.post, "explain", #"{"recording":"curl https://a.example/nowhere"}"#)
-            .expectProblem(400, "invalid", "no vendor owns the path")
+        for (order, problem) in [
+            (#"{"recording":"curl"}"#, "the recording: "), ("{}", "recording must be a string"),
+            (#"{"recording":"GET / HTTP/1.1"}"#, "names no host"),
+            (#"{"recording":"curl https://a.example/nowhere"}"#, "no vendor owns the path"),
+        ] { try await world.control(.post, "explain", order).expectProblem(400, "invalid", problem) }
     }
 
     @Test("a key of the real server decides, and its secret is not shown") func keys() async throws {
@@ -291,12 +289,8 @@ struct RecordedRefusal: Sendable {
             ("hello", "line 1 begins neither"), ("GET /x HTTP/1.1\nno field\n\n", "line 2 is not a field"),
         ])
     func unreadable(_ text: String, _ words: String) throws {
-        do {
-            _ = try read(text)
-            Issue.record("\(text) was read")
-        } catch let problem as RecordingProblem {
-            #expect(problem.description.contains(words), "\(problem)")
-        }
+        let problem = #expect(throws: RecordingProblem.self) { try read(text) }
+        expect(problem?.description.contains(words), is: true, "\(problem?.description ?? "")")
     }
 
     /// The recordings, with the cause that stands first, its verdict, and what of the call's account is unknown.
@@ -319,8 +313,7 @@ struct RecordedRefusal: Sendable {
         let explainer = Explainer(try Stage.shared().emulator, Settings())
         let calls = try explainer.refused(of: RecordedCall.all(in: Array(bytes)))
         expect(calls.count, is: 1)
-        let call = try #require(calls.first)
-        let explanation = try await explainer.explain(call, at: Moment(unixSeconds: 0))
+        let explanation = try await explainer.explain(#require(calls.first), at: Moment(unixSeconds: 0))
         let cause = try #require(explanation["causes"]?[0], "\(explanation.text)")
         expect(cause["failure"]?.string, is: failure, "\(explanation.text)")
         expect(cause["verdict"]?.string, is: verdict)

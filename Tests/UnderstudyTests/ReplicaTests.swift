@@ -32,7 +32,7 @@ import Wire
         let here = try await World(on: a)
         try await here.set(seed: 7)
         try await here.set("rezolve.device-check", "enforce")
-        try await here.control(.put, "faults", #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#)
+        try await here.arm("service-unavailable", at: "rua.guest", call: 3)
         try await here.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
         try await here.control(.put, "sandboxes/" + here.name, #"{"ttl":"2h"}"#)
         try await here.control(

@@ -1,5 +1,6 @@
 import Emulation
 import Expectations
+import HTTPTypes
 import JSON
 import Support
 import Synchronization
@@ -180,37 +181,30 @@ import Wire
 }
 
 @Suite("WebSockets and their sandbox", .timeLimit(.minutes(15))) struct SocketLifeTests {
-    private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
-
-    @Test("a reset closes them, and the new state knows nothing of them", arguments: Depth.allCases)
-    func reset(_ depth: Depth) async throws {
+    @Test(
+        "a reset, another state and a deletion close them, and what follows knows nothing of them",
+        arguments: Depth.allCases,
+        [
+            (.post, "reset", "", "the state was replaced"), (.put, "state/switchboard", "{}", "the state was replaced"),
+            (.delete, "sandboxes/", "", "the sandbox is gone"),
+        ] as [(HTTPRequest.Method, String, String, String)])
+    func endings(
+        _ depth: Depth, _ end: (method: HTTPRequest.Method, path: String, body: String, reason: String)
+    ) async throws {
         let board = try await SwitchboardWorld(depth)
         let socket = try await board.open("ada")
-        try await board.world.control(.post, "reset")
-        expect(await socket.next(), is: .closed(replaced))
+        let path = end.path + (end.method == .delete ? board.world.name : "")
+        try await board.world.control(end.method, path, end.body)
+        expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: end.reason)))
         #expect(await board.sockets(0))
-        expect(try await board.state()["gone"], is: [])
+        // This vendor's state imports nothing.
+        if end.method != .put {
+            let state = try await board.state()
+            expect([state["gone"], state["sessions"]], is: [[], []])
+        }
         let fresh = try await board.open("ada")
         try await board.tell("anew", to: "ada")
         expect(await fresh.next(), is: .text("anew"))
-    }
-
-    @Test("replacing a state by a control call closes them", arguments: Depth.allCases)
-    func importing(_ depth: Depth) async throws {
-        let board = try await SwitchboardWorld(depth)
-        let socket = try await board.open("ada")
-        try await board.world.control(.put, "state/switchboard", "{}")
-        expect(await socket.next(), is: .closed(replaced))
-    }
-
-    @Test("a sandbox that is deleted closes them, and its successor is another one", arguments: Depth.allCases)
-    func deletion(_ depth: Depth) async throws {
-        let board = try await SwitchboardWorld(depth)
-        let socket = try await board.open("ada")
-        try await board.world.control(.delete, "sandboxes/\(board.world.name)")
-        expect(await socket.next(), is: .closed(WebSocketClosure(.goingAway, reason: "the sandbox is gone")))
-        expect(try await board.state()["sessions"], is: [])
-        expect(board.world.sandbox.sockets, is: 0)
     }
 
     @Test("a handshake from before a reset opens nothing behind it") func lateOpening() async throws {

@@ -27,26 +27,21 @@ import Wire
 
     // MARK: What is stored
 
-    @Test(
-        "keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases, Depth.allCases
-    )
-    func conditions(_ engine: StoreEngine, _ depth: Depth) async throws {
+    @Test("keep clock, settings, faults, scenarios, time to live and ids", arguments: StoreEngine.allCases)
+    func conditions(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
-        let world = try await World(depth, on: stage, at: nil)
+        let world = try await World(on: stage, at: nil)
         try await world.set(seed: 7)
         try await world.set(profile: .observed)
         try await world.set("rezolve.device-check", "enforce")
         try await world.advance("90s")
         try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"2h"}"#)
-        let fault = #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#
-        try await world.control(.put, "faults", fault)
-        let chosen = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
-        expect(chosen.status, is: 200)
+        try await world.arm("service-unavailable", at: "rua.guest", call: 3)
+        try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#).expect(200)
         for _ in 1...2 { _ = try await world.call(.post, "/v2/credentials/register/guest") }
         let next = world.moved(to: try stage.restarted())
         for path in ["clock", "settings", "faults", "scenarios"] {
-            let (before, after) = (try await world.control(.get, path), try await next.control(.get, path))
-            expect(after.text, is: before.text)
+            expect(try await next.control(.get, path).text, is: try await world.control(.get, path).text)
         }
         expect(next.sandbox.timeToLive, is: .seconds(7200))
         expect(next.sandbox.created, is: world.sandbox.created)
@@ -198,20 +193,19 @@ import Wire
         }
     }
 
-    @Test("are fetched again by a call that meets one on its way out", arguments: StoreEngine.allCases, Depth.allCases)
-    func handOver(_ engine: StoreEngine, _ depth: Depth) async throws {
+    @Test("are fetched again by a call that meets one on its way out", arguments: StoreEngine.allCases)
+    func handOver(_ engine: StoreEngine) async throws {
         let stage = try Stage(keeping: StoreHome(engine))
-        let world = try await World(depth, on: stage)
+        let world = try await World(on: stage)
         let old = world.sandbox
         stage.emulator.sandboxes.handOver([old])
         #expect(old.isSealed)
         // Whoever still has the old one is told that it has moved.
         let vendor = try #require(stage.emulator.vendor("rezolve"))
-        let request = Request(method: .get, target: "/api/v2/ping", authority: "a", fields: FieldLines([]))
+        let request = Request(method: .get, target: "/v2/credentials/ping", authority: "a", fields: FieldLines([]))
         let match = stage.emulator.routes.match(request.method, request.path)
-        if case .moved = old.vendor(vendor).answer(old.beginExchange(request), at: match) {
-        } else if case .route = match {
-            Issue.record("a sealed sandbox has answered")
+        guard case .moved = old.vendor(vendor).answer(old.beginExchange(request), at: match) else {
+            throw StoreProblem("a sealed sandbox has answered")
         }
         expect(try await world.control(.get, "clock").json["frozen"], is: true)
         #expect(world.sandbox !== old)
