@@ -14,32 +14,11 @@ import Wire
         #"{"error":{"code":"\#(code)","message":"\#(message)"}}"#
     }
 
-    private static func foreignHost(_ host: String, _ name: String) -> String {
-        problem(
-            "foreign-host",
-            "Host is \(host), which is not a name of this server; control calls accept an IP address, localhost, "
-                + "NAME.localhost, a name without a dot, or one allowed with --allow-host \(name).")
-    }
-
-    private static func foreignSite(_ site: String) -> String {
-        problem(
-            "foreign-site",
-            "Sec-Fetch-Site is \(site); only this server's own web pages may make control calls (same-origin). "
-                + "A typed address (none) and clients other than browsers are accepted.")
-    }
-
     private static func foreignOrigin(_ origin: String, _ own: String) -> String {
         problem(
             "foreign-origin",
             "Origin is \(origin), not that of this server, \(own); only this server's own web pages may make control calls."
         )
-    }
-
-    private static func formContent(_ type: String) -> String {
-        problem(
-            "form-content",
-            "Content-Type is \(type), which a form of any web page can send; a control call's content is "
-                + "application/json, or of no type at all.")
     }
 
     /// Calls a server that was started with `--host` and `--allow-host` names.
@@ -67,7 +46,11 @@ import Wire
             ("1.2.3.4a", "1.2.3.4a"), ("a.localhost.x:1", "a.localhost.x"),
         ])
     func foreignHost(_ host: String, _ name: String) async throws {
-        try await expectRefusal(of: [("host", host)], Self.foreignHost(host, name))
+        let problem = Self.problem(
+            "foreign-host",
+            "Host is \(host), which is not a name of this server; control calls accept an IP address, localhost, "
+                + "NAME.localhost, a name without a dot, or one allowed with --allow-host \(name).")
+        try await expectRefusal(of: [("host", host)], problem)
     }
 
     @Test(
@@ -139,7 +122,11 @@ import Wire
         "what a browser says of its page decides: another site, another port, another name of this machine",
         arguments: ["cross-site", "same-site", "Same-Origin", "", "same-origin, same-origin"])
     func foreignSite(_ site: String) async throws {
-        try await expectRefusal(of: [("sec-fetch-site", site)], Self.foreignSite(site))
+        let problem = Self.problem(
+            "foreign-site",
+            "Sec-Fetch-Site is \(site); only this server's own web pages may make control calls (same-origin). "
+                + "A typed address (none) and clients other than browsers are accepted.")
+        try await expectRefusal(of: [("sec-fetch-site", site)], problem)
     }
 
     @Test("an address that a person typed is answered") func typed() async throws {
@@ -160,10 +147,13 @@ import Wire
         ] + marksOfBrowsers.map { ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded", [$0]) })
     func formContent(_ value: String, _ type: String, _ fields: [(String, String)]) async throws {
         let world = try await World()
+        let problem = Self.problem(
+            "form-content",
+            "Content-Type is \(type), which a form of any web page can send; a control call's content is "
+                + "application/json, or of no type at all.")
+        let all = fields + [("content-type", value), ("host", "127.0.0.1:8080")]
         for (method, call) in [(HTTPRequest.Method.put, "clock"), (.post, "reset"), (.delete, "journal")] {
-            let all = fields + [("content-type", value), ("host", "127.0.0.1:8080")]
-            try await world.control(method, call, #"{"advance":"1h"}"#, fields: all)
-                .expect(403, Self.formContent(type))
+            try await world.control(method, call, #"{"advance":"1h"}"#, fields: all).expect(403, problem)
         }
         expect(world.sandbox.now.unixSeconds, is: Double(World.exampleMoment))
     }

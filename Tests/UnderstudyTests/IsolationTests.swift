@@ -14,9 +14,7 @@ import Understudy
     func parallel(_ depth: Depth) async throws {
         let problems = try await withThrowingTaskGroup(of: String?.self) { group in
             for number in 0..<200 { group.addTask { try await Self.life(depth, number) } }
-            var problems: [String] = []
-            for try await problem in group { if let problem { problems.append(problem) } }
-            return problems
+            return try await group.reduce(into: [String]()) { if let problem = $1 { $0.append(problem) } }
         }
         expect(problems, is: [])
     }
