@@ -58,11 +58,9 @@ struct RecordedRefusal: Sendable {
     /// One refusal for each failure that the contract cases of the vendors show.
     static let all = Task { () -> [RecordedRefusal] in
         var all: [String: RecordedRefusal] = [:]
-        for file in ContractFile.all {
-            for refusal in try await ContractRun.once(file).occurrences.recorded.values {
-                let name = "\(refusal.vendor) \(refusal.failure)"
-                if all[name] == nil { all[name] = refusal }
-            }
+        for refusal in try await ContractRun.occurrences().flatMap(\.recorded.values) {
+            let name = "\(refusal.vendor) \(refusal.failure)"
+            if all[name] == nil { all[name] = refusal }
         }
         return all.sorted { $0.key < $1.key }.map(\.value)
     }

@@ -1,7 +1,6 @@
 import Contracts
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing

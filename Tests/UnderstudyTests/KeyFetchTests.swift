@@ -1,6 +1,5 @@
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -228,11 +227,6 @@ import Understudy
         expect(try await fetches(world), is: 0)
     }
 
-    /// Returns once this many exchanges have begun, including those for keys.
-    private func begun(_ count: Int, _ world: World) async {
-        while world.sandbox.exchanges < count { await Task.yield() }
-    }
-
     @Test("that were on their way when the state was replaced are asked for again", arguments: ["reset", "state"])
     func replaced(_ what: String) async throws {
         let token = try await world.mint("notary/seal")
@@ -240,7 +234,8 @@ import Understudy
         try await delayKeys("200ms", world)
         async let good = read(token, world)
         async let bad = read(forged, world)
-        await begun(3, world)
+        // Theirs, and that for the keys.
+        while world.sandbox.exchanges < 3 { await Task.yield() }
         let subscriber = try #require(world.emulator.vendors.firstIndex { $0.identity.id == "subscriber" })
         let cell = world.sandbox.vendor(subscriber)
         // Resetting the sandbox would also remove the notary's delay.

@@ -1,6 +1,5 @@
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing

@@ -1,6 +1,5 @@
 import Emulation
 import Expectations
-import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -35,8 +34,6 @@ import Understudy
 
     /// `{"sub":"mira"}` behind an empty header, with a signature that nobody judges.
     private static let token = "e30.eyJzdWIiOiJtaXJhIn0.c2lnbmF0dXJl"
-
-    // MARK: Answers
 
     @Test("answer with status, headers and body from templates, and stand in the journal") func answers() async throws {
         let world = try await world()
@@ -86,8 +83,6 @@ import Understudy
         answer.expect(201, #"{"echo":null,"from":"Opaque sesame-open-now"}"#)
         #expect(!world.shown(answer.entry).contains("sesame"))
     }
-
-    // MARK: As any other route
 
     @Test("faults and failures apply to them") func faults() async throws {
         let world = try await world()
@@ -160,8 +155,6 @@ import Understudy
         expect(try await world.control(.get, "coverage?vendor=own").status, is: 400)
     }
 
-    // MARK: Reloading
-
     @Test("a reload adds, changes and removes them; one that is wrong changes nothing") func reload() async throws {
         let world = try await world([:])
         func put(_ text: String) throws { try fixtures.write(text, to: "own/backend.yaml") }
@@ -188,8 +181,6 @@ import Understudy
         expect(try await answers("/b"), is: nobody)
         expect(world.emulator.vendors.map(\.identity.id), is: Catalog.vendors.map(\.identity.id))
     }
-
-    // MARK: Refusals
 
     /// What stops the start with these files.
     private func problem(_ files: [(name: String, text: String)], _ loaders: [VendorLoader]) throws -> String {

@@ -156,13 +156,10 @@ import Understudy
 
         static let all: [Place] = {
             let vendors = (try? Stage.shared().emulator.vendors) ?? []
-            return vendors.flatMap { vendor in
-                vendor.routes.flatMap { route in
-                    route.endpoints.map { endpoint in
-                        let segments = endpoint.pattern.split(separator: "/").map { $0.hasPrefix("{") ? "x" : $0 }
-                        return Place(
-                            path: "/" + segments.joined(separator: "/"), route: route.id, method: endpoint.method)
-                    }
+            return vendors.flatMap(\.routes).flatMap { route in
+                route.endpoints.map { endpoint in
+                    let path = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
+                    return Place(path: path, route: route.id, method: endpoint.method)
                 }
             }
         }()

@@ -88,9 +88,8 @@ import Wire
     }
 
     @Test("share the standard sandbox in the same way") func standard() async throws {
-        let (here, there) = (
-            try await World(on: a, at: nil).named("default"), try await World(on: b, at: nil).named("default")
-        )
+        let here = try await World(on: a, at: nil).named("default")
+        let there = here.moved(to: b)
         try await here.freeze(at: 5)
         expect(try await there.control(.get, "clock").json["unix"]?.int, is: 5)
         expect(try await here.control(.get, "clock").json["unix"]?.int, is: 5)

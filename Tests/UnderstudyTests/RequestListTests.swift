@@ -17,8 +17,6 @@ struct ObservedReading: Sendable {
 
 /// What each route reads of a request, by the readings of all contract cases: `requests.yaml`.
 struct RequestList {
-    private typealias Schemas = (all: [JSONObject], accepted: [JSONObject])
-
     private let readings: [ObservedReading]
 
     init(_ readings: [ObservedReading]) { self.readings = readings }
@@ -126,10 +124,7 @@ struct RequestList {
         "is what the readers ask for in all contract cases",
         arguments: try Stage.shared().emulator.vendors.map(\.identity.id))
     func list(_ vendor: String) async throws {
-        var readings: [ObservedReading] = []
-        for file in ContractFile.all where file.vendor == vendor {
-            readings += try await ContractRun.once(file).occurrences.readings
-        }
+        let readings = try await ContractRun.occurrences(of: vendor).flatMap(\.readings)
         let routes = try Stage.shared().emulator.vendors.first { $0.identity.id == vendor }?.routes.map(\.id) ?? []
         let text = RequestList(readings).file(vendor, routes)
         let known = try? String(contentsOfFile: "\(Repository.root)/Fixtures/\(vendor)/requests.yaml", encoding: .utf8)
@@ -147,8 +142,7 @@ struct RequestList {
     ]
 
     @Test("has every name that accepted contract cases send") func unread() async throws {
-        var unread: [String] = []
-        for file in ContractFile.all { unread += try await ContractRun.once(file).occurrences.unread }
+        let unread = try await ContractRun.occurrences().flatMap(\.unread)
         let others = unread.filter { !Self.intended.contains($0) }
         #expect(others.isEmpty, "\(Set(others).sorted().joined(separator: "\n"))")
         #expect(Self.intended.subtracting(unread).isEmpty)

@@ -57,10 +57,8 @@ import Wire
 
     /// A server whose sandboxes age by a clock that the test advances.
     private func agingStage(_ machine: MachineClock, capacity: Int = 9) throws -> Stage {
-        try Stage(
-            Emulator(
-                fixtures: Repository.fixtures,
-                sandboxes: SandboxLimits(capacity: capacity, timeToLive: .seconds(7200)), machine: { machine.now }))
+        let limits = SandboxLimits(capacity: capacity, timeToLive: .seconds(7200))
+        return try Stage(Emulator(fixtures: Repository.fixtures, sandboxes: limits, machine: { machine.now }))
     }
 
     @Test("a time to live can be set for one sandbox, counts from the last use, and what is over begins anew")
