@@ -8,7 +8,6 @@ import Testing
 @testable import Understudy
 
 @Suite("Control: journal") struct JournalControlTests {
-
     /// A guest's registration, a refusal at the same route, a miss, and a path no vendor owns; ten seconds apart.
     private func filled() async throws -> World {
         let world = try await World()
